@@ -30,8 +30,8 @@
 //!
 //! # Layers
 //!
-//! A module imports only modules from lower rows of this table. `tests/layers.rs` checks this rule, and also
-//! that the imports between files have no cycle.
+//! A module imports only modules from lower rows of this table. `tests/layers.rs` checks that imports follow the
+//! table, and that the imports between files have no cycle.
 //!
 //! | layer | purpose |
 //! |---|---|

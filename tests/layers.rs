@@ -43,6 +43,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("syntect", &["cli/report/html/highlight.rs"]),
     ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
+    ("ureq", &["hosts", "workspace/advisories"]),
     ("tracing_subscriber", &["system/log.rs"]),
 ];
 

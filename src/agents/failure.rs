@@ -37,7 +37,8 @@ impl fmt::Display for Cap {
     }
 }
 
-/// Every variant contains the printable command line, in the field `command` or in the first unnamed field.
+/// The failure of an agent's process. The field `command` or the first unnamed field of each variant contains
+/// the printable command line.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: the program or its interpreter was not found")]
@@ -50,7 +51,7 @@ pub enum ProcessError {
     NotConfined(String),
     #[error("`{command}` {cap} {after:?} and was ended")]
     TimedOut { command: String, cap: Cap, after: Duration },
-    #[error("`{0}` repeatedly got no answer from its service and was ended")]
+    #[error("Glee ended `{0}`, because the program repeatedly got no answer from its service")]
     NoProgress(String),
     #[error("`{command}` was killed by signal {signal}{}", after_colon(last_line.as_deref()))]
     Killed { command: String, signal: i32, last_line: Option<String> },
@@ -58,7 +59,7 @@ pub enum ProcessError {
     ExitCode {
         command: String,
         code: i32,
-        /// The last line of stderr, or of stdout if stderr is empty.
+        /// The last line of stderr. If stderr is empty, the field contains the last line of stdout.
         last_line: Option<String>,
     },
     #[error("`{0}` was stopped")]
@@ -111,7 +112,7 @@ impl ProcessError {
         let name = &agent.name;
         match self {
             Self::Spawn(_, source) if source.raw_os_error() == Some(Errno::ENOEXEC as i32) => Some(
-                "a script must begin with a line like `#!/bin/sh`; a binary must be built for this machine"
+                "a script must begin with a line like `#!/bin/sh`; a binary must be built for this system"
                     .to_owned(),
             ),
             Self::NotFound(..) | Self::Spawn(..) => Some(format!(
@@ -212,7 +213,7 @@ mod tests {
             (
                 ProcessError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
-                Some("a script must begin with a line like `#!/bin/sh`; a binary must be built for this machine"),
+                Some("a script must begin with a line like `#!/bin/sh`; a binary must be built for this system"),
             ),
             (
                 ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },

@@ -101,8 +101,8 @@ enum Command {
 }
 
 impl Command {
-    /// Whether Glee handles signals from the start of the command. If not, signals keep their default effect until
-    /// a run starts.
+    /// Whether Glee handles signals from the start of the command. If false, signals keep their default effect
+    /// until the command starts a run.
     fn runs_agents(&self) -> bool {
         matches!(
             self,
@@ -167,14 +167,14 @@ fn usage(error: &clap::Error) -> ExitCode {
             return ExitCode::from(ExitReason::Usage.code());
         }
     }
-    // An error is ignored, because printing fails only if the stream is closed.
+    // The error of printing is ignored, because printing fails only if the stream is closed.
     drop(error.print());
     ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
 }
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
-        // An error is ignored, because the folder may belong to another user.
+        // The error is ignored, because the folder can belong to another user.
         drop(private::tighten(&state_dir));
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());

@@ -40,8 +40,8 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// Replays a recorded call. The first argument is the path of the record, and stdin contains the nonce of the new
-/// request.
+/// Replays a recorded call. The first item of `args` is the path of the recorded call, and stdin contains the
+/// nonce of the new request.
 fn recorded_call(args: &[OsString]) -> ExitCode {
     let mut nonce = String::new();
     let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();

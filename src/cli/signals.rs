@@ -1,8 +1,8 @@
-//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy main
-//! thread cannot delay them. The thread asks the attached run to stop, and the run then ends its agents and writes
-//! a report. If the event loop of an attached run does not respond within [`PATIENCE`], the process exits at once.
-//! An immediate exit is safe, because every write to the history is a transaction and the supervisors end their
-//! agents. After the run has ended, only a further signal ends the process.
+//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy
+//! main thread cannot delay the signals. The thread asks the attached run to stop, and the run then ends its
+//! agents and writes a report. If the event loop of an attached run does not respond within [`PATIENCE`], the
+//! process exits at once. An immediate exit is safe, because every write to the history is a transaction and the
+//! supervisors end their agents. After the run has ended, only a further signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -21,8 +21,8 @@ use crate::domain::ExitReason;
 
 /// How long the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval at which the signal thread checks for a response. A suspension of the process counts as one
-/// interval.
+/// The interval at which the signal thread checks for a response. If the process is suspended, the whole time of
+/// the suspension counts as one interval.
 const STEP: Duration = Duration::from_millis(30);
 /// How long the process waits for a blocked stderr to accept the last message.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
@@ -58,7 +58,7 @@ fn attached_run() -> Option<Arc<SignalScope>> {
     ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Starts the signal thread. While no run is attached, a signal ends the process at once.
+/// Starts the signal thread. If no run is attached (see [`attach`]), a signal ends the process at once.
 pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
@@ -81,7 +81,7 @@ impl Drop for Attached {
     }
 }
 
-/// Whether a pager shows the output. The pager receives Ctrl-C too, and decides what Ctrl-C does.
+/// Whether a pager shows the output. Meanwhile, Glee ignores Ctrl-C, because the pager also receives Ctrl-C.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
 /// Runs `show`, during which Ctrl-C does not end the process.
@@ -140,7 +140,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
         }
         let (done, finished) = mpsc::channel();
         // Another thread prints the message, because printing may block. Printing blocks if the main thread has
-        // locked the terminal or stderr, or if the reader of stderr has stopped.
+        // locked the terminal or stderr, or if the reader of stderr has stopped reading.
         thread::spawn(move || {
             terminal.restore();
             terminal.erase();

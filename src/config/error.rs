@@ -1,4 +1,4 @@
-//! Errors of the configuration, with hints.
+//! Defines the errors of the configuration, with hints for the user.
 
 use std::io;
 use std::path::PathBuf;

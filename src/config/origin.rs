@@ -9,7 +9,7 @@ use crate::config::files::yaml::YamlPosition;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,
-    /// The field `name` is the path that is displayed to the user.
+    /// A configuration file. The field `name` contains the file's path for display.
     File {
         owner: Owner,
         name: String,

@@ -60,11 +60,11 @@ section! {
         pub review: ReviewSettings = ReviewSettings::default(),
         /// How long rulings apply to later runs.
         pub rulings: Rulings = Rulings::default(),
-        /// Where security advisories come from.
+        /// The sources of security advisories.
         pub advisories: Advisories = Advisories::default(),
         /// Whether reviewers and judges run in a read-only sandbox.
         @stricter pub sandbox: Sandbox = Sandbox::default(),
-        /// What Glee hides from agents and from the history.
+        /// How Glee protects secrets and private keys from agents and from the history.
         pub redaction: Redaction = Redaction::default(),
         /// The settings of `glee watch`, which reviews the work of running agents.
         pub watch: WatchSettings = WatchSettings::default(),
@@ -72,7 +72,7 @@ section! {
         pub budget: Budget = Budget::default(),
         /// The caps on one agent process.
         pub limits: Limits = Limits::default(),
-        /// How Glee tells a person that a long run ended or waits.
+        /// How Glee notifies a person when a long run ends or waits for an answer.
         pub notify: NotifySettings = NotifySettings::default(),
         /// How reports are shown on a terminal.
         pub ui: UiSettings = UiSettings::default(),
@@ -91,7 +91,7 @@ pub struct AgentForm {
     /// The command that starts the agent: a supported program, `builtin:rules|fixer|referee`, or any other command.
     #[serde(with = "As::<Command>")]
     command: Vec<String>,
-    /// The adapter through which Glee calls the agent. The command determines the default.
+    /// The adapter through which Glee calls the agent. The default adapter depends on the agent's command.
     #[serde(with = "As::<Adapter>")]
     adapter: String,
     /// The role of the agent.
@@ -125,9 +125,9 @@ pub struct AgentForm {
 
 section! {
     pub struct ReviewSettings {
-        /// Which opinions are mandatory.
+        /// The tags of mandatory and of optional opinions.
         pub opinions: Opinions = Opinions::default(),
-        /// Which issues are mandatory.
+        /// The tags of mandatory and of optional issues.
         pub issues: Issues = Issues::default(),
         /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
@@ -137,7 +137,7 @@ section! {
         pub recheck: bool = true,
         /// Whether Glee reuses a reviewer's earlier answers about unchanged content.
         pub reuse: bool = true,
-        /// The number of reviewers that must answer completely for exit code 0.
+        /// For exit code 0, at least this number of reviewers must give a complete answer.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
@@ -146,13 +146,14 @@ section! {
         /// The number of planned calls, or their estimated cost such as `$2`, above which Glee asks the user on a
         /// terminal before a review starts. Calls of embedded agents do not count.
         pub confirm_above: Option<ConfirmAbove> as "As::<OrNone<Threshold>>" = Some(ConfirmAbove::Calls(100)),
-        /// The maximum size of a file that is reviewed as a whole. In a larger file, only changes are reviewed.
+        /// The maximum size of a file that is reviewed as a whole. If a file is larger, only the changes of the
+        /// file are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
-        /// What happens if files could not be reviewed.
+        /// The consequence if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
         /// The maximum size of the code in one call of a reviewer.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
-        /// The rounds in which reviewers examine each other's findings. The review is the first round.
+        /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are combined.
         pub consensus: Consensus = Consensus::default(),
@@ -244,8 +245,8 @@ section! {
     pub struct OnDispute {
         /// Whether Glee asks the user on a terminal how to settle a dispute.
         pub prompt_user: bool = true,
-        /// The preselected way to settle a dispute. Without a terminal, Glee takes this way without asking the
-        /// user.
+        /// The route that is preselected when Glee asks the user how to settle a dispute. Without a terminal,
+        /// Glee chooses this route and does not ask.
         pub default: Route = Route::Judge,
     }
 }
@@ -255,7 +256,7 @@ section! {
     pub struct Judge {
         /// Three judges that vote on every dispute. If the list is empty, the first judge rules.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
-        /// What happens to a dispute if the judge is uncertain.
+        /// How a dispute is settled if the judge is uncertain.
         pub escalate_to: Escalation = Escalation::Human,
         /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
@@ -340,10 +341,11 @@ section! {
 pub enum Sandbox {
     /// No sandbox. Glee still compares the tree to detect writes of reviewers and judges.
     Off,
-    /// A sandbox if the system supports a sandbox.
+    /// Reviewers and judges run in a sandbox if the system supports sandboxes.
     #[default]
     Auto,
-    /// Always a sandbox. Without a sandbox, Glee calls no reviewer and no judge.
+    /// Reviewers and judges always run in a sandbox. If the system supports no sandbox, Glee calls no reviewer
+    /// and no judge.
     Required,
 }
 
@@ -364,13 +366,13 @@ section! {
         pub agents: Vec<String> as "As::<Words>" = Vec::new(),
         /// The reviewers in a watch. If the list is empty, all connected reviewers take part.
         pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),
-        /// The delay from the first event of a burst to the review.
+        /// The delay between the first event that triggers a review and the start of the review.
         pub debounce: Duration as "As::<Delay>" = Duration::from_secs(2),
         /// A review starts after this time without an event from any agent.
         pub idle_review: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
         /// How a watch pauses the agents that it started.
         pub pause: Pause = Pause::Signal,
-        /// How long the watch waits for answers to a clarification.
+        /// The maximum time for which the watch waits for answers to a clarification.
         pub clarify_timeout: Duration as "As::<Time>" = Duration::from_secs(5 * 60),
         /// The topics that reviewers check in a watch.
         pub focus_areas: Vec<String> as "As::<Words>" = ["Security vulnerabilities", "Spec compliance", "Integration correctness"].map(str::to_owned).into(),
@@ -386,7 +388,7 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pause {
-    /// Signals stop and continue the processes of the agents.
+    /// Glee stops and continues the processes of the agents by signals.
     #[default]
     Signal,
     /// The agents get a message on stdin.
@@ -439,7 +441,7 @@ section! {
         @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
         /// How often a call is retried after a transient failure.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
-        /// The delay before the first retry. Each later delay is twice as long.
+        /// The delay before the first retry. The delay doubles before each further retry.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
     }
 }
@@ -447,7 +449,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// The time after which a run that ends or waits for a person sends a notification. The time counts from the start of the run or from the last answer of a person.
+        /// The minimum duration after which a notification is sent when a run ends or waits for a person. The duration counts from the start of the run or from a person's last answer.
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,
@@ -459,7 +461,8 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TerminalNotice {
-    /// The control sequence that the terminal is known to support.
+    /// OSC 777 in terminals that are known to support OSC 777, nothing in `linux` and `dumb` terminals, and OSC
+    /// 9 in all other terminals.
     #[default]
     Auto,
     /// The control sequence OSC 9.
@@ -477,7 +480,7 @@ section! {
     pub struct UiSettings {
         /// Whether a report that is longer than the screen is shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`.
         @user pub pager: PagerUse = PagerUse::Auto,
-        /// The address to which a place in the code is linked. `auto` links to the file if the terminal supports links.
+        /// The address to which a report links a location in the code. `auto` links to the file if the terminal supports links.
         @user pub hyperlink: Hyperlink as "As::<LinkFormat>" = Hyperlink::Auto,
     }
 }
@@ -485,7 +488,7 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PagerUse {
-    /// A pager on a terminal.
+    /// Reports on a terminal are shown in a pager.
     #[default]
     Auto,
     /// No pager.

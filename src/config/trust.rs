@@ -26,9 +26,11 @@ use crate::system::{files, private};
 pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
-    /// Lines for display that describe what the file would run or set.
+    /// Lines for display. Each line describes a program that the file would run, or a variable or setting that
+    /// the file would set.
     pub runs: Vec<String>,
-    /// The lines of `runs` that are new since the last approval. The list is empty if there was no approval.
+    /// The lines of `runs` that are new since the user last trusted the file. `changed` is empty if the user
+    /// never trusted the file.
     pub changed: Vec<String>,
 }
 
@@ -93,7 +95,7 @@ fn templates(project: &Path) -> BTreeMap<String, String> {
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        // This text must not change, because recorded trust hashes depend on it.
+        // The text below must not change, because recorded trust hashes depend on the text.
         Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
     });
     found.collect()
@@ -164,8 +166,8 @@ impl Store {
         Ok(self.of(project)?.iter().any(|record| record.hash == hash))
     }
 
-    /// Returns the lines of `runs` that the last record of the project does not contain. The list is empty if there
-    /// is no record.
+    /// Returns the lines of `runs` that are missing in the project's last trust record. The list is empty if the
+    /// project has no trust record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
         let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
         Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())

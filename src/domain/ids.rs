@@ -61,8 +61,8 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// Glee displays this number of leading digits of a dispute's id. A reference by id needs at least as many
-    /// digits.
+    /// The number of leading digits of a dispute's id that Glee displays. A reference to a ruling by its id
+    /// needs at least this number of digits.
     const SHOWN: usize = 8;
 
     /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
@@ -148,7 +148,8 @@ impl<'de> Deserialize<'de> for FindingId {
 pub struct RunId(pub String);
 
 impl RunId {
-    /// The short form of the id for display, which consists of the last eight digits. These digits are random.
+    /// The short form of the id for display, which consists of the last eight digits of the UUID. The last eight
+    /// digits are random.
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)

@@ -1,6 +1,7 @@
-//! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so an
-//! altered, removed or moved record breaks the chain. A program with write access to the file can replace the whole
-//! chain. A comparison with an earlier copy of [`Verification::head`] reveals the replacement.
+//! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so
+//! an altered, removed or moved record breaks the chain. A program with write access to the file can replace the
+//! whole chain. A person can detect that the chain was replaced by comparing [`Verification::head`] with an
+//! earlier copy.
 
 use std::fmt;
 
@@ -37,7 +38,8 @@ pub struct Fault {
     /// The number of the faulty record, counted from 1. `record` is `None` if the fault does not concern a
     /// record.
     pub record: Option<u64>,
-    /// The run, and the number of the record within the run, if both are readable.
+    /// The run that contains the faulty record, and the number of the record within the run. `None` if one of
+    /// the two is unreadable.
     pub place: Option<(RunId, u64)>,
     pub flaw: Corruption,
 }

@@ -23,7 +23,7 @@ pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/5.sql"),
 ];
 
-/// The index of the step that adds the tables of the measures.
+/// The index in `STEPS` of the schema step that adds the tables for the statistics (`glee stats`).
 const MEASURES: usize = 4;
 
 const NEWEST: i64 = STEPS.len() as i64;
@@ -143,8 +143,8 @@ impl Journal {
     }
 }
 
-/// Computes the measures from the events of a history that had an earlier schema. Skips unreadable records, which
-/// [`Journal::verify`] reports.
+/// Fills the tables for the measures of `glee stats` from the recorded events, because the history had an
+/// earlier schema without these tables. Skips unreadable records, which [`Journal::verify`] reports.
 fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
     let mut rows = statement.query([])?;

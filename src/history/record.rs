@@ -38,7 +38,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of the last change of the content. Sending the record does not change this time.
+    /// The time of the last change of `content`. Sending the record to a remote leaves `at` unchanged.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -263,8 +263,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Copies the disputes of another history on this machine, except disputes that this history already contains.
-    /// The copies are stored like records of another clone.
+    /// Copies the disputes of another history on this machine, except disputes that this history already
+    /// contains. Each copied dispute is stored in the same way as a record that was fetched from another clone.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();

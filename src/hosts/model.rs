@@ -1,5 +1,5 @@
-//! What the hosts of pull requests have in common. GitLab's merge requests are pull requests, and its discussions are
-//! threads.
+//! The types that all hosts of pull requests share, and the trait that each host implements. GitLab's merge
+//! requests are pull requests, and its discussions are threads.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::domain::Untrusted;
 pub trait Host {
     fn kind(&self) -> HostKind;
 
-    /// Reads the pull request. Later calls of other methods refer to the commits of this pull request.
+    /// Reads the pull request. The other methods receive the returned value, and use the commits in this value.
     fn request(&self) -> Result<PullRequest, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.
@@ -24,8 +24,9 @@ pub trait Host {
     /// Reads all threads and comments of the pull request, the oldest first.
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError>;
 
-    /// Starts one thread for each comment. Fails without starting a thread if the host accepts not all of them, where
-    /// the host supports this (GitHub and Gitea). Otherwise, the threads of the first comments can exist after a failure.
+    /// Starts one thread for each comment. Fails if the host rejects one of the comments. If the call fails on
+    /// GitHub or Gitea, no thread exists. If the call fails on another host, the threads of the first comments
+    /// can exist.
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
 
     /// The maximum number of comments in one call of [`Host::comment`].
@@ -51,7 +52,7 @@ pub enum HostKind {
     Gitea,
 }
 
-/// An error of a host. The texts contain no token and no header.
+/// An error of a host. The error texts contain no access token and no HTTP header.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HostError {
     #[error("{host} cannot be reached: {why}")]
@@ -59,7 +60,8 @@ pub enum HostError {
     /// The status 401, or an expired token.
     #[error("{host} refuses the token: {why}")]
     Unauthorised { host: String, why: String },
-    /// The status 403 without a rate limit. A token for a pull request from a fork can often only read.
+    /// The status 403 without a rate limit. In CI, the token for a pull request from a fork often has no
+    /// permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
     /// The status 404. Hosts also return 404 if a token is not allowed to see a private repository.
@@ -68,7 +70,7 @@ pub enum HostError {
     /// The status 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
-    /// The host's rate limit ends later than Glee waits.
+    /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },
     #[error("{host} sent an unexpected answer to {what}: {why}")]
@@ -93,7 +95,7 @@ pub struct Commit {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PullRequest {
     pub number: u64,
-    /// The address of the page for people.
+    /// The address of the web page of the pull request.
     pub link: String,
     pub title: Untrusted,
     pub author: Account,
@@ -103,9 +105,11 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The commit at which positions of comments start. Only GitLab has one; it is the merge base there.
-    pub start: Option<String>,
-    /// The address for `git fetch` of the repository that receives the change, without credentials.
+    /// The common ancestor of `base` and `head`, which GitLab requires in the position of a comment. `None` on other
+    /// hosts.
+    pub merge_base: Option<String>,
+    /// The address of the repository that receives the change, as an argument of `git fetch`. The address
+    /// contains no credentials.
     pub repository: String,
     /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
     pub head_ref: String,
@@ -119,7 +123,8 @@ pub struct ChangedFile {
     /// The numbers of the lines in the new file on which the host accepts comments. Empty for binary files and for
     /// diffs that the host does not show.
     pub lines: BTreeSet<u32>,
-    /// The lines among `lines` that the change adds. GitLab needs the number of the old line for all others.
+    /// The lines among `lines` that the change adds. For a comment on any other line, GitLab also needs the
+    /// number of the line in the old file.
     pub added: BTreeSet<u32>,
 }
 
@@ -131,12 +136,14 @@ pub struct Account {
     pub is_bot: bool,
 }
 
-/// What a user is allowed to do in the repository, as the host states it. Glee never derives it from text.
+/// The permission of a user in the repository, as the host states the permission. Glee never derives the
+/// permission from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
-    /// Anybody else.
+    /// A user who does not belong to the repository.
     Outsider,
-    /// Belongs to the repository (GitHub's associations OWNER, MEMBER and COLLABORATOR; GitLab's Developer).
+    /// A user who belongs to the repository. GitHub calls such a user OWNER, MEMBER or COLLABORATOR, and GitLab
+    /// calls such a user Developer.
     Member,
     /// A member with the permission to write to the repository and to merge changes.
     Maintainer,
@@ -157,7 +164,8 @@ pub struct Comment {
     pub created: Timestamp,
     /// Whether the text was changed after the comment was created, as far as the host states it.
     pub is_edited: bool,
-    /// Whether the host states that the user of the token wrote the comment. Hidden markers count only in such comments.
+    /// Whether the host states that the user of the token wrote the comment. Glee reads hidden markers only in
+    /// comments of this user.
     pub is_own: bool,
 }
 
@@ -186,7 +194,7 @@ pub struct NewComment {
     pub path: String,
     /// `None` for a comment on the whole file.
     pub line: Option<u32>,
-    /// The first line of a range, below `line`.
+    /// For a comment on several lines, the number of the first line, which is less than `line`.
     pub start_line: Option<u32>,
     pub body: String,
 }

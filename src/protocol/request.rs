@@ -98,7 +98,8 @@ pub struct Change {
     pub diff: String,
 }
 
-/// A challenged finding, for the reviewer that raised the finding.
+/// A finding that other reviewers challenged. The reviewer that raised the finding receives this object in a
+/// request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Challenged {
     #[serde(flatten)]
@@ -155,7 +156,8 @@ pub enum Task {
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
         items: Vec<Item>,
-        /// Commands that fail on the coder's edits and have to pass.
+        /// Commands that fail on the coder's edits. The coder has to change the code so that these commands
+        /// pass.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         failing: Vec<FailedCheck>,
     },
@@ -165,10 +167,12 @@ pub enum Task {
         /// The files of the finding and of the evidence, in their state at the start of the round in which the
         /// finding was raised.
         files: Vec<SourceFile>,
-        /// Lines that the coder wrote in this run. These lines alone are no evidence.
+        /// Lines that the coder wrote in this run. Evidence that consists only of these lines of the coder
+        /// proves nothing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
-        /// Earlier rulings on similar findings in other code, as evidence. These rulings do not bind the judge.
+        /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
+        /// evidence, but is not bound by them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         precedents: Vec<RulingInForce>,
     },
@@ -277,8 +281,8 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the task needs more effort than the model's default. Only an arbitration needs more effort, because
-    /// the decision binds all agents.
+    /// Whether the task needs more effort than the model's default. Only the arbitration of a conflict needs
+    /// more effort, because the arbiter's decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }

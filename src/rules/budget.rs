@@ -1,6 +1,6 @@
 //! Compares the usage of a run with its caps on calls, tokens and cost (`budget.*`).
 //!
-//! The caps on tokens and cost have an effect only if the agent program reports its usage.
+//! A cap on tokens or cost has an effect only for agent programs that report their usage.
 
 use crate::domain::{Caps, Spent};
 

@@ -9,35 +9,37 @@ use serde::Serialize;
 use crate::domain::{AgreementCount, FindingTally};
 use crate::rules::interval::Share;
 
-/// The statistics that `glee stats --json` prints. A list is absent if `--by` selects another one.
+/// The statistics that `glee stats --json` prints. If `--by` selects one list, the other lists are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReviewStatistics {
-    /// The version of this form. Within a version, a change may only add optional fields.
+    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
     pub schema: u32,
-    /// The first day (UTC) that counts, as given with `--since`.
+    /// The first day (UTC) of the statistics, as given with `--since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// All findings, and all calls of reviewers and judges.
     pub all: Measures,
-    /// By reviewer. A finding counts for each reviewer that raised it.
+    /// The measures of each reviewer. A finding counts for every reviewer that raised the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
-    /// By judge: the findings on which the judge ruled, with the judge's own decisions.
+    /// The measures of each judge: the findings on which the judge ruled, with the judge's own decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judges: Option<Vec<Measures>>,
-    /// By the model of the reviewers.
+    /// The measures of each model of reviewers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<Measures>>,
-    /// By the model of the judges.
+    /// The measures of each model of judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
-    /// By category. A category has no calls.
+    /// The measures of each category. A category has no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// Of the findings that one of two reviewers raised in code that both read: the share that both raised or confirmed.
+    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both
+    /// read. Reviewers agree on a finding if both raised or confirmed the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
-    /// Of the disputes that two judges decided, in a panel or in an audit: the share that both decided the same way.
+    /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on
+    /// a dispute if their decisions are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_agreement: Option<Vec<PairAgreement>>,
 }
@@ -49,32 +51,36 @@ impl ReviewStatistics {
 /// The measures of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measures {
-    /// Absent for all findings.
+    /// The name of the reviewer, judge, model or category; absent in the measures of all findings.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     pub raised: u64,
-    /// Of the findings in code that at least two reviewers read: those that one reviewer saw alone.
+    /// The share of findings that only one reviewer raised, among the findings in code that at least two
+    /// reviewers read.
     pub alone: Share,
-    /// Of the findings: those with a dispute.
+    /// The share of findings with a dispute.
     pub disputed: Share,
-    /// The disputes without a decision, which no share below contains.
+    /// The number of disputes without a decision. The shares of decided disputes omit these disputes.
     pub held: u64,
-    /// Of the decided disputes: those whose finding was upheld (enforced, accepted as a risk, or deferred).
+    /// The share of decided disputes whose finding was upheld (enforced, accepted as a risk, or deferred).
     pub upheld: Share,
-    /// Of the decided disputes: those whose finding was dismissed (refuted, not mandatory, or a duplicate).
+    /// The share of decided disputes whose finding was dismissed (refuted, not mandatory, or a duplicate).
     pub dismissed: Share,
-    /// Of the decisions of judges: those that a person overturned.
+    /// The share of the judges' decisions that a person overturned.
     pub overturned: Share,
-    /// Of the decisions of judges on which a person ruled as well: those with which the person agreed.
+    /// The share of decisions with which a person agreed, among the judges' decisions on disputes that a person
+    /// also decided.
     pub agreed_with_person: Share,
-    /// Of the decisions of audits: those that agree with the ruling.
+    /// The share of audit decisions that agree with the audited ruling.
     pub confirmed_by_audit: Share,
-    /// Of the findings: those that the coder implemented, where the code changed and no re-check objects.
+    /// The share of findings that the coder implemented with a change of the code, and to which no re-check
+    /// objects.
     pub fixed: Share,
-    /// Of the fixed findings: those whose change was undone, or reversed by a later finding.
+    /// The share of fixed findings whose change was undone, or was reversed because of a later finding.
     pub reverted: Share,
     pub calls: u64,
-    /// The calls whose cost is unknown. If there are any, the real cost is higher.
+    /// The number of calls whose cost is unknown. Because of these calls, the real cost can be higher than
+    /// `usd`.
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,
@@ -132,8 +138,8 @@ impl From<AgreementCount> for PairAgreement {
     }
 }
 
-/// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys and
-/// the seed. An additional key does not change the relative order of the other keys.
+/// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys
+/// and the seed. If a key is added to `keys`, the relative order of the other keys does not change.
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
     let rank = |key: u64| {
         let mut hasher = blake3::Hasher::new();

@@ -15,8 +15,8 @@ use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 
 use crate::system::private;
 
-/// The environment variable with the log filter, in the syntax of `EnvFilter`. An example is
-/// `glee::agents=trace,info`.
+/// The environment variable with the log filter, such as `glee::agents=trace,info`. The filter has the syntax of
+/// `EnvFilter`.
 pub const VARIABLE: &str = "GLEE_LOG";
 pub const FILE: &str = "log.txt";
 const FILE_CAP: u64 = 4 << 20;
@@ -48,8 +48,8 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // Layers with the same formatter type share the formatted fields of a span. The closure gives this layer a
-    // different type.
+    // Layers with the same formatter type share the formatted fields of a span. The formatter of this layer is a
+    // closure, so that its type is unique.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),

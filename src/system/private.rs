@@ -9,9 +9,10 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The name of the empty file that marks a state folder whose permissions were already tightened.
+/// The name of an empty file in the state folder. If the file exists, the permissions in the folder were already
+/// restricted.
 const MARK: &str = "private";
-/// The name of the folder for histories. A folder that contains a folder of this name is a state folder.
+/// The name of the folder for histories. Glee recognises a state folder by a subfolder with this name.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 
@@ -37,8 +38,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the permissions of other users from a state folder of an earlier version and from its contents. A file
-/// with several hard links remains unchanged, because the user's git repository shares the file.
+/// Makes a state folder that an earlier version of Glee created, and all contents of the folder, inaccessible to
+/// other users. A file with several hard links remains unchanged, because the user's git repository shares the
+/// file.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;

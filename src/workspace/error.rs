@@ -36,8 +36,12 @@ pub enum WorkspaceError {
     Unreadable { path: String, source: io::Error },
     #[error("`{path}` is outside the tree `{}`", root.display())]
     Outside { path: String, root: PathBuf },
-    #[error("there is no commit `{0}`")]
-    BadRevision(String),
+    #[error("there is no commit `{revision}`")]
+    BadRevision {
+        revision: String,
+        /// Branches that exist, the most recently changed first.
+        branches: Vec<String>,
+    },
     #[error("the repository has no commit yet")]
     NoCommit,
     #[error("`{one}` and `{other}` have no common ancestor")]
@@ -83,7 +87,7 @@ pub enum WorkspaceError {
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
-    #[error("histories are exchanged through git, and this folder is not in a git repository")]
+    #[error("Glee exchanges histories through git, but this folder is not in a git repository")]
     NoExchange,
     #[error("there is no remote `{remote}`")]
     NoRemote { remote: String, known: Vec<String> },
@@ -131,7 +135,10 @@ impl Advice for WorkspaceError {
             Self::NotGit(..) => "specify files or folders: `glee review src/`",
             Self::Unreadable { .. } => "check the path and its permissions",
             Self::Outside { .. } => "run Glee in the tree that contains the path",
-            Self::BadRevision(..) => "list commits and branches with `git log --oneline` or `git branch -a`",
+            Self::BadRevision { branches, .. } if !branches.is_empty() => {
+                return Some(format!("use an existing branch ({}) or a commit", branches.join(", ")));
+            }
+            Self::BadRevision { .. } => "list commits and branches with `git log --oneline` or `git branch -a`",
             Self::NoCommit => "review the files as they are: `glee review`, or specify paths",
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or specify a range `A..B`"
@@ -154,8 +161,9 @@ impl Advice for WorkspaceError {
             Self::TooLarge { .. } => "create a git repository in the folder, or exclude files in `.gleeignore`",
             Self::LinkedRefs(..) => "remove the link, because Glee would write git refs to the target of the link",
             Self::Unfollowed { .. } => {
-                "review without `--fix`, because Glee could not undo changes to this folder, or move the folder out \
-                 of the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit <path>`)"
+                "Glee could not undo changes to this folder: review without `--fix`, move the folder out of \
+                the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit \
+                <path>`)"
             }
             Self::NotKept { .. } => "make the file readable, or exclude the file in an ignore file",
             Self::OtherTree { .. } => "run the command in the work tree of the run",
@@ -201,7 +209,10 @@ const LISTED: usize = 8;
 
 fn empty(target: &str, skipped: &[Skip]) -> String {
     if skipped.is_empty() {
-        return format!("nothing to review: {target}: no files");
+        return match target {
+            "uncommitted changes" | "staged changes" => format!("nothing to review: there are no {target}"),
+            _ => format!("nothing to review: no files in {target}"),
+        };
     }
     let listed = skipped.iter().take(LISTED).map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()));
     let more = skipped.len().checked_sub(LISTED + 1).map(|rest| format!("and {} more", rest + 1));

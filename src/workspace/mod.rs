@@ -1,10 +1,10 @@
 //! Selects, reads, records, guards and restores the files under review.
 //!
-//! A [`Workspace`] is one work tree. Operations that read the tree never write to it, and never run a filter, a
-//! hook, a pager or an external diff. Glee stores snapshots in the state folder, not in the user's repository. Only
-//! [`Workspace::prune`] removes refs from the repository; earlier versions of Glee created these refs. Only
-//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. A method can fail because of git or the
-//! state folder, or because a recorded tree is missing. A method's documentation lists only additional errors.
+//! A [`Workspace`] is one work tree. Operations that read the tree change no file of the tree, and run no
+//! filter, hook, pager or external diff. Glee stores snapshots in the state folder, not in the user's
+//! repository. In the user's repository, Glee removes only refs that earlier versions of Glee created. Only
+//! [`Workspace::undo`] and [`Workspace::redo`] write to the user's files. Many methods can fail because of git,
+//! the state folder or a missing recorded tree, so the documentation of a method lists only its other errors.
 
 pub mod advisories;
 pub mod code;

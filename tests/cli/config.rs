@@ -427,7 +427,7 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     exit: 0
     --- stderr
     `mine-reviewer` is connected as reviewer (.glee/config.yml)
-    tip: name what it looks for: `glee config set agents.mine-reviewer.focus security,performance`
+    tip: name the focus of the agent: `glee config set agents.mine-reviewer.focus security,performance`
     next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`
     ");
     let output = sandbox.glee(&[
@@ -504,7 +504,7 @@ fn connect_refuses_what_cannot_work_and_writes_nothing() {
     out(&sandbox, &["connect", "claude", "--role", "judge"]);
     insta::assert_snapshot!(refused(&sandbox, &["connect", "codex", "--role", "reviewer", "--name", "claude-judge"]), @r"
     error: the agent `claude-judge` already exists and is a judge
-    hint: choose another name with `--name <name>`, or remove the other: `glee disconnect claude-judge`
+    hint: choose another name with `--name <name>`, or remove the existing agent: `glee disconnect claude-judge`
     ");
 }
 
@@ -595,7 +595,7 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     exit: 0
     --- stderr
     none of claude, codex, gemini, opencode, qwen, copilot is installed; the embedded agents are available
-    no terminal to ask on: the suggestion is used
+    without a terminal, Glee uses the suggestion
     [ROOT]/.glee/config.yml is written:
       coder      fixer
       reviewer   rules
@@ -772,9 +772,10 @@ fn nothing_of_an_untrusted_project_runs() {
     assert_eq!(
         output.stderr,
         format!(
-            "error: this project is not trusted; its `.glee` would run, set or use\n  ./lint.sh (agent `lint`)\n  \
-             lint.sh (a file that a command names, d5a10844d299)\n{hash}\n\
-             hint: read the configuration, then trust it with `glee trust`, or for one command with `--trust {hash}`\n"
+            "error: this project is not trusted; with trust, its `.glee` runs, sets or uses\n  ./lint.sh (agent \
+             `lint`)\n  lint.sh (a file that a command names, d5a10844d299)\n{hash}\n\
+             hint: read the configuration, then trust the project with `glee trust`, or only for one command with \
+             `--trust {hash}`\n"
         )
     );
     assert!(!sandbox.exists("ran"));

@@ -501,7 +501,7 @@ fn bad_input_has_one_clear_error() {
     std::os::unix::fs::symlink("/tmp", sandbox.root().join(".glee/stages-out")).expect("a link");
     let linked = ask(&sandbox);
     assert_eq!((linked.code, linked.stderr.contains("stages-out")), (2, true), "{linked}");
-    insta::assert_snapshot!(sandbox.glee(&["consensus"]).stdout, @"No stage is recorded yet. Start one with `glee consensus ask`.");
+    insta::assert_snapshot!(sandbox.glee(&["consensus"]).stdout, @"No stage is recorded yet. Start a stage with `glee consensus ask`.");
     sandbox.write("q.yml", QUESTIONS);
     let few = sandbox.glee(&["gate", "post-plan", "--questions", "q.yml", "--agents", "a,b"]);
     assert!(few.stderr.contains("at least 3 agents"), "{few}");

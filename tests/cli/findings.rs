@@ -88,7 +88,7 @@ fn resume_with_fix_hands_over_what_is_open() {
     exit: 2
     --- stderr
     error: no mandatory finding of run [RUN] is open
-    hint: hand over a single finding with `glee fix F1 --run [RUN]`
+    hint: fix another finding with `glee fix F1 --run [RUN]`
     ");
     let listed = sandbox.glee(&["runs"]).stdout;
     assert!(listed.contains("  review, fix  "), "{listed}");

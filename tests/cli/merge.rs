@@ -147,7 +147,7 @@ fn spec_17_findings_keep_their_texts_whatever_the_fields_are_called() {
             assert!(output.stdout.contains(&format!("Overflow in {field}")), "{policy}: {field}");
         }
         assert!(output.stdout.contains("never released") && !output.stdout.contains("passed review"), "{policy}");
-        assert_eq!(output.stderr, "warning: a finding of a has no text; it is recorded without one\n");
+        assert_eq!(output.stderr, "warning: a finding of a has no text; the finding is recorded without text\n");
     }
 }
 

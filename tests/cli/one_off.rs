@@ -39,7 +39,7 @@ fn only_the_named_programs_review() {
     let dry = ["review", "app.py", "--with", "codex:gpt-5.2", "--with", "builtin:rules", "--model", "other"];
     let refused = sandbox.glee(&dry);
     assert_eq!(refused.code, 2, "{refused}");
-    assert!(refused.stderr.contains("`--model` applies to no reviewer of this run"), "{refused}");
+    assert!(refused.stderr.contains("no reviewer of this run accepts `--model`"), "{refused}");
     let planned = sandbox.glee(&[&dry[..6], &["--dry-run", "--format", "json"]].concat());
     assert_eq!(planned.code, 0, "{planned}");
     let plan = json(&planned.stdout)["plan"].clone();

@@ -408,7 +408,7 @@ fn a_dry_run_shows_the_plan_and_asks_nobody() {
         assert!(output.stdout.contains(word), "{word}: {output}");
     }
     assert!(!sandbox.exists("asked"));
-    insta::assert_snapshot!(sandbox.glee(&["runs"]).stdout, @"No runs yet. Start one with `glee review`.");
+    insta::assert_snapshot!(sandbox.glee(&["runs"]).stdout, @"No runs yet. Start a run with `glee review`.");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn a_shared_ruling_holds_in_clones_worktrees_moved_folders_and_ci() {
     let shared = sandbox.glee(&["disputes", "share"]);
     assert_eq!((shared.code, files(&sandbox).len()), (0, 3), "{shared}");
     let again = sandbox.glee(&["disputes", "share"]);
-    insta::assert_snapshot!(again.stdout, @"Nothing to share: every binding ruling has a file.");
+    insta::assert_snapshot!(again.stdout, @"Nothing to share: every ruling in force is shared.");
     let first = std::fs::read_to_string(&files(&sandbox)[0]).expect("a file");
     for line in [
         "title: Do not evaluate text from outside",
@@ -298,7 +298,7 @@ fn a_ruling_ends_on_its_day_and_by_its_age() {
     let refused = sandbox.glee(&["disputes", "resolve", "1", "enforce", "--until", "90d"]);
     assert_eq!(refused.code, 2, "{refused}");
     let past = sandbox.glee(&["disputes", "resolve", "1", "dismiss", "--until", "2020-01-01"]);
-    assert!(past.code == 2 && past.stderr.contains("2020-01-01 has passed"), "{past}");
+    assert!(past.code == 2 && past.stderr.contains("2020-01-01 is in the past"), "{past}");
 
     let before = json(&sandbox.glee(&REVIEW).stdout);
     assert_eq!(states(&before)[1..], ["6 already_ruled 1", "10 already_ruled 2", "14 already_ruled 3"]);
@@ -354,7 +354,7 @@ fn a_revoked_ruling_waits_again() {
 fn rulings_whose_code_is_gone_are_listed_and_end() {
     let sandbox = settled();
     let nothing = sandbox.glee(&["disputes", "prune"]);
-    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "No ruling's code is gone.\n"));
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (0, "No ruling in force concerns removed code.\n"));
     // `render` is deleted, `scale` moved to another file, `trace` is unchanged.
     let code = sandbox.read("app.py");
     let (render, scale) =

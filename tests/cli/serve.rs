@@ -330,10 +330,10 @@ fn a_person_settles_a_dispute_under_the_rules_of_the_terminal() {
     }
     for (fields, message) in [
         ("reason=x", "a decision is required"),
-        ("word=judge", "the page cannot ask the judge"),
+        ("word=judge", "only the command line can ask the judge"),
         ("word=nothing", "invalid variant: nothing"),
-        ("word=dismiss&until=yesterday", "yesterday is no day"),
-        ("word=dismiss&until=2020-01-01", "2020-01-01 is no day"),
+        ("word=dismiss&until=yesterday", "yesterday cannot be the last day"),
+        ("word=dismiss&until=2020-01-01", "2020-01-01 cannot be the last day"),
     ] {
         let refused = server.settle(3, fields);
         let text = refused.text().replace("  ", " ");
@@ -546,6 +546,6 @@ fn a_port_in_use_is_an_error() {
     exit: 2
     --- stderr
     error: port [PORT] is in use
-    hint: give another port with `--port`, or omit `--port` to use a free one
+    hint: give another port with `--port`, or omit `--port` to use a free port
     ");
 }

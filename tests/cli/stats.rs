@@ -226,7 +226,7 @@ fn another_judge_audits_a_sample_of_dismissals() {
     let sandbox = reviewed();
     let none = sandbox.glee(&["stats", "audit", "--judge", "jo"]);
     assert_eq!(none.code, 0, "{none}");
-    assert_eq!(none.stdout, "No dismissal by another judge than jo can be audited.\n");
+    assert_eq!(none.stdout, "The history has no dismissal by a judge other than jo that can be audited.\n");
     let unknown = sandbox.glee(&["stats", "audit", "--judge", "ada"]);
     assert_eq!(unknown.code, 2, "{unknown}");
     assert!(unknown.stderr.contains("no judge has the name `ada`"), "{unknown}");

@@ -40,16 +40,14 @@ fn a_change_that_edits_its_review_is_reviewed_as_its_base_says() {
     assert_eq!(
         found,
         [
-            "The change edits `.glee/config.yml`, which steers its review",
-            "The change edits `.glee/prompts/review.md`, which steers its review"
+            "The change edits `.glee/config.yml`, a file that controls this review",
+            "The change edits `.glee/prompts/review.md`, a file that controls this review"
         ]
     );
     let mandatory = outcome["findings"].as_array().into_iter().flatten().filter(|f| f["mandatory"] == true).count();
     assert!(mandatory > 0, "{output}");
     assert!(
-        outcome["findings"][0]["body"]
-            .as_str()
-            .is_some_and(|body| body.contains("This review does not apply the edit"))
+        outcome["findings"][0]["body"].as_str().is_some_and(|body| body.contains("This review ignores the edit"))
     );
 
     // Outside continuous integration, the files in the work tree apply.
@@ -96,8 +94,8 @@ fn a_change_does_not_hide_its_files_from_its_review() {
     assert_eq!(
         told.collect::<Vec<_>>(),
         [
-            "The change edits `.gleeignore`, which steers its review",
-            "The change edits `sub/.gleeignore`, which steers its review"
+            "The change edits `.gleeignore`, a file that controls this review",
+            "The change edits `sub/.gleeignore`, a file that controls this review"
         ]
     );
     let local = json(&sandbox.env("CI", "false").glee(&args).stdout);

@@ -139,7 +139,7 @@ fn a_person_is_asked_before_anything_is_changed() {
     assert_eq!(tree(&sandbox), before);
     pty.send("\x1b");
     let (code, shown) = pty.end();
-    assert!(code == 2 && shown.contains("run the command again, because no file was changed"), "{shown}");
+    assert!(code == 2 && shown.contains("run the command again; no file was changed"), "{shown}");
     assert_eq!(tree(&sandbox), before);
     let (code, shown) = Pty::open(&sandbox, &["runs", "undo", "-y"]).end();
     assert_eq!((code, sandbox.read("clash.py")), (3, TEXT.replace("one", "mine")), "{shown}");

@@ -66,9 +66,12 @@ fn what_was_enforced_goes_to_the_coder_only_where_one_takes_part() {
     let sandbox = left_open(ONE, None);
     assert_eq!(sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code, 0);
     let alone = sandbox.glee(&["review", "app.py"]);
-    assert!(alone.stdout.contains("note: F1 was enforced in dispute #1\n"), "{alone}");
+    assert!(alone.stdout.contains("note: F1 was enforced in dispute 1\n"), "{alone}");
     let fixed = sandbox.glee(&["review", "app.py", "--fix"]);
-    assert!(fixed.stdout.contains("enforced in dispute #1; it was sent directly to the coder\n"), "{fixed}");
+    assert!(
+        fixed.stdout.contains("enforced in dispute 1; the finding was sent directly to the coder\n"),
+        "{fixed}"
+    );
 }
 
 #[test]

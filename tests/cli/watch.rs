@@ -171,7 +171,7 @@ fn where_no_watch_runs_it_is_said_what_to_do() {
     let sandbox = scene(&[]);
     let told = emit(&sandbox, &["milestone", "--agent", "claude"]);
     assert_eq!(told.code, 2, "{told}");
-    assert!(told.stderr.contains("no watch runs") && told.stderr.contains("glee watch"), "{told}");
+    assert!(told.stderr.contains("no watch is running") && told.stderr.contains("glee watch"), "{told}");
     let hook = emit(&sandbox, &["milestone", "--agent", "claude", "--if-running"]);
     assert_eq!((hook.code, hook.stderr.as_str()), (0, ""));
     for args in [&["status"][..], &["resume"], &["issues"], &["review"], &["stop"]] {

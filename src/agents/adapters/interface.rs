@@ -11,15 +11,17 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// If the last line of an agent's text is shorter than this number of characters, Glee displays `writing` instead.
+/// The minimum number of characters in a displayed line of an agent's text. For a shorter line, Glee displays
+/// `writing`.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message. The program prints this message only in parts.
+    /// A part of a message that the program prints only in parts.
     Piece(&'a str),
-    /// Text that Glee displays only while the agent runs: a draft that a later event repeats in full, or reasoning.
+    /// A text that is not part of the answer: reasoning, or a draft that a later event repeats in full. Glee
+    /// displays the text only while the agent runs.
     Draft(&'a str),
     Tool(String),
 }
@@ -46,8 +48,8 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // A message that the program printed in parts can lack a final line break, so a tool call adds a line
-            // break.
+            // A message that the program printed in parts can lack a final line break, so each tool call after a
+            // message adds a line break.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }
@@ -88,7 +90,7 @@ pub trait Adapter: Send + Sync {
         Vec::new()
     }
 
-    /// Returns `None` if the program needs no dialogue but only a prompt on stdin.
+    /// Returns `None` if a prompt on stdin is the only input that the program needs.
     fn dialogue(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         None
     }
@@ -112,8 +114,8 @@ pub trait Adapter: Send + Sync {
     }
 }
 
-/// Calls `take` with each event of an output. An event is a JSON object that fills a whole line. If no line is an
-/// event, the whole output is parsed as one event or as an array of events.
+/// Calls `take` for each event in a program's output. An event is a JSON object that fills a whole line. If no
+/// line is an event, the whole output is parsed as one event or as an array of events.
 fn events(stdout: &Path, take: &mut dyn FnMut(Value)) -> io::Result<()> {
     let mut lines = BufReader::new(File::open(stdout)?);
     let mut line = Vec::new();

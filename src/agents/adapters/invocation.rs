@@ -32,8 +32,8 @@ pub struct Invocation {
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
-    /// Whether the program prints output while it runs. The limits `first_output_timeout` and `idle_timeout` apply
-    /// only if this field is true.
+    /// Whether the program prints parts of its output before its end. The limits `first_output_timeout` and
+    /// `idle_timeout` apply only if `streams` is true.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,
 }
@@ -61,7 +61,7 @@ pub struct Output {
     pub transcript: crate::domain::event::Transcript,
 }
 
-/// The text of an answer. An answer in a file can be large and can contain invalid UTF-8.
+/// An agent's answer, as text or as the path of a file. The file can be large and can contain invalid UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerText {
     File(PathBuf),

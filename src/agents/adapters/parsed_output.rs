@@ -29,7 +29,8 @@ pub struct ParsedOutput {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReportedError {
-    /// The kind of the failure that the program reports. If `None`, Glee derives the kind from `status` and `text`.
+    /// The kind of the failure that the program reports. If the field is `None`, Glee derives the kind from
+    /// `status` and `text`.
     pub(crate) kind: Option<FailureKind>,
     pub(crate) status: Option<u16>,
     pub(crate) text: String,
@@ -41,7 +42,8 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// Sets the HTTP status to `status`. If `status` is `None`, keeps the status from the error text.
+    /// Replaces the HTTP status that was found in the error text by `status`. If `status` is `None`, the status
+    /// from the error text remains.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -65,7 +67,7 @@ impl ParsedOutput {
         self.text.push_str(text);
     }
 
-    /// Discards the text before a tool call, because this text is not part of the answer.
+    /// Discards the agent's text, because text before a tool call is not part of the answer.
     pub(crate) fn tool_used(&mut self) {
         self.open.clear();
         self.text.clear();
@@ -131,7 +133,8 @@ impl ParsedOutput {
         if !self.done {
             let message = format!("`{name}` ended without reporting completion");
             return Err(AgentError::new(FailureKind::Protocol, message).hint(
-                "check the recorded output for a new format, which a newer version of the program can have",
+                "read the recorded output, because a newer version of the program possibly has a new output \
+                format",
             ));
         }
         let text = self.answer.take().unwrap_or_else(|| self.written());
@@ -148,8 +151,9 @@ impl ParsedOutput {
     }
 }
 
-/// Returns the first line of stderr that reveals the kind of the failure. If no line reveals the kind, returns the
-/// first line that contains `error`. If no line contains `error`, returns the last line.
+/// Returns the first line of stderr that reveals the kind of the failure. If no line of stderr reveals the kind
+/// of the failure, returns the first line that contains `error`. If no line contains `error`, returns the last
+/// line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);

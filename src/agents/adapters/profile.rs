@@ -6,15 +6,16 @@ use crate::domain::{Effort, FailureKind};
 
 const SHOWN: usize = 300;
 
-/// The fields `schema`, `resume`, `model` and `effort` are names of command-line options. If a name ends with `=`,
-/// the option and its value form one argument. An empty name means that the program lacks the option.
+/// The fields `schema`, `resume`, `model` and `effort` are names of command-line options. If the name of an
+/// option ends with `=`, the option and its value form one argument. If the name is empty, the program lacks the
+/// option.
 #[derive(Clone, Copy, Default)]
 pub struct Profile {
     pub name: &'static str,
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// Lists of arguments. With each list, the program prints help, in which Glee finds the supported flags.
+    /// Lists of arguments with which the program prints its help. Glee reads the supported flags from the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
     /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate longer prompts.
@@ -23,20 +24,23 @@ pub struct Profile {
     pub resume: &'static str,
     pub model: &'static str,
     pub effort: &'static str,
-    /// The program's words for efforts, or `None` if the program has no effort setting.
+    /// Converts an effort level to the program's name for the level. `None` if the program has no effort
+    /// setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether an arbiter runs with high effort if the user configured no effort.
+    /// Whether Glee runs an arbiter with high effort by default.
     pub raises_effort: bool,
-    /// Environment variables that Glee passes to this program, but not to every program.
+    /// Environment variables that Glee passes to this program in addition to the variables for all programs.
     pub sees: &'static [&'static str],
-    /// Environment variables with default values. Values in the agent's `env` have precedence.
+    /// Environment variables with default values. A value in the agent's `env` takes precedence over the default
+    /// value.
     pub sets: &'static [(&'static str, &'static str)],
-    /// The name of an environment variable, and the content of a file with default settings. Glee writes the file
-    /// before the program starts, and sets the variable to the path of the file.
+    /// A settings file with default values for the agent's program: the name of an environment variable, and the
+    /// content of the file. Before the program starts, Glee writes the settings file, and sets the environment
+    /// variable to the path of the settings file.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The folders of the program's settings and data, as (variable, default, subfolder). The path of a folder is
-    /// the value of the environment variable joined with `subfolder`. If the variable is not set, the path is the
-    /// home folder joined with `default` and `subfolder`.
+    /// The folders of the program's settings and data, as (variable, default, subfolder). If the environment
+    /// variable `variable` is set, the path of the folder is the variable's value followed by `subfolder`. If
+    /// the variable is not set, the path is the home folder followed by `default` and `subfolder`.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,

@@ -38,7 +38,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// Each of these adapters runs one known program, and has the name of this program.
+    /// The adapters that run one known program each. The name of the program is the name of the adapter.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 

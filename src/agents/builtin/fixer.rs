@@ -17,7 +17,7 @@ use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
-/// The maximum number of matches on one line that the fixer fixes for one finding.
+/// For one finding, the fixer fixes at most this number of matches on a line.
 const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {
@@ -128,7 +128,8 @@ impl Fixing<'_> {
         Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
     }
 
-    /// A finding without a match of its rule counts as fixed if another fix covered the finding's line.
+    /// Returns the result for a finding whose rule no longer matches. The finding counts as fixed if the lines
+    /// of another fix include the finding's line.
     fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
             Some((id, _)) => Fix::Applied(format!("the fix for {id} covers it")),

@@ -1,7 +1,7 @@
 //! Answers re-check requests to `builtin:rules`. A finding is resolved if its rule no longer matches at the
 //! finding's location.
 //!
-//! A change that only moves the problem or adds syntax errors does not resolve a finding.
+//! A change does not resolve a finding if the change adds syntax errors or only moves the problem.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// If there is no diff, a finding remains unresolved if its rule matches at most this number of lines from the
-/// finding's location.
+/// The maximum distance, in lines, between an unresolved finding and a match of the finding's rule, if the
+/// change has no diff.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

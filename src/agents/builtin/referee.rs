@@ -1,8 +1,8 @@
 //! `builtin:referee` rules on an objection without a model, by looking up the objection's references in the tree.
 //!
-//! The referee rules DISMISS if all references exist and the cited code contains a name of the flagged code. The
-//! referee rules ENFORCE if no reference exists, and ESCALATE in all other cases. A reference to the flagged code
-//! itself is no evidence.
+//! The embedded referee rules DISMISS if all references of the objection exist and the cited code contains a
+//! name from the flagged code. The embedded referee rules ENFORCE if none of the references exists, and ESCALATE
+//! in all other cases. A reference to the flagged code itself does not count as evidence.
 
 use std::fmt;
 use std::path::Path;
@@ -56,18 +56,18 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// The number in a variant is the first line of the cited code.
+/// The result of checking a citation. The number in a variant is the line number at which the cited code begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,
-    /// The cited code exists and contains a name of the flagged code.
+    /// The cited code exists, and mentions the name of a definition that contains the flagged line.
     Names(u32),
-    /// The cited code exists but contains no name of the flagged code.
+    /// The cited code exists, but mentions no name of a definition that contains the flagged line.
     Silent(u32),
     Itself(u32),
     /// The coder wrote the cited code in this run.
     Written(u32),
-    /// The reference is to a whole file or folder, which exists.
+    /// The reference is only the path of an existing file or folder, without lines or names.
     Whole,
     Elsewhere,
 }

@@ -39,8 +39,8 @@ pub struct Ask<'a> {
     pub files: &'a TranscriptFiles,
     pub session: Option<&'a Session>,
     pub activity: &'a (dyn Fn(&str) + Send + Sync),
-    /// The agent is suspended while the last received value is true. If the field is `None`, the agent is never
-    /// suspended.
+    /// Glee suspends the agent while the value in this channel is true. If the field is `None`, Glee never
+    /// suspends the agent.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -55,7 +55,7 @@ pub struct Session {
 #[derive(Clone, Debug)]
 pub struct CallResult {
     pub result: Result<AnswerText, AgentError>,
-    /// The transcript of the process, even if the call failed. `None` if no process was started.
+    /// The transcript of the agent's process. The field is `None` only if no process was started.
     pub transcript: Option<Transcript>,
     pub millis: u64,
     pub usage: Usage,
@@ -190,8 +190,8 @@ impl Agents {
             if wait > left / 2 {
                 let message = format!("`{kind}` is not available until {until:.0}: {why}");
                 return Err(AgentError::new(FailureKind::RateLimited { reset: Some(until) }, message).hint(
-                    "resume the run after the limit ends: `glee runs resume`; `glee agents --check` calls the agent \
-                     despite the limit",
+                    "when the limit ends, resume the run with `glee runs resume`; `glee agents --check` calls \
+                    the agent despite the limit",
                 ));
             }
             (ask.activity)(&format!("{kind} is available again in {}", seconds(wait)));
@@ -215,7 +215,8 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // An error in writing the record is ignored, because the raw output is stored in other files.
+            // Glee ignores an error while writing the record, because the raw output is stored in separate
+            // files.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }
         Ok(asked)

@@ -13,7 +13,8 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The end of stderr after a success; the error and the ends of stdout and stderr after a failure.
+    /// If the command succeeded, `tail` contains the end of stderr. If the command failed, `tail` contains the
+    /// error, the end of stdout and the end of stderr.
     pub tail: String,
 }
 

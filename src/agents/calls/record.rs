@@ -1,5 +1,5 @@
-//! Stores the record of a call in a file next to the raw output. The record contains the command line, the names of
-//! the environment variables and the result of the call. The adapter `replay` plays records back.
+//! Stores the record of a call in a file next to the raw output. The record contains the command line, the names
+//! of the environment variables and the result of the call. The adapter `replay` plays back recorded calls.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -73,8 +73,8 @@ impl CallRecord {
     }
 }
 
-/// Returns the record of each try of each call in a run's folder, sorted by time. The string in each pair is the
-/// beginning of the names of the try's files.
+/// Returns the record of each attempt at each call in a run's folder, sorted by time. The names of all files of
+/// an attempt begin with the string in the attempt's pair.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,6 +1,6 @@
-//! Decides whether and when Glee retries a failed call. Glee turns off the retries of the programs as far as
-//! possible. The delay before a retry takes at most half of the call's remaining time, so that enough time remains
-//! for the answer.
+//! Decides whether and when Glee retries a failed call. If a program has its own retries, Glee disables them
+//! where possible. The delay before a retry takes at most half of the call's remaining time, so that enough time
+//! remains for the answer.
 
 use std::time::Duration;
 

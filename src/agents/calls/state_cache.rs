@@ -18,7 +18,7 @@ impl StateCache {
         read().unwrap_or_default()
     }
 
-    /// Changes a file while a lock prevents changes by other runs.
+    /// Changes a file under a lock, so that no other run changes the file at the same time.
     pub(crate) fn change<T: DeserializeOwned + Default + Serialize>(
         &self,
         name: &str,

@@ -1,6 +1,7 @@
-//! Checks with a harmless request that an agent respects its role. The request runs in a temporary folder, and
-//! tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to create the
-//! file, and a coder must change the file. The check inspects the files, because an agent's report can be wrong.
+//! Checks with a harmless request that an agent respects its role. The agent runs in a temporary folder, and the
+//! request tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to
+//! create the file, and a coder must change the file. The check inspects the files, because an agent's report
+//! can be wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -25,7 +26,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether the answer contains the nonce. The field is an error if there is no answer.
+    /// Whether the answer contains the nonce. If there is no answer, the field contains the error.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,
@@ -110,7 +111,7 @@ impl Agents {
 
 fn changes(tree: &Path) -> io::Result<Files> {
     let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
-    // Codex leaves empty folders behind when it runs in the sandbox.
+    // Empty folders are ignored, because Codex creates empty folders in the sandbox and does not remove them.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
     let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));
@@ -122,7 +123,8 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
-/// The request that plug-ins and embedded agents receive. Other agents receive only the prompt.
+/// The request that plug-ins and embedded agents receive. All agents that are not plug-ins or embedded agents
+/// receive only the prompt.
 fn task(role: Role) -> Task {
     let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The number of bytes to read from a program's file. This number suffices for an ELF header and for the first line
-/// of a script, which Linux limits to 256 bytes.
+/// The number of bytes that Glee reads from a program's file. These bytes contain the ELF header or the first
+/// line of a script. Linux limits this line to 256 bytes.
 const HEAD: u64 = 256;
 
 /// Returns the reason why a file cannot be run, as a clause. Returns `None` if the file can be run or the check is
@@ -43,7 +43,8 @@ fn machine(head: &[u8]) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns whether `binfmt_misc` registers formats of executable files that the kernel alone cannot run.
+/// Returns whether an interpreter is registered in `binfmt_misc`. With a registered interpreter, the kernel can
+/// also run programs in other formats, for example programs for another type of processor.
 fn emulates() -> bool {
     let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
     entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))

@@ -38,7 +38,7 @@ impl LocateError {
             Self::NotExecutable(path) => Some(format!("make the file executable: `chmod +x {}`", path.display())),
             Self::Shadowed { inside, outside, .. } => {
                 let path = outside.as_ref().unwrap_or(inside);
-                Some(format!("give the path of the intended program: {}", set(&path.display().to_string())))
+                Some(format!("give the path of the program to run: {}", set(&path.display().to_string())))
             }
         }
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::agents::AdapterKind;
 use crate::domain::Agent;
 
-/// The names of files that contain a login, in the folders of agent programs.
+/// The names of the files in which agent programs store a login.
 const FILES: [&str; 3] = [".credentials.json", "auth.json", "oauth_creds.json"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]

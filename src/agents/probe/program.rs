@@ -1,5 +1,5 @@
-//! Describes an installed program by its path, version and supported flags. Programs change weekly, so Glee checks
-//! the flags in the program's help instead of the version.
+//! Describes an installed program by its path, version and supported flags. Programs change weekly, so Glee
+//! looks up flags in the program's help and does not derive flags from the version.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -46,8 +46,8 @@ impl fmt::Display for Program {
     }
 }
 
-/// Returns the possible flags, features and values in a help text. Each returned word consists of letters, digits,
-/// `-`, `_` and `.`.
+/// Returns the words of a help text, which can be flags, features and values. A word consists of letters,
+/// digits, `-`, `_` and `.`.
 pub(crate) fn words(help: &str) -> BTreeSet<String> {
     help.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
         .map(|word| word.trim_end_matches(['.', '-']))

@@ -32,10 +32,11 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// Builds the environment of an agent: the variables in `vars` that are allowed or named in `extra`, variables
-/// about the request, and configured variables. Configured variables take precedence. The variables about the
-/// request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids
-/// separated by spaces) and `GLEE_DISPUTE` (for a judge). Variables with an empty value are omitted.
+/// Builds the environment of an agent from three sources: the variables in `vars` that are allowed or named in
+/// `extra`, variables about the request, and configured variables. If several sources contain the same variable,
+/// the configured variable applies. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK`
+/// (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by spaces) and `GLEE_DISPUTE` (for a
+/// judge). Variables with an empty value are omitted.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -63,7 +64,7 @@ pub(crate) fn environment(
 }
 
 /// Returns the variables in `vars` that are allowed or named in `extra`. Relative entries are removed from PATH,
-/// because they would refer to the reviewed tree.
+/// because relative entries would refer to the reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,

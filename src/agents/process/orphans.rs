@@ -1,7 +1,7 @@
-//! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors, so
-//! the processes of a dead supervisor become descendants of Glee. Each supervisor leads a separate session, and no
-//! descendant of a supervisor can join Glee's session. A child of Glee in another session is therefore a running
-//! supervisor or an orphan.
+//! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors,
+//! so the processes of a dead supervisor become descendants of Glee. Each supervisor leads a separate session,
+//! and no descendant of a supervisor can join Glee's session. If a child process of Glee is not in Glee's
+//! session, the child is therefore a running supervisor or an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};
@@ -20,10 +20,11 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// The maximum time for killing orphans. Processes that survive this time are reported.
+    /// The maximum time for killing orphans. Glee reports the orphans that are still alive after the maximum
+    /// time.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The process ids of the running supervisors. The set is locked while a supervisor starts.
+    /// The process ids of the running supervisors. Glee holds the lock of `AT_WORK` while a supervisor starts.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {

@@ -4,7 +4,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::SigSet;
 use signal_hook::consts::SIGCHLD;
 
-/// The number of file descriptors that Glee needs for its history, locks, git pipes and transcripts.
+/// The number of file descriptors that Glee itself needs, for the history, locks, transcripts, and pipes to git.
 const OWN_FILES: u64 = 32;
 /// The number of file descriptors per agent: pipes, two transcripts, a process handle, and a reserve.
 const FILES_PER_AGENT: u64 = 10;
@@ -12,14 +12,14 @@ const FILES_PER_AGENT: u64 = 10;
 /// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards exit
 /// statuses. `SIGHUP` remains ignored under `nohup`.
 pub fn reset_signals() {
-    // An invalid argument is the only cause of an error here. The system resets the handler of `SIGCHLD` in
-    // programs that Glee starts.
+    // Errors of these two calls are ignored, because only an invalid argument causes an error. In programs that
+    // Glee starts, the system resets the handler of `SIGCHLD`.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }
 
-/// Prepares the process that starts supervisors. If a supervisor is killed, its children become children of this
-/// process (see `orphans`). After this call, only root can read the memory of this process.
+/// Prepares this process for starting supervisors. If a supervisor is killed, its children become children of
+/// this process (see `orphans`). After this call, only root can read the memory of this process.
 pub fn prepare() {
     #[cfg(target_os = "linux")]
     {

@@ -41,8 +41,8 @@ const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
 /// The maximum time between the end of a dialogue and the exit of the program.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives the last line of an agent's output, unescaped, at most ten times a second. If the function returns
-/// false, the runner calls the function again with the preceding line.
+/// Receives the last line of an agent's output, unescaped, at most ten times a second. The function returns
+/// false if it cannot use the line. The runner then calls the function with the preceding line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -125,7 +125,8 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // Another process can inherit the writing end of the pipe and keep the end open, so reading must not block.
+        // Reading must not block, because another process can inherit the writing end of the pipe and keep this
+        // end open.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
@@ -181,13 +182,13 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Glee's end of the liveness pipe. Dropping this end stops the agent.
+    /// Glee's end of the liveness pipe. If Glee drops this end, the supervisor stops the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
     _temporary: TempDir,
 }
 
-/// Why Glee ended a program: `Err` for an error, `Ok` for the end of the dialogue.
+/// The reason why Glee ended a program: `Err` means an error, and `Ok` means the end of the dialogue.
 type Cause = Result<(), ProcessError>;
 
 impl Running {
@@ -246,7 +247,8 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // An error is ignored: if the supervisor has exited, no process is left to suspend.
+                        // A write error means that the supervisor has exited, so that no process remains that
+                        // could be suspended or resumed.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -281,7 +283,7 @@ impl Running {
         };
 
         let report = self.report();
-        // A supervisor that sent no report was killed, and its processes possibly still run.
+        // If a supervisor sent no report, the supervisor was killed, and its descendants possibly still run.
         let left = match (&report, self.registered.take()) {
             (None, Some(supervisor)) => orphans::end_all(supervisor).await,
             (Some(_), _) | (None, None) => None,
@@ -446,7 +448,7 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // An error is ignored, because only the files of the earlier try are lost.
+            // An error is ignored, because an error can only lose files of the earlier try.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

@@ -84,8 +84,8 @@ impl SchemaForm {
         Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
     }
 
-    /// Returns the JSON Schema as a command-line argument. The argument lacks `$schema`, because some programs
-    /// would fetch the address in `$schema`.
+    /// Returns the JSON Schema as a command-line argument, without the key `$schema`. Some programs would fetch
+    /// the address in the key `$schema`.
     pub(crate) fn argument(self) -> String {
         let mut schema = self.schema();
         schema.remove("$schema");
@@ -261,7 +261,7 @@ pub struct SynthesisReply {
 /// The agreements and conflicts of several answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsensusReply {
-    /// The agreements of all answers.
+    /// The points on which all answers agree.
     pub agreements: Vec<String>,
     /// The conflicts of the answers. An arbiter decides each conflict.
     pub conflicts: Vec<String>,

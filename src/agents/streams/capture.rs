@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads. This number exceeds the size of a pipe's buffer.
+/// The maximum number of bytes that `drain` reads. The maximum is larger than the buffer of a pipe.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]

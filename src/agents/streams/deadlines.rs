@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use crate::agents::Cap;
 use crate::config::settings::Limits;
 
-/// The time from the end of the grace period until a supervisor is killed.
+/// The time between the end of the grace period and the moment at which Glee kills the supervisor.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
 /// The maximum time that the runner sleeps. A much longer sleep means that the system suspended Glee.
 const TICK: Duration = Duration::from_secs(1);
@@ -78,8 +78,7 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// A wake-up that is much too late means that the system suspended Glee. All deadlines are then postponed by
-    /// the length of the suspension.
+    /// A long delay of a wake-up means that the system suspended Glee. The delay then postpones all deadlines.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

@@ -32,7 +32,7 @@ pub struct StdoutReader {
     taken: usize,
 }
 
-/// Forwards output to a [`StdoutReader`]. The forwarded stream ends early if a line is too long.
+/// Forwards output to a [`StdoutReader`], but only until the first line that is too long.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,
@@ -47,7 +47,7 @@ pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
 }
 
 impl Relay {
-    /// Forwards a piece of output. An empty piece means EOF.
+    /// Forwards a piece of output. If `bytes` is empty, the output has ended.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(pieces) = &self.pieces else { return };
         let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);

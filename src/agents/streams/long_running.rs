@@ -10,7 +10,8 @@ use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{Agent, Role};
 
 impl Agents {
-    /// Runs the agent's command until the command ends or `stop` is requested. The command may write to the tree.
+    /// Runs the agent's command until the command ends or `stop` is requested. The command is allowed to write
+    /// to the tree.
     #[expect(clippy::too_many_arguments, reason = "independent values")]
     pub async fn keep_running(
         &self,

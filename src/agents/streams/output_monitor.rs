@@ -7,10 +7,10 @@ const MOST_FAILED: u32 = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Substrings of introductory lines, which precede an answer. A JSON object that contains none of the
-    /// substrings belongs to the answer. If the field is `None`, every line belongs to the answer.
+    /// Substrings of the introductory lines before an answer. A JSON object without any of these substrings
+    /// belongs to the answer. If the field is `None`, every line belongs to the answer.
     pub preamble: Option<&'static [&'static str]>,
-    /// A substring of each line that reports a failed request, which the program itself repeats.
+    /// A substring of each line that reports a failed request. The program itself repeats failed requests.
     pub fruitless: Option<&'static str>,
 }
 

@@ -16,7 +16,8 @@ use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words that a flag accepts. Each word has a value and a help text, which may be empty.
+/// The words that a flag accepts, each with the value that the word means, and with a help text. The help text
+/// can be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const BASIC_FORMATS: Words<BasicFormat> = &[
@@ -87,7 +88,7 @@ pub(crate) struct ReportOutputs {
     /// Print the outcome as JSON, like `--format json`
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
-    /// Open the HTML report in the browser; `--format html=FILE` also keeps it in a file of your choice
+    /// Open the HTML report in the browser (`--format html=FILE` sets the file of the report)
     #[arg(long)]
     web: bool,
 }
@@ -158,7 +159,7 @@ impl JsonFlag {
     }
 }
 
-/// For commands that always print JSON.
+/// The flags of commands that always print JSON.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AlwaysJson {
     #[arg(long, hide = true)]
@@ -190,7 +191,7 @@ pub(crate) struct UserFlag {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FreshFlag {
-    /// Ignore the answers and the state of earlier runs
+    /// Start a new run instead of resuming an earlier run
     #[arg(long)]
     fresh: bool,
     #[arg(long, hide = true, conflicts_with = "fresh")]

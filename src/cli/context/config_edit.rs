@@ -59,7 +59,8 @@ impl<'a> ConfigTarget<'a> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // If the file was valid before, the command line caused the error, so the message does not name the file.
+        // If the file was valid before the edit, the error message does not name the file, because the command
+        // line caused the error.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }
@@ -81,7 +82,7 @@ impl<'a> ConfigTarget<'a> {
     }
 
     fn before(&self) -> Result<Before, CommandError> {
-        // Even without a file, the project may have templates and scripts that require trust.
+        // A project without a configuration file can still have templates and scripts that require trust.
         let text = self.read()?.unwrap_or_default();
         let places = &self.places;
         match config::check_text(&places.sources(self.globals), self.owner, Some(&self.name), &text) {

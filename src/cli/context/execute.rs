@@ -67,7 +67,8 @@ pub(crate) fn settings(
         return Ok((load::runnable(globals, flags, None)?.1, Vec::new()));
     };
     let places = load::Places::find(globals)?;
-    // The name of the folder contains only the base commit, so a resumed run finds its programs at the same paths.
+    // The name of the folder depends only on the base commit, so a resumed run finds its programs at the same
+    // paths.
     let folder = places.state.join("steering").join(&steering.base);
     private::folder(&folder)?;
     steering.write(&folder)?;
@@ -102,8 +103,8 @@ pub(crate) fn settings(
 /// The values of environment variables are included, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // `scripts` reads the first word of a command as a program. The first word here is `env`, so that `scripts`
-        // reads the values as arguments.
+        // `scripts` treats the first word of a command as a program, and the other words as arguments. The first
+        // word here is `env`, so that `scripts` treats the values of the variables as arguments.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -179,7 +180,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
     let (globals, outputs) = (context.globals, context.outputs);
-    // Events on standard output were printed when they were recorded.
+    // Each event on standard output was printed when the event was recorded.
     let shown = outputs.formats().filter(|format| format.shows_events());
     let is_printed = usize::from(outputs.stdout == Format::Jsonl);
     let events = match shown.count() > is_printed {
@@ -217,7 +218,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
 ) -> Result<(T, Option<ExitReason>, Notifier), CommandError> {
     require_sandbox(&settings)?;
     let state_dir = state_dir()?;
-    // This check must come first, because `lock` creates a file in the state folder.
+    // This check precedes `lock`, because `lock` creates a file in the state folder.
     refuse_inside(&workspace, &state_dir)?;
     let _lock: Option<TreeLock> = match context.mode {
         Mode::Review => None,
@@ -252,7 +253,7 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     }
 }
 
-/// `keys` is whether the user can press keys during the run.
+/// `keys` states whether the user can press keys during the run.
 pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<dyn EventSink> {
     match prints_events {
         true => Box::new(JsonLines::default()),
@@ -260,9 +261,9 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
     }
 }
 
-/// Drives a run to its end, or until a signal or the time limit stops the run. Also returns what stopped the run,
-/// if anything. `resume` consists of a hint on how to resume the run, and a flag that is set once the start of the
-/// run is recorded.
+/// Drives a run to its end, or until a signal or the time limit stops the run. The second value of the result is
+/// the reason why the run was stopped, or `None` if the run was not stopped. `resume` consists of a hint on how
+/// to resume the run, and a flag that is set once the start of the run is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -304,21 +305,22 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
     Ok((ended, cause))
 }
 
-/// What the reports on a run are made from.
+/// The data from which Glee creates the reports on a run.
 pub(crate) struct RunReport<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) reviewed: &'a Sources,
-    /// May be empty if no format [shows events](Format::shows_events).
+    /// The recorded events; possibly empty if no format [shows events](Format::shows_events).
     pub(crate) events: &'a [Event],
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// Whether the person answered a dialog or stopped the run, so that no pager is opened.
+    /// Whether Glee asked the person in a dialog, or a signal ended the run. If `was_asked` is true, Glee opens
+    /// no pager.
     pub(crate) was_asked: bool,
 }
 
 impl RunReport<'_> {
-    /// Writes all reports. If a report cannot be written, the others are written nevertheless.
+    /// Writes all reports. If Glee cannot write one report, Glee still writes the other reports.
     pub(crate) fn write(&self, globals: &Globals, outputs: &Outputs, root: &Path) -> Result<(), CommandError> {
         // The whole outcome is redacted, because even file names may contain secret tokens.
         let outcome = secrets::redact_value(self.outcome.clone());
@@ -343,7 +345,7 @@ impl RunReport<'_> {
             if left_out > 0 {
                 let (findings, name) = (count(left_out, "finding"), format.as_str());
                 globals.say(&format!(
-                    "note: the report `{name}` leaves out {findings} that are closed or have no place in a file"
+                    "note: the report `{name}` omits {findings} that are closed or have no location"
                 ));
             }
         }
@@ -355,7 +357,7 @@ impl RunReport<'_> {
             if let Err(error) = outputs::write(*format, path, &text) {
                 let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
                 failure.get_or_insert(
-                    error.hint(format!("the run is recorded; write the report again with `{again}`")),
+                    error.hint(format!("the run is recorded; write its report again with `{again}`")),
                 );
             }
         }
@@ -364,7 +366,7 @@ impl RunReport<'_> {
             Verbosity::Normal => Detail::Short,
             Verbosity::Verbose => Detail::Full,
         };
-        // Events were printed when they were recorded.
+        // In the format `jsonl`, Glee already printed each event when the event was recorded.
         if outputs.stdout != Format::Jsonl {
             let viewer = Viewer::new(globals, self.was_asked);
             let options = TextOptions { links: viewer.links(), filter: self.filter };
@@ -401,7 +403,7 @@ impl RunReport<'_> {
 /// The variable with which GitHub's runner names the file for the summary of the job's page.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Appends to the job summary, because earlier commands of the step may have written to it.
+/// Appends to the job summary, because earlier commands of the step can have written to the same file.
 fn summarise_job(globals: &Globals, text: &str) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let opened = OpenOptions::new().create(true).append(true).open(path);
@@ -410,8 +412,8 @@ fn summarise_job(globals: &Globals, text: &str) {
     }
 }
 
-/// Passes the events of a run to `sink`, with paths relative to `folder`. Sets `is_recorded` when the first event is
-/// recorded, because the run can be resumed from then on.
+/// Passes the events of a run to `sink`, with paths relative to `folder`. Sets `is_recorded` when the first
+/// event is recorded. After the first event, the run can be resumed.
 struct RunObserver {
     sink: Box<dyn EventSink>,
     folder: WorkFolder,
@@ -471,10 +473,11 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if `budget.duration` ended the run. No signal has this number.
+/// The value of `cause` if the time limit `budget.duration` ended the run. The value is not the number of a
+/// signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`. Time during which the program is suspended does not count.
+/// Stops the run after the duration `left`. Time during which the process is suspended does not count.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

@@ -25,7 +25,7 @@ use crate::workspace::root::Workspace;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StageRequest {
-    /// A name for the work, with which an interrupted run can be resumed
+    /// The name under which Glee records the run (the same name resumes an interrupted run)
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Ask these agents instead of the default agents

@@ -23,7 +23,7 @@ pub(crate) struct Globals {
     /// Print only results and errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print progress (`-vv`: also debug output, filtered by `GLEE_LOG`)
+    /// Print more details (`-vv`: also the debug messages that `GLEE_LOG` selects)
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Print long reports without a pager

@@ -43,7 +43,7 @@ pub(crate) fn open_read_here(globals: &Globals) -> Result<Option<Journal>, Comma
 }
 
 /// Returns `None` if the current folder has no history. If the history is damaged, reads the intact part and also
-/// returns an error. The caller reports this error after the output.
+/// returns an error. The caller prints the output first, and then reports the damage.
 pub(crate) fn read_here<T>(
     globals: &Globals,
     read: impl Fn(&Journal) -> Result<T, JournalError>,

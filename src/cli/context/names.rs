@@ -7,8 +7,9 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name of the agent that `given` describes. Of several matches, agents with the role `usual` take
-/// precedence. If no agent matches, returns `given`, and the caller decides whether an unknown name is an error.
+/// Returns the full name of the agent that `given` describes. If several agents match, the agents with the role
+/// `usual` take precedence. If no agent matches, returns `given`. The caller decides whether an unknown name is
+/// an error.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
         |agent, given| agent.name.0 == given,
@@ -29,8 +30,8 @@ pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result
     }
 }
 
-/// Returns the full names of agents that can have any role. Of several matches, agents with the role `usual` take
-/// precedence.
+/// Returns the full names of agents that can have any role. If several agents match, the agents with the role
+/// `usual` take precedence.
 pub(crate) fn full_of_any_role(
     agents: &[Agent],
     given: &[String],
@@ -38,7 +39,8 @@ pub(crate) fn full_of_any_role(
 ) -> Result<Vec<String>, CommandError> {
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
-        // If several agents match and none has the usual role, the second search fails and lists the agents.
+        // If several agents match, and none of these agents has the role `usual`, the first search returns
+        // `given`. The second search then fails with an error that lists the agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()

@@ -23,7 +23,8 @@ pub(crate) fn local_time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Shows text on stdout: with links and a pager on a terminal, and without either in a file or a pipe.
+/// Shows text on stdout. On a terminal, the text can contain links, and a pager shows long text. In a file or a
+/// pipe, the text contains no links, and no pager is started.
 pub(crate) struct Viewer {
     /// The rows and columns of the screen, or `None` if stdout is not a terminal.
     size: Option<(usize, usize)>,
@@ -32,8 +33,8 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// If `was_asked` is true, the command has asked the person in a dialog, and there is no pager. Otherwise, keys
-    /// that the person typed too early would control the pager.
+    /// If `was_asked` is true, the command asked the person in a dialog, or a signal ended the run, so no pager
+    /// is opened. In a pager, keys that the person typed too early would control the pager.
     pub(crate) fn new(globals: &Globals, was_asked: bool) -> Self {
         let ui = settings::of_screen(globals);
         let size = screen::size_of_stdout();

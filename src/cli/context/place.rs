@@ -1,4 +1,4 @@
-//! The work tree and the state folder of a command.
+//! Finds the work tree and the state folder of a command.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
     Ok(paths::state_dir()?)
 }
 
-/// Fails if `kept` is inside the work tree, because a coder could rewrite the file there.
+/// Fails if the path `kept` is inside the work tree, because a coder could change a file in the work tree.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
     if workspace.holds(kept) {
         let message = format!("`{}` is inside the reviewed tree, where a coder could rewrite it", kept.display());

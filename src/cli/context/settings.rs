@@ -35,7 +35,8 @@ impl Places {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // A variable whose name is not UTF-8 is skipped, because it cannot be a variable of Glee.
+            // Glee skips a variable with a name that is not UTF-8, because the names of Glee's variables are
+            // UTF-8.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),
@@ -98,12 +99,15 @@ pub(crate) fn runnable(
 fn refusal(UntrustedConfig { hash, runs, changed }: &UntrustedConfig) -> CommandError {
     let (what, lines) = match changed.as_slice() {
         [] => ("this project is not trusted", runs),
-        _ => ("this project has changed since it was trusted", changed),
+        _ => ("this project has changed since you trusted it", changed),
     };
-    let message =
-        format!("{what}; its `{}` would run, set or use\n  {}\n{hash}", paths::PROJECT_FOLDER, lines.join("\n  "));
+    let message = format!(
+        "{what}; with trust, its `{}` runs, sets or uses\n  {}\n{hash}",
+        paths::PROJECT_FOLDER,
+        lines.join("\n  ")
+    );
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(format!(
-        "read the configuration, then trust it with `glee trust`, or for one command with `--trust \
-                       {hash}`"
+        "read the configuration, then trust the project with `glee trust`, or only for one command with \
+        `--trust {hash}`"
     ))
 }

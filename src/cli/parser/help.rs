@@ -1,12 +1,12 @@
-//! Fits the texts below the options of a help page to the width of the screen.
+//! Wraps the texts below the options of a help page at the width of the screen.
 
 use clap::Command;
 use console::Term;
 use textwrap::{Options, WordSplitter};
 
-/// The maximum width of a line in columns. Longer lines are hard to read.
+/// The maximum width of a line in columns. Wider lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
-/// The gap between an example and its explanation.
+/// The spaces between an example and its explanation.
 const GAP: &str = "   ";
 
 /// Returns the width of a help page in columns.
@@ -26,7 +26,7 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     command.mut_subcommands(|inner| fit(inner, width)).term_width(width)
 }
 
-/// Wraps each row of a table. The last column of a row starts after a gap.
+/// Wraps each row of a table. The last column of a row starts after the last two adjacent spaces of the row.
 pub(crate) fn wrap_table(table: &str, width: usize) -> String {
     let wrap_row = |row: &str| {
         let column = row.rfind("  ").map_or(0, |gap| gap + 2);

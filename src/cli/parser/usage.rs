@@ -9,7 +9,8 @@ use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::config::closest;
 
-/// An invalid command line, with its innermost command and its valid global options.
+/// An invalid command line: the innermost subcommand that the user named, and the global options if they are
+/// valid.
 pub(crate) struct WrongUsage {
     command: Command,
     pub(crate) globals: Option<Globals>,
@@ -24,7 +25,8 @@ impl WrongUsage {
     }
 
     pub(crate) fn describe(&mut self, error: &clap::Error) -> CommandError {
-        // If a subcommand lacks an argument, the matches do not contain the subcommand, but the usage line does.
+        // If a subcommand lacks an argument, the matches do not contain the subcommand. The usage line contains
+        // the subcommand.
         if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
             let usage = usage.to_string();
             let words = usage.split_whitespace().skip(1);

@@ -11,7 +11,8 @@ pub(crate) struct FindingFilter {
     /// Show only findings of these severities, such as `must,high`
     #[arg(long, value_name = "TAGS", value_delimiter = ',', value_parser = tag)]
     severity: Vec<Tag>,
-    /// Show only findings in this file or folder, or in files that match a pattern such as `src/*.py`; may be repeated
+    /// Show only findings in this file, in this folder or in files that match this pattern, such as `src/*.py`
+    /// (repeatable)
     #[arg(long = "path", id = "filtered_path", value_name = "PATTERN", value_parser = pattern)]
     path: Vec<PathPattern>,
 }
@@ -52,7 +53,7 @@ impl ReportFilter {
     }
 
     pub(crate) fn shows(&self, finding: &SettledFinding) -> bool {
-        let is_open = !finding.state.is_closed() && !finding.finding.is_rejected();
+        let is_open = finding.is_open();
         (is_open || !self.open) && self.has_subject(&finding.finding)
     }
 

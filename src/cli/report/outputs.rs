@@ -50,7 +50,7 @@ impl Outputs {
             let Some(file) = file else {
                 if let Some(other) = stdout.replace(format) {
                     return Err(both(other, format, "standard output")
-                        .hint(format!("write one of them to a file: `--format {}=FILE`", format.as_str())));
+                        .hint(format!("write one of the reports to a file: `--format {}=FILE`", format.as_str())));
                 }
                 continue;
             };
@@ -98,7 +98,7 @@ fn both(one: Format, other: Format, place: &str) -> CommandError {
         true => format!("two reports in the format `{}`", one.as_str()),
         false => format!("the reports `{}` and `{}`", one.as_str(), other.as_str()),
     };
-    CommandError::usage(format!("{named} go to {place}"))
+    CommandError::usage(format!("{named} cannot both go to {place}"))
 }
 
 /// Returns the path of the file without symbolic links. Fails if the file cannot be created or replaced.
@@ -107,8 +107,10 @@ fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, Comma
     let path = folder.join(file);
     if let Ok(existing) = path.canonicalize() {
         if existing.is_dir() {
-            return Err(named(io::ErrorKind::IsADirectory.into())
-                .hint(format!("name a file in the folder, as in `--format {}=FOLDER/FILE`", format.as_str())));
+            return Err(named(io::ErrorKind::IsADirectory.into()).hint(format!(
+                "give the path of a file in the folder, as in `--format {}=FOLDER/FILE`",
+                format.as_str()
+            )));
         }
         if is_stream(&existing) {
             return Ok(existing);
@@ -130,7 +132,8 @@ fn cannot_write(format: Format, file: &Path) -> String {
     format!("the report `{}` cannot be written to {}", format.as_str(), printable::line(&file.to_string_lossy()))
 }
 
-/// Whether a path leads to a device or a FIFO, such as `/dev/stderr`. Such a file is opened and not replaced.
+/// Whether a path leads to a device or a FIFO, such as `/dev/stderr`. Glee writes a report into an existing
+/// device or FIFO, instead of replacing the device or FIFO by a file.
 fn is_stream(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
@@ -156,7 +159,8 @@ pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf,
     // A run id begins with the time of the run, so the sorted names are in chronological order.
     let mut pages: Vec<PathBuf> = kept.filter_map(|entry| Some(entry.ok()?.path())).collect();
     pages.sort();
-    pages.iter().rev().skip(KEPT).for_each(|page| drop(fs::remove_file(page)));
+    // The page of an old run can be opened again, so the new page is never among the deleted pages.
+    pages.iter().rev().skip(KEPT).filter(|page| **page != path).for_each(|page| drop(fs::remove_file(page)));
     Ok(path)
 }
 

@@ -1,5 +1,5 @@
-//! The paths in texts for people. Each path is relative to the folder in which the user works, so that the user
-//! can open the path or pass the path to a command.
+//! Converts the paths in texts that people read. Each path becomes relative to the folder in which the user
+//! works, so that the user can open the path or pass the path to a command.
 
 use std::path::{Path, PathBuf};
 

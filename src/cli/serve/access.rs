@@ -3,9 +3,9 @@
 //!
 //! - A token in the printed address proves that the user can read the terminal. The server exchanges the token for a
 //!   cookie and removes the token from the address.
-//! - All pages are below a random path, to which the cookie is limited. A browser sends a cookie to every port
-//!   of a host, and therefore also to servers of other users on this computer. The limit to the random path
-//!   keeps the cookie secret, because a browser requests this path only from this server.
+//! - All pages are below a random path, and the cookie is valid only for this path. A browser sends a cookie to
+//!   every port of a host, and therefore also to servers of other users on this computer. However, a browser
+//!   sends no request for the random path to the other servers, so the other servers do not receive the cookie.
 //! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
 //!   another name.
 //! - A write must come from a page of this server. The origin of the request must be this server, and the form
@@ -69,7 +69,7 @@ impl Access {
         &self.cookie
     }
 
-    /// The token of the forms.
+    /// The token that every form of this server contains, and that the browser sends with the form.
     pub(crate) fn form_token(&self) -> &str {
         &self.form_token
     }
@@ -105,8 +105,8 @@ impl Access {
     }
 }
 
-/// Whether a page of another origin sent the request. The result is `false` for a link on a page of another
-/// origin, because a link changes nothing, and the page cannot read the answer.
+/// Whether a page of another origin sent the request. The result is `false` if the user follows a link on a page
+/// of another origin. Following a link changes nothing, and the page with the link cannot read the answer.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let is = |name, value| single(headers, name) == Some(value);
     match site(headers) {

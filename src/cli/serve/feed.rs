@@ -81,7 +81,8 @@ pub(crate) struct SentEvent {
 #[derive(Clone, Debug)]
 enum News {
     Event(Arc<SentEvent>),
-    /// The history contains events that the thread did not send through the channel.
+    /// The polling thread did not send all events of the history through the channel, so the receiver has to
+    /// read the history.
     Missed,
 }
 
@@ -179,8 +180,8 @@ impl Reader {
     }
 }
 
-/// Polls the history until the server drops the feed. Without a browser that follows a run, the thread reads
-/// nothing.
+/// Polls the history until the server drops the feed. While no browser follows a run, the polling thread does
+/// not read the history.
 fn poll(feed: &Weak<Feed>) {
     let mut follower: Option<Follower> = None;
     loop {

@@ -41,7 +41,7 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     let site = Site::new(globals, access)?;
     let project = site.project().to_owned();
     let announce = || -> Result<Option<NamedTempFile>, CommandError> {
-        globals.say(&format!("The history of {project} is at this address, until Ctrl-C:"));
+        globals.say(&format!("Open the history of {project} at this address (Ctrl-C ends the server):"));
         stream::out(&format!("{}\n", address(&token)))?;
         if open { opened(globals, &address(&single_use)).map(Some) } else { Ok(None) }
     };
@@ -57,7 +57,7 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     })?;
     drop(file);
     served?;
-    globals.say("The page is closed.");
+    globals.say("The server has ended.");
     Ok(ExitReason::Clean)
 }
 
@@ -65,14 +65,15 @@ fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
     let Some(port) = port else { return CommandError::caused("failed to open a port".to_owned(), error) };
     match error.kind() {
         io::ErrorKind::AddrInUse => CommandError::usage(format!("port {port} is in use"))
-            .hint("give another port with `--port`, or omit `--port` to use a free one"),
+            .hint("give another port with `--port`, or omit `--port` to use a free port"),
         _ => CommandError::caused(format!("failed to open port {port}"), error)
-            .hint("give a port from 1024 on, or omit `--port` to use a free one"),
+            .hint("give a port above 1023, or omit `--port` to use a free port"),
     }
 }
 
-/// Opens the browser with a private file that redirects to the address. The address itself is secret, but the
-/// arguments of a process are visible to all users of the computer.
+/// Opens the browser with a private file that redirects to the address of the server. The browser does not get
+/// the address as an argument, because the address is secret, and all users of the computer can see the
+/// arguments of a process.
 fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandError> {
     let written = || -> io::Result<NamedTempFile> {
         let folder = place::state_dir().map_err(|error| io::Error::other(error.message()))?.join("serve");
@@ -85,8 +86,9 @@ fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandErro
         )?;
         Ok(file)
     };
-    let file =
-        written().map_err(|error| CommandError::caused("failed to prepare the browser".to_owned(), error))?;
+    let file = written().map_err(|error| {
+        CommandError::caused("failed to write the file that the browser opens".to_owned(), error)
+    })?;
     if let Err(error) = browser::open(file.path()) {
         globals.say(&format!("note: no browser could be opened: {error}"));
     }

@@ -32,7 +32,7 @@ const TAIL: u64 = 300;
 #[derive(Serialize)]
 struct ListPage<T> {
     rows: Vec<T>,
-    /// The number of rows that the link to older rows requests. `None` if the page has no such link.
+    /// The number of rows that the link to older rows requests. `None` if the page has no link to older rows.
     more: Option<u32>,
 }
 

@@ -27,7 +27,7 @@ use crate::cli::report::html::environment::{SCRIPT, STYLE};
 const FORM: usize = 64 << 10;
 
 /// Pages load styles, scripts and events only from this server, and send forms only to this server. The browser
-/// ignores scripts and styles inside a page.
+/// ignores inline scripts and inline styles.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -75,11 +75,12 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
 /// answer.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = if !site.access.is_own_host(request.uri(), request.headers()) {
-        refused(StatusCode::MISDIRECTED_REQUEST, "this server has another name")
+        refused(StatusCode::MISDIRECTED_REQUEST, "the request names another server")
             .hint("open the address that `glee serve` printed")
             .into_response()
     } else if access::is_foreign(request.headers()) {
-        refused(StatusCode::FORBIDDEN, "a page of another origin cannot use this server").into_response()
+        refused(StatusCode::FORBIDDEN, "a page of another website cannot send requests to this server")
+            .into_response()
     } else {
         next.run(request).await
     };
@@ -98,7 +99,7 @@ async fn only_signed_in(State(site): State<Arc<Site>>, request: Request, next: N
 
 fn not_signed_in(message: &str) -> ErrorPage {
     refused(StatusCode::UNAUTHORIZED, message)
-        .hint("open the address that `glee serve` printed; each start of the server prints a new address")
+        .hint("open the address that `glee serve` printed; every start of `glee serve` prints a new address")
 }
 
 #[derive(Deserialize)]
@@ -115,7 +116,7 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
         // A redirect would not work, because the browser sends no cookie in a navigation that another site
-        // began. The answer is therefore a page with a link to the target.
+        // began. Glee therefore sends a page with a link to the target.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {
@@ -138,7 +139,7 @@ async fn asset(Path(name): Path<String>) -> Response {
 }
 
 async fn missing() -> Response {
-    refused(StatusCode::NOT_FOUND, "there is no page at this address")
+    refused(StatusCode::NOT_FOUND, "no page has this address")
         .hint("open the address that `glee serve` printed")
         .into_response()
 }
@@ -204,8 +205,8 @@ async fn events(
         Err(error) => return error.into_response(),
     };
     let Some(events) = site.feed.follow(run, after) else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many browsers follow runs")
-            .hint("close the page of another run")
+        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many live views are open")
+            .hint("close another live view")
             .into_response();
     };
     let events = events.map(|event| {

@@ -21,7 +21,8 @@ const CONNECTIONS: usize = 512;
 /// The maximum size of a request's head, in bytes.
 const BUFFER: usize = 32 << 10;
 
-/// The maximum time for the head of a request. The server disconnects a client that needs more time.
+/// The maximum time in which a client can send the head of a request. After this time, the server closes the
+/// connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum time for which the stopping server waits for open connections.

@@ -36,8 +36,8 @@ pub(crate) fn settle(
     form: &RulingForm,
 ) -> Result<Response, ErrorPage> {
     if !site.access.is_own_write(headers, &form.token) {
-        return Err(refused(StatusCode::FORBIDDEN, "the ruling does not come from a page of this server")
-            .hint("open the dispute again, and send its form"));
+        return Err(refused(StatusCode::FORBIDDEN, "the ruling was not sent from a page of this server")
+            .hint("open the page of the dispute again, and send the form on that page"));
     }
     let dispute = DisputeNumber(number);
     let unknown = || JournalError::UnknownDispute(dispute);
@@ -71,7 +71,7 @@ impl RulingForm {
         }
         let word = RulingChoice::from_str(&self.word, false).map_err(CommandError::usage)?;
         if word == RulingChoice::Judge {
-            return Err(CommandError::usage("the page cannot ask the judge")
+            return Err(CommandError::usage("only the command line can ask the judge")
                 .hint(format!("run `glee disputes resolve {dispute} judge`")));
         }
         let kind = match self.kind.as_str() {
@@ -81,7 +81,8 @@ impl RulingForm {
         let until = match self.until.trim() {
             "" => None,
             day => {
-                let invalid = |advice: String| CommandError::usage(format!("`{day}` is no day")).hint(advice);
+                let invalid =
+                    |advice: String| CommandError::usage(format!("`{day}` cannot be the last day")).hint(advice);
                 Some(common::last_day(day).map_err(invalid)?)
             }
         };

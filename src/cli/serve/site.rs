@@ -103,6 +103,6 @@ impl Site {
 }
 
 fn failed() -> ErrorPage {
-    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page cannot be made")
-        .hint("read the error in the terminal of `glee serve`")
+    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be created")
+        .hint("read the error that `glee serve` printed in the terminal")
 }

@@ -1,4 +1,4 @@
-//! Links places in the code to an address that an editor opens, with the control sequence OSC 8.
+//! Links locations in the code to an address that an editor opens, with the control sequence OSC 8.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,7 +17,8 @@ impl PlaceLinks {
         Self { format: format.into(), folder: folder.into() }
     }
 
-    /// PlaceLinks `text`, which must already be escaped, to a line of a file. The result has the width of `text`.
+    /// Links `text` to a line of a file. The caller has already escaped `text`. The result has the width of
+    /// `text`.
     pub fn place(&self, text: &str, path: &str, line: Option<u32>) -> String {
         format!("\x1b]8;;{}\x1b\\{text}\x1b]8;;\x1b\\", self.address(path, line))
     }
@@ -30,7 +31,7 @@ impl PlaceLinks {
     }
 }
 
-/// PlaceLinks `text` if there is a form of links.
+/// Turns `text` into a link to a location, or returns `text` unchanged if `links` is `None`.
 pub fn linked(links: Option<&PlaceLinks>, text: String, path: &str, line: Option<u32>) -> String {
     match links {
         Some(links) => links.place(&text, path, line),
@@ -38,7 +39,7 @@ pub fn linked(links: Option<&PlaceLinks>, text: String, path: &str, line: Option
     }
 }
 
-/// Resolves `..` without the file system.
+/// Resolves `..` in a path without reading the file system.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

@@ -147,8 +147,8 @@ impl Style {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Marks the end of a line as cut. If there is no room for the mark, the mark replaces the last word of the
-    /// line. If the line is a single long word, the mark is omitted.
+    /// Marks the end of a line as cut. If the line has no free columns, the mark replaces the last word of the
+    /// line. If the line consists of a single long word, the line gets no mark.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width
@@ -244,10 +244,10 @@ pub fn fit(text: &str, width: usize) -> String {
     text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If the head is too
-/// wide, the text starts in a new line and is indented by `least` columns. A head is too wide if it takes more than
-/// half of the line or leaves no room for the longest word of the text. Only the first `most` lines of the text are
-/// kept.
+/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If `head` is too
+/// wide, the text starts on a new line, and all lines of the text are indented by `least` columns. `head` is too
+/// wide if it takes more than half of the line or leaves no room for the longest word of the text. Only the
+/// first `most` lines of the text are kept.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));
@@ -269,7 +269,8 @@ pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -
     lines
 }
 
-/// Appends `head` and the wrapped `text`, as [`behind`] arranges them. The last column of each line remains free.
+/// Appends `head` and the wrapped `text`, as [`behind`] arranges them. The lines leave the last column of the
+/// screen free.
 pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     let style = Style { width: style.width.saturating_sub(1), ..style };
     for line in behind(style, head, 4, text, usize::MAX) {
@@ -316,12 +317,13 @@ pub fn size(bytes: u64) -> String {
     BinaryBytes(bytes).to_string()
 }
 
-/// Formats an amount of dollars as `$1.50`, and a smaller amount than a cent as `<$0.01`.
+/// Formats an amount of dollars as `$1.50`. Formats an amount below one cent as `<$0.01`.
 pub fn dollars(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
 }
 
-/// The version number in the output of `--version`, as `0.169.0` in `codex-cli 0.169.0`. Without a number, the whole text.
+/// Returns the version number in the output of `--version`, such as `0.169.0` in `codex-cli 0.169.0`. If no word
+/// of the output begins with a digit, returns the whole output.
 pub fn version(printed: &str) -> String {
     let word = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     printable::line(word.unwrap_or(printed))

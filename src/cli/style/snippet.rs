@@ -13,7 +13,8 @@ use super::{Color, Glyph, Style, behind, columns, wrap};
 use crate::protocol::text::printable;
 use crate::workspace::code::anchors::Excerpt;
 
-/// The maximum number of marked lines. If a range is longer, only its first line is marked.
+/// The maximum number of lines in a marked range. If a range has more lines, the excerpt marks only the first
+/// line of the range.
 const LONGEST_RANGE: u64 = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,8 @@ pub struct Code<'a> {
     pub first_line: u32,
     /// The first and the last marked line. Lines outside the text are ignored.
     pub lines: (u32, u32),
-    /// The reviewer's text about the code. If the text quotes a part of the marked line, only that part is marked.
+    /// The reviewer's text about the code. If the text quotes a part of the marked line, the drawing marks only
+    /// the quoted part.
     pub quoted: String,
     pub links: Option<&'a PlaceLinks>,
 }
@@ -78,7 +80,8 @@ pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes:
     lines.join("\n")
 }
 
-/// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, only that part is marked.
+/// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, the drawing marks only
+/// the quoted part.
 pub fn excerpt(style: Style, color: Color, excerpt: &Excerpt, quoted: String) -> String {
     let Excerpt { file, text, first_line, lines } = excerpt;
     code(style, color, &Code { file, text, first_line: *first_line, lines: *lines, quoted, links: None })

@@ -1,4 +1,4 @@
-//! The control sequences with which a terminal shows a notification of the desktop.
+//! The control sequences with which a terminal shows a desktop notification.
 
 use crate::config::settings::TerminalNotice;
 use crate::protocol::text::printable;

@@ -1,5 +1,6 @@
-//! Tells a person that a long run ended or waits for an answer: with a notification of the terminal, and with the
-//! command `notify.command`. A failure of the command is a warning and does not change the exit code.
+//! Notifies a person that a long run ended or waits for an answer. The notification is a control sequence for
+//! the terminal and a call of the command `notify.command`. A failure of the command is a warning and does not
+//! change the exit code.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,13 +79,13 @@ impl Notifier {
     /// Notifies a person about the end of a run, unless the person stopped the run. `facts` is a JSON object that
     /// the command receives in addition.
     pub(crate) fn ended(&self, message: &str, exit: Option<ExitReason>, facts: Value) {
-        // A person who stopped the run knows that the run ended.
+        // A person who stopped the run needs no notification.
         if !matches!(exit, Some(ExitReason::Signal(_))) {
             self.send("ended", message, exit, facts);
         }
     }
 
-    /// Runs a dialog. If the run was long before the dialog, first notifies the person.
+    /// Runs a dialog. Notifies the person before the dialog if the run was long.
     fn ask<T>(&self, message: &str, dialog: impl FnOnce() -> T) -> T {
         self.send("waiting", message, None, json!({}));
         *held(&self.0.was_asked) = true;

@@ -20,7 +20,8 @@ impl Pager {
         (!matches!(command.trim(), "" | "cat")).then_some(Self(command))
     }
 
-    /// Whether the pager is `less`, which shows hyperlinks. Other pagers may print the control sequences as text.
+    /// Whether the pager is `less`, which shows hyperlinks. Other pagers possibly show the control sequences of
+    /// a hyperlink as text.
     pub(crate) fn shows_links(&self) -> bool {
         let words = shlex::split(&self.0).unwrap_or_default();
         words.first().is_some_and(|program| Path::new(program).file_name().is_some_and(|name| name == "less"))
@@ -30,7 +31,7 @@ impl Pager {
     pub(crate) fn show(&self, text: &str) -> io::Result<()> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &self.0]).stdin(Stdio::piped());
-        // These are the defaults of git. `less` prints text that fits on the screen and ends.
+        // The values are the defaults of git. If the text fits on the screen, `less` prints the text and ends.
         for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
             if std::env::var_os(name).is_none() {
                 shell.env(name, value);

@@ -6,7 +6,7 @@ use console::Term;
 
 use crate::cli::style;
 
-/// Writes to stdout. A closed pipe is not an error, because the reader wants no more output.
+/// Writes to stdout. A closed pipe is not an error, because the reader has ended.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

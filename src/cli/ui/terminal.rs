@@ -32,7 +32,7 @@ struct Shared {
     saved: Mutex<Saved>,
     /// Whether a thread reads single keys during the run.
     listens: AtomicBool,
-    /// The right to read from the terminal. A dialog keeps this right until the dialog is closed.
+    /// The lock on the input of the terminal. A dialog holds the lock until the dialog is closed.
     reading: Mutex<()>,
 }
 
@@ -95,8 +95,8 @@ impl Terminal {
         open(&Term::stderr())
     }
 
-    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor is at the end
-    /// of the live lines, so `^C` could wrap, and the lines could not be erased completely.
+    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor is at the
+    /// end of the live lines. A `^C` at this position could add a line, and Glee could not erase all live lines.
     pub(crate) fn hide_interrupt(&self) {
         if !self.shared.screen.is_live() || !is_foreground() {
             return;
@@ -109,8 +109,8 @@ impl Terminal {
         self.saved().settings = settings;
     }
 
-    /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C still raises a
-    /// signal.
+    /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C is not read as a
+    /// key, and still causes SIGINT.
     pub(crate) fn take_keys(&self) {
         // A process in the background does not change the settings, because the change would suspend the process.
         let settings = tcgetattr(io::stdin()).ok().filter(|_| is_foreground());
@@ -133,7 +133,8 @@ impl Terminal {
         let terminal = self.clone();
         let thread = thread::Builder::new().name("keys".to_owned()).spawn(move || {
             while let Some(keys) = terminal.keys() {
-                // Only a single character is a key. Several characters are a special key or pasted text.
+                // A key is a single character. Several characters are a special key or pasted text, which Glee
+                // ignores.
                 let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
                 if let (Some(key), None) = (keys.next(), keys.next()) {
                     press(key);
@@ -143,8 +144,8 @@ impl Terminal {
         thread.is_ok()
     }
 
-    /// Waits for [`KEYS_INTERVAL`], and returns the keys that the user has pressed. Returns `None` if no keys are to
-    /// be read any more.
+    /// Waits for [`KEYS_INTERVAL`], and returns the keys that the user has pressed. Returns `None` if Glee no
+    /// longer reads keys.
     fn keys(&self) -> Option<String> {
         thread::sleep(KEYS_INTERVAL);
         let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +154,8 @@ impl Terminal {
         }
         let stdin = io::stdin();
         let mut files = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-        // A process in the background must not read, because the terminal would suspend the process.
+        // If a process in the background reads from the terminal, the terminal suspends the process, so only a
+        // process in the foreground reads.
         if !is_foreground() || !poll(&mut files, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
             return Some(String::new());
         }

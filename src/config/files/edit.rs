@@ -1,6 +1,6 @@
-//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused if
-//! the edited text lacks a comment that has to remain. An edit is also refused if the edited text does not parse to
-//! the expected document.
+//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused
+//! if a comment that has to remain is missing in the edited text. An edit is also refused if the edited text
+//! does not parse to the expected document.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -40,8 +40,8 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // If the section contains no other key, the whole section is removed. If the removal of the section would
-    // delete more than one comment, only the key is removed.
+    // If the key is the only key of its section, the whole section is removed. However, if removing the section
+    // would delete more than one comment, only the key is removed.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -144,8 +144,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first candidate that parses to `wanted`, apart from empty sections. The candidate may lack at most
-/// `lost` comments of `text`. The result has the line ends of `text`.
+/// Returns the first valid candidate. A valid candidate parses to the same document as `wanted`, except for
+/// empty sections, and lacks at most `lost` comments of `text`. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -227,7 +227,8 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // An existing list in block style keeps this style. Any other list is written on one line.
+        // A list that the file already contains in block style keeps the block style. A new list, or a list in
+        // another style, is written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }
@@ -277,7 +278,7 @@ fn remove(text: &str, path: &[String]) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     file.document()?.try_remove_path(&name(path)).ok()?;
     let changed = file.to_string();
-    // If the removed section was the last section, the blank line before the section is removed too.
+    // A blank line before the last section of the file is removed together with the section.
     let blank_end = |text: &str| text.ends_with("\n\n") || text.ends_with("\n\r\n");
     if blank_end(&changed) && !blank_end(text) {
         return Some(format!("{}\n", changed.trim_end_matches(['\r', '\n'])));

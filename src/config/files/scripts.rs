@@ -1,7 +1,8 @@
-//! Finds the files of the tree whose names occur in a command, because these files determine what the command does.
-//! A file name can be a word of the command, a part of a word such as the value in `name=value`, or the module
-//! after `-m`. The trust hash covers the found files. In continuous integration, a review takes the found files
-//! from the commit on which the reviewed change is based. A file is not found if only a script contains its name.
+//! Finds the files of the tree whose names occur in a command, because these files determine what the command
+//! does. A file name can be a word of the command, a part of a word such as the value in `name=value`, or the
+//! module after `-m`. The trust hash covers the found files. In continuous integration, Glee uses the versions
+//! of these files in the base commit of the reviewed change. Glee does not search scripts for the names of other
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -22,7 +23,8 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns roots that contain only the copy of a project. A work tree around the copy is not searched.
+    /// Returns roots that contain only the copy of a project. The search for files ignores a work tree that
+    /// contains the copy.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -31,9 +33,10 @@ impl Roots {
         &self.0[0]
     }
 
-    /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are searched
-    /// in the project and in the surrounding work tree, and each path is relative to the searched folder. If both
-    /// folders contain a file of the same path, the path in the surrounding work tree begins with `../`.
+    /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are
+    /// searched in the project, and in the work tree that contains the project. Each path is relative to the
+    /// folder in which the file was found. If the project and the work tree have a file at the same relative
+    /// path, the path of the work tree's file gets the prefix `../`.
     pub(crate) fn files<'a>(
         &self,
         commands: impl IntoIterator<Item = &'a [String], IntoIter: Clone>,
@@ -45,8 +48,8 @@ impl Roots {
             for path in found {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // This text replaces the hash of an unreadable file. The trust hash changes when the file
-                    // becomes readable.
+                    // For an unreadable file, the error message takes the place of the hash, so that the trust
+                    // hash changes when the file becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     let name = if files.contains_key(&path) { format!("../{path}") } else { path };
                     files.insert(name, hash);
@@ -96,7 +99,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a slice of `word`, so the token's position is the difference of the two addresses.
+            // A token is a slice of `word`, so the token's position in `word` is the address of the token minus
+            // the address of `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)
@@ -112,8 +116,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Returns whether a command runs one of `files` as a module, as in `python -m name`. The function [`replaced`]
-/// cannot replace the path of a module.
+/// Returns whether a command runs one of `files` as a module, as in `python -m name`. A command with `-m`
+/// contains no path, so the function [`replaced`] cannot replace the file of such a module.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -125,7 +129,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The whole word is added as the first token, because the whole word can be a path with spaces.
+    // The unsplit word is also a token, because a path can contain separators such as spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }

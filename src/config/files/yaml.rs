@@ -99,7 +99,8 @@ impl From<&Error> for Unreadable {
                 format!("nested more than {MAX_DEPTH} levels deep")
             }
             Error::Budget { breach: BudgetBreach::Nodes { .. }, .. } => format!("more than {MAX_NODES} values"),
-            // The message of the library ends with the position, which `at` already contains.
+            // The message of the YAML library ends with the position of the error. The position is removed from
+            // the message, because the field `at` contains the position.
             other => {
                 let message = other.to_string();
                 message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_owned()

@@ -56,7 +56,7 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     let name = key.name.as_str();
     let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
         .map(|layer: &Layer| layer.values.get(name));
-    // This check does not cover flags, because Glee passes the settings of a recorded run as flags.
+    // A flag may set the key, because Glee passes the settings of a recorded run as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }
@@ -72,8 +72,9 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Returns the stricter of the project's value and `below`. The value `below` is the user's value or the default.
-/// Fails if the project's value is looser than both the default and the user's value.
+/// Returns the stricter of two values, which are the project's value and `below`. The value `below` is the
+/// user's value or the default. Fails if the project's value is looser than both the default and the user's
+/// value.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -93,9 +94,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and numbers
-/// in millionths. `false` is looser than `true`, an earlier word of an enum is looser than a later word, and `none`
-/// is the loosest value.
+/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and
+/// numbers in millionths. The value `false` is looser than `true`, and an earlier word of an enum is looser than
+/// a later word. The value `none` is the loosest value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),
@@ -112,8 +113,8 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
     }
 }
 
-/// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the higher
-/// layer. If both lists come from the same layer, a common tag is an error.
+/// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the
+/// higher layer. Fails if a tag is in both lists, and both lists come from the same layer.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {

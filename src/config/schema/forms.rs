@@ -160,8 +160,8 @@ form! {
     {"type": "array", "items": {"type": "string", "minLength": 1}},
     |given| list(given, Self::item);
 
-    /// Accepts the tags of other vendors. Refuses a likely misspelling of a standard tag, because the misspelling
-    /// would make findings optional.
+    /// Accepts every word that is possibly a severity tag of another vendor. Refuses a likely misspelling of a
+    /// standard tag, because the misspelling would make findings optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)

@@ -21,7 +21,7 @@ use crate::domain::Role;
 pub(crate) struct SettingKey {
     /// The dotted name of a setting, such as `review.rounds`, or the plain name of an agent's key, such as `role`.
     pub(crate) name: String,
-    /// The default of an agent's key is `null`.
+    /// The default value of the key. For a key of an agent, this field is `null`.
     pub(crate) default: Value,
     schema: Value,
     of_agent: bool,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 
-/// The longest accepted duration. A time plus this duration cannot overflow.
+/// The longest accepted duration. A sum of the current time and a duration up to this length cannot overflow.
 const LONGEST: Duration = Duration::from_secs(365 * DAY);
 
 const LARGEST: u64 = 1 << 40;

@@ -1,5 +1,5 @@
 //! Defines the forms of values. A [`ValueForm`] determines the accepted values of a key, the error for other
-//! values, and the JSON Schema. A form also normalises values. For example, a command becomes a list of words.
+//! values, and the JSON Schema. A form also normalises values, for example a command to a list of words.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,7 +19,7 @@ pub struct InvalidValue {
     pub problem: String,
     pub allowed: String,
     pub suggestion: Option<String>,
-    /// The index of the invalid list item or map entry.
+    /// If an item of a list or an entry of a map is invalid, this field is the index of the item or entry.
     pub(crate) item: Option<usize>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct As<F>(PhantomData<F>);
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // serde keeps only the text of an error, so this text contains the `InvalidValue` as JSON.
+        // An error of serde can contain only a text, so the text contains the `InvalidValue` as JSON.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
@@ -144,8 +144,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts either a word or a value of the form `F`. The word is `none` (or `null`) if `NONE` is true, and `all` if
-/// `NONE` is false.
+/// Accepts one special word, and every value that the form `F` accepts. The special word is `none` (or `null`)
+/// if `NONE` is true, and `all` if `NONE` is false.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, Price};
 
-/// The function of an agent.
+/// The kind of work that an agent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -57,8 +57,8 @@ pub struct Agent {
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effort: Option<Effort>,
-    /// Environment variables that are added to the variables of the adapter. The history records only the names of
-    /// the variables.
+    /// Environment variables that are added to the variables of the adapter. The history records the names of
+    /// the added variables, but not their values.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// The maximum wall time of a call. If absent, `limits.call_timeout` applies.
@@ -74,7 +74,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// A copy for the history. The values of environment variables are removed, because they are often API keys.
+    /// Returns the agent as the history stores it, without the values of environment variables. The values are
+    /// often API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);

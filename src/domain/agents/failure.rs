@@ -1,5 +1,5 @@
-//! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends the
-//! run. Glee never derives this decision from the error text of the program.
+//! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends
+//! the run. The error text can determine the kind, but after the classification, only the kind is used.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -17,14 +17,16 @@ pub enum FailureKind {
     NotLoggedIn,
     /// Too many requests.
     RateLimited {
-        /// The time at which the limit of the agent ends. `reset` is absent if the time is unknown.
+        /// The time at which the limit of the agent ends. The field is absent if it is unknown when the limit
+        /// ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
     /// The plan, the credit or the budget is exhausted.
     OverQuota {
-        /// The time at which the limit of the agent ends. `reset` is absent if the time is unknown.
+        /// The time at which the limit of the agent ends. The field is absent if it is unknown when the limit
+        /// ends.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
@@ -47,7 +49,7 @@ pub enum FailureKind {
     Killed,
     /// Glee ended the program, because the run is stopped or the user skipped the call.
     Stopped,
-    /// The program ended with another error.
+    /// The program ended with an error that no other variant describes.
     Crashed,
     /// The output does not have the program's format.
     Protocol,

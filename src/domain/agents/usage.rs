@@ -24,7 +24,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the usage of another call. A sum is unknown only if both numbers are unknown.
+    /// Adds the usage of another call. If a number is unknown for one of the two calls, the sum is the number of
+    /// the other call.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -69,7 +70,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// Parses `1.25/0.125/10`: input, cached input and output.
+    /// Parses the prices of input, cached input and output from a text such as `1.25/0.125/10`.
     pub fn parse(text: &str) -> Option<Self> {
         let number = |part: &str| part.trim().parse().ok().filter(|number| (0.0..1e6).contains(number));
         let numbers = text.split('/').map(number).collect::<Option<Vec<f64>>>()?;

@@ -97,7 +97,7 @@ pub enum Objector {
     /// The coder.
     #[default]
     Coder,
-    /// Reviewers that contradict each other before a coder receives the finding.
+    /// Reviewers that contradicted each other before a coder received the finding.
     Reviewers,
     /// Nobody objects to the finding, but only one reviewer raised the finding, or the evidence of the finding
     /// is challenged.

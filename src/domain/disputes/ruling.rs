@@ -12,7 +12,7 @@ use crate::domain::{AgentName, FindingId, Tag, Untrusted};
 pub enum RulingWord {
     /// The coder must implement the finding.
     Enforce,
-    /// The finding is invalid; the coder continues without it.
+    /// The finding is invalid, and the coder need not implement the finding.
     Dismiss,
     /// The dispute is ambiguous, so a person has to decide.
     Escalate,
@@ -146,8 +146,8 @@ pub enum Disposition {
     Discarded,
     /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and is deferred to later work. `reference` is the issue number or the link of the
-    /// later work.
+    /// The finding is right and will be fixed later. `reference` is the number or the link of the issue that
+    /// tracks the finding.
     Deferred { reference: String },
     /// The finding repeats another finding.
     Duplicate { of: String },

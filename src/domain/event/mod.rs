@@ -117,9 +117,9 @@ pub struct FixRequest {
 pub enum Mode {
     /// The code is reviewed, and no file is changed.
     Review,
-    /// The coder also receives the findings (`--fix`); disputes remain open.
+    /// The coder receives the findings, and disputes remain open (`--fix`).
     Fix,
-    /// Disputes are also settled (`--arbitrate`).
+    /// The coder receives the findings, and disputes are settled (`--arbitrate`).
     Arbitrate,
 }
 
@@ -194,13 +194,13 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// Earlier answers of a reviewer are reused instead of a whole call or a part of a call.
+    /// Earlier answers of a reviewer replace a call or a part of a call.
     AnswersReused {
         call: CallId,
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
-        /// The files that the call still covers.
+        /// The files that the reviewer still receives in the call.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
         /// Earlier findings about code that has changed since the earlier review. The reviewer reads the code
@@ -216,7 +216,8 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are not in any of `files`. These findings are reused only if all `files` are unchanged.
+        /// Findings that are not in any of `files`. Findings in `others` are reused only if all `files` are
+        /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
@@ -230,8 +231,8 @@ pub enum ReviewEvent {
     /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded { round: u32, findings: Vec<Finding>, silent: Vec<AgentName>, report: DebateMessage },
-    /// The debate ends. The messages are a shutdown request and its response. The response refuses the request
-    /// if the run was stopped during the debate.
+    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. The
+    /// response refuses the shutdown if the run was stopped during the debate.
     DebateShutdown { messages: Vec<DebateMessage> },
     /// A ruling or disposition of an earlier dispute covers a finding.
     AlreadyRuled {
@@ -252,8 +253,8 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. No second
-    /// dispute is opened.
+    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. Glee opens
+    /// no second dispute about the problem.
     StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
@@ -274,7 +275,8 @@ pub enum ReviewEvent {
     Verified { round: u32, command: String, passed: bool, tail: String },
 }
 
-/// Events of disputes. A review or a watch can open a dispute. Commands can settle disputes between runs.
+/// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee
+/// disputes resolve` can settle a dispute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum DisputeEvent {
@@ -287,8 +289,8 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues in
-    /// this run. The end of the dispute is recorded in both runs.
+    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
+    /// in this run. When the dispute ends, its end is recorded in the earlier run and in this run.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
@@ -311,7 +313,8 @@ pub enum DisputeEvent {
     RulingEnded { dispute: DisputeNumber },
     /// Another judge is asked about a sample of dismissed findings (`glee stats audit`).
     AuditStarted { plan: Box<AuditPlan> },
-    /// The judge of an audit ruled, or gave no ruling. The ruling of the dispute remains in force.
+    /// The judge of an audit gave a ruling, or failed to give a ruling. The ruling on the dispute remains in
+    /// force in both cases.
     RulingAudited {
         #[serde(flatten)]
         audit: Box<RulingAudit>,

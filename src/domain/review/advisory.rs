@@ -11,7 +11,7 @@ pub enum AdvisoryStatus {
     Unasked,
     /// The database has no matching entry. A missing entry does not prove that the package is safe.
     Nothing,
-    /// The version in the lock file is affected; `version` is the package with its version.
+    /// The advisory `id` affects the version in the lock file; `version` contains the package and this version.
     Confirmed { id: String, version: String },
     /// The version in the lock file contains the fix; `fixed` is the version that introduced the fix.
     Patched { id: String, version: String, fixed: String },

@@ -62,7 +62,7 @@ pub struct Anchor {
     pub block: String,
     /// The defect class: the reviewer's category or rule, otherwise `bug`.
     pub category: String,
-    /// The title, folded to lower-case words and single blanks.
+    /// The words of the title in lower case, separated by single spaces.
     pub text: String,
     /// The line within the block, counted from 0. `offset` is absent if the finding has no line, and in older
     /// records.

@@ -20,7 +20,7 @@ impl TallyKind {
     pub const ALL: [Self; 6] =
         [Self::All, Self::Reviewer, Self::Judge, Self::Model, Self::JudgeModel, Self::Category];
 
-    /// The name of the kind in the history database.
+    /// Returns the text with which the history database identifies a `TallyKind`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -73,8 +73,9 @@ pub struct FindingTally {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreementCount {
     pub between: [String; 2],
-    /// For reviewers: the findings in code that both read, if at least one of them raised or confirmed the finding.
-    /// For judges: the findings on which both decided.
+    /// For two reviewers: the number of findings in code that both reviewers read, if at least one of the
+    /// reviewers raised or confirmed the finding. For two judges: the number of findings on which both judges
+    /// decided.
     pub compared: u64,
     pub agreed: u64,
 }

@@ -183,7 +183,7 @@ pub enum ExitReason {
     ReadOnlyViolation,
     /// Another run has locked this tree.
     Locked,
-    /// The history cannot be written, or this version of Glee is too old for its format.
+    /// The history cannot be written, or the history has a format that is too new for this version of Glee.
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
@@ -249,7 +249,12 @@ pub struct SettledFinding {
 }
 
 impl SettledFinding {
-    /// Whether the finding prevents a clean outcome.
+    /// Whether the finding is neither closed nor rejected.
+    pub fn is_open(&self) -> bool {
+        !self.state.is_closed() && !self.finding.is_rejected()
+    }
+
+    /// Whether the finding is mandatory and not closed, so that the run cannot end with exit code 0.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
     }
@@ -286,7 +291,7 @@ pub struct FileChange {
 /// The outcome of a run, as `--format json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The version of this schema. Within a version, a change may only add optional fields.
+    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
     pub schema: u32,
     pub run: RunId,
     pub exit: ExitReason,
@@ -312,7 +317,7 @@ pub struct Outcome {
 impl Outcome {
     pub const SCHEMA: u32 = 1;
 
-    /// The end of every notice about a failed command of `review.verify`.
+    /// The last words of every notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {

@@ -6,8 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A severity tag of the specification, from the most to the least severe. `MUST` and `SHOULD` are opinions, and
-/// the other tags are priorities of issues.
+/// A severity tag of the specification. The variants are sorted, the most severe tag first. `MUST` and `SHOULD`
+/// are opinions, and the other tags are priorities of issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tag {
@@ -35,7 +35,7 @@ impl Tag {
 pub struct Severity {
     /// The normalised tag; `None` for an unknown word. A finding with an unknown word counts as mandatory.
     pub tag: Option<Tag>,
-    /// The reviewer's word, without brackets.
+    /// The reviewer's word for the severity, without brackets.
     #[serde(rename = "tag_raw")]
     pub raw: String,
 }

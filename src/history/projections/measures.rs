@@ -12,10 +12,10 @@ use crate::domain::{
     RulingRecord, RulingWord, RunId, Usage,
 };
 
-/// The stored name of an unknown model.
+/// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// The largest number that one call adds to a sum. This limit prevents an overflow of the sum.
+/// The largest number that one call adds to a sum. Without a largest number, a sum could overflow.
 const MOST: u64 = 1_000_000_000_000;
 
 /// The maximum number of characters of a category. Reviewers choose the names of categories.
@@ -196,7 +196,8 @@ impl Measures<'_> {
         }
     }
 
-    /// A new response invalidates earlier changes and re-checks of the finding. A repair keeps the changes valid.
+    /// Records a response of the coder. Every response invalidates earlier re-checks of the finding. A response
+    /// also invalidates earlier changes for the finding, except if the coder repairs its edits.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
@@ -334,8 +335,8 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// Adds the addends of a finding to the sums, or subtracts the addends if `sign` is -1. If the finding reverses
-    /// another finding, the addends of the other finding are added or subtracted too.
+    /// Adds the addends of a finding to the sums (`sign` is 1), or subtracts the addends from the sums (`sign`
+    /// is -1). If the finding reverses another finding, does the same with the addends of the other finding.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         self.add(finding.0, sign)?;
         let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses <> number";

@@ -1,4 +1,4 @@
-//! Queries the daily sums from which measures are computed.
+//! Queries the daily sums from which Glee computes the measures of `glee stats`.
 
 use jiff::civil::Date;
 use rusqlite::params;
@@ -7,7 +7,7 @@ use crate::domain::{AgreementCount, DisputeNumber, FindingTally, RunId, TallyKin
 use crate::history::projections::from_json;
 use crate::history::{JournalError, store::Journal};
 
-/// A dispute in which a judge or a panel dismissed the finding. The dismissal was not revoked or ended.
+/// A dispute in which a judge or a panel dismissed the finding. The dismissal was neither revoked nor ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dismissal {
     pub dispute: DisputeNumber,

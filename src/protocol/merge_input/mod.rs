@@ -59,7 +59,8 @@ struct Context {
     observed: bool,
 }
 
-/// A message about a finding in the debate. The finding is looked up after all findings have been read.
+/// A message about a finding in the debate. A message can precede the finding in the input, so Glee looks up the
+/// finding after reading all findings.
 struct Message {
     document: LenientValue,
     by: Option<String>,
@@ -141,8 +142,9 @@ impl MergeInput {
         }
     }
 
-    /// Reads findings and reviews from the unknown fields of an object. In an item of `findings`, an unknown field
-    /// maps a file to the findings in this file. Returns whether anything was read.
+    /// Reads findings and reviews from the unknown fields of an object. If the object is an item of `findings`,
+    /// the name of an unknown field is the path of a file, and the value contains the findings in this file.
+    /// Returns whether the function read a finding, a review or a message.
     fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
         let size =
             |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());
@@ -186,7 +188,7 @@ impl MergeInput {
         });
         let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
         let title = if title.is_empty() {
-            self.problems.push(format!("a finding of {model} has no text; it is recorded without one"));
+            self.problems.push(format!("a finding of {model} has no text; the finding is recorded without text"));
             UNTITLED.to_owned()
         } else {
             title
@@ -214,7 +216,7 @@ impl MergeInput {
         });
     }
 
-    /// Assigns a unique id to each finding whose id is missing or already used.
+    /// If a finding has no id, or has the id of an earlier finding, assigns a unique id to the finding.
     fn name_members(&mut self) {
         let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
         let all = self.members.iter().enumerate();

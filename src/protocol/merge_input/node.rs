@@ -168,7 +168,8 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     }
 }
 
-/// Reads a confidence in percent. A number between 0 and 1 is multiplied by 100.
+/// Reads a confidence in percent. A number between 0 and 1 counts as a fraction, so the function multiplies the
+/// number by 100.
 pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
         LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),

@@ -1,9 +1,10 @@
 //! Converts a request into the values of a prompt template and encloses text from files and agents in fences.
 //!
-//! The first and the last line of a fence contain the mark of the run (see `nonce`). Text with this mark could end
-//! a fence early, so the mark is removed from all text before the text is fenced. Every line inside a fence begins
-//! with a line number or a colon. Parsers recognise tags, closing lines, JSON and code fences only at the beginning
-//! of a line, so that fenced text in a repeated prompt is not parsed as an answer.
+//! The first and the last line of a fence contain a mark, which is the first half of every nonce of the run (see
+//! `nonce`). Text with this mark could end a fence early, so the mark is removed from all text before the text
+//! is fenced. Every line inside a fence begins with a line number or a colon. Parsers recognise tags, closing
+//! lines, JSON and code fences only at the beginning of a line, so that fenced text in a repeated prompt is not
+//! parsed as an answer.
 
 use serde_json::{Value, json};
 
@@ -171,7 +172,8 @@ struct Fence<'a> {
 }
 
 impl Fence<'_> {
-    /// Renders a text as one line for use outside a fence, without the mark and with control characters escaped.
+    /// Renders a text as one line for use outside a fence. Removes the mark of the fences from the text, and
+    /// escapes control characters.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }

@@ -1,12 +1,12 @@
 //! Parses answers that have one entry per finding, either as prose like `[F1] WORD: text` or as a JSON list. The
 //! tasks respond, examine, defend, recheck and compare require one entry per finding.
 //!
-//! Reviewed code can contain lines that look like entries, and an agent can quote these lines. Entries are
-//! therefore accepted only from the signed end of an answer. In prose, the last closing line with the right nonce
-//! states the number of entries. The signed end consists of this number of entries directly before the closing
-//! line. In JSON, the signed end consists of the items of all objects with the nonce. Entries outside the signed
-//! end are never accepted, but can invalidate an answer. Entries for findings outside the request are never
-//! accepted.
+//! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
+//! therefore accepts an entry only in the part of the answer that the nonce confirms, the signed end. In prose,
+//! the last closing line with the right nonce states the number of entries. The signed end consists of this
+//! number of entries directly before the closing line. In JSON, the signed end consists of the items of all
+//! objects with the nonce. An entry outside the signed end of an answer is never accepted, but can make the
+//! answer invalid. Entries for findings outside the request are never accepted.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufRead};
@@ -27,10 +27,12 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each word against the tree. Words that are checked can contradict each other.
+    /// Whether the caller checks each word against the tree. In this case, contradictory words for a finding do
+    /// not make the answer unreliable.
     const CHECKED: bool = false;
 
-    /// Whether the word leaves the finding open. An entry with such a word can contradict other entries.
+    /// Whether a finding with this word in its entry stays open. The parser keeps an entry with such a word even
+    /// if the entry contradicts an earlier entry.
     fn keeps_open(self) -> bool {
         false
     }
@@ -76,9 +78,9 @@ pub struct AnswersByFinding<T> {
     /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
     /// truncated nor contradictory.
     pub complete: bool,
-    /// The requested findings without an accepted entry, in the order of the request.
+    /// The findings of the request for which the answer contains no accepted entry, in the order of the request.
     pub missing: Vec<FindingId>,
-    /// One line for each problem of the answer. Glee can send these lines back to the agent.
+    /// The problems of the answer, in one line each. Glee can send the lines in `problems` back to the agent.
     pub problems: Vec<String>,
 }
 
@@ -180,8 +182,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first entry in the signed end, which ends before the entry `end` and contains
-    /// entries for `wanted` findings.
+    /// Returns the index of the first signed entry. The signed entries are the last entries before the index
+    /// `end` that answer `wanted` different findings.
     fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;
@@ -316,7 +318,7 @@ struct Prose<W> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
-    /// Whether text that does not belong to the last entry follows the last entry.
+    /// Whether the last entry is followed by text that does not belong to the entry.
     apart: bool,
 }
 
@@ -324,7 +326,7 @@ struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// `gap` is true after a blank line. Only a list item then continues the evidence.
+    /// The flag `gap` is true after a blank line. After a blank line, only a list item continues the evidence.
     Evidence {
         gap: bool,
     },
@@ -475,7 +477,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // A lower-case word without a separator can be the first word of an ordinary sentence.
+    // A lower-case answer word without a separator after it can be the first word of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;

@@ -1,8 +1,9 @@
 //! Parses answers in a debate. For each finding, an answer contains a word, an adjustment of the confidence, and a
 //! reason.
 //!
-//! In prose, the adjustment of the confidence is before or after the colon, and the default is 0. A JSON answer
-//! contains the `nonce` and a list, which is called `responses` in round 2 and `defenses` in round 3.
+//! In an answer in prose, the adjustment of the confidence is a number before or after the colon. A missing
+//! number counts as 0. A JSON answer contains the `nonce` and a list, which is called `responses` in round 2 and
+//! `defenses` in round 3.
 
 use std::io::{self, BufRead};
 

@@ -50,7 +50,7 @@ fn review(object: &Map<String, Value>, request: &ReviewRequest, now: Timestamp) 
     }
     let timestamp = match object.get("timestamp") {
         None | Some(Value::Null) => now,
-        // An unreadable timestamp is replaced by `now`, because some agents do not know the time.
+        // An unreadable timestamp is replaced by `now`, because some agents cannot read the clock.
         Some(Value::String(text)) => text.trim().parse().unwrap_or(now),
         Some(_) => return Err(wrong("timestamp", "has to be a time such as 2026-01-31T12:00:00Z")),
     };

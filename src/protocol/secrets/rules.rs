@@ -23,8 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// The part of an expression that recognises a value by the name before the value. An expression with this part
-/// keeps [`END`], because [`PROSE_END`] would match too much prose.
+/// A part of each regular expression that recognises a secret by the name before the secret. In such an
+/// expression, [`END`] is not replaced by [`PROSE_END`], because the expression would then match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -159,8 +159,8 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// The condition `AND` limits an exception to certain file paths. Exceptions with a condition are ignored,
-    /// because a text has no path.
+    /// An exception with the condition `AND` applies only to certain file paths. Glee ignores exceptions with a
+    /// condition, because Glee checks texts without paths.
     condition: Option<String>,
 }
 

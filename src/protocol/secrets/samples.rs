@@ -5,8 +5,8 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use super::rules::{FoundSecret, find_by};
 use super::*;
 
-/// The number of generated texts per rule. Many texts are needed, because entropy, stopwords and exceptions exclude
-/// some texts.
+/// The number of generated texts per rule. Many texts are needed, because some generated texts have too little
+/// entropy, contain a stopword, or match an exception.
 const TRIES: u64 = 200;
 
 struct Numbers(blake3::OutputReader);

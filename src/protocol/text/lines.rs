@@ -12,10 +12,11 @@ use regex::bytes::Regex;
 /// The maximum length of a line in bytes. Bytes beyond this length are skipped.
 pub(crate) const LINE_CAP: usize = 6 << 20;
 
-/// Matches a terminal escape sequence. A control sequence begins with `ESC [`, and its final byte can be missing at
-/// the end of a line. A string sequence begins with `ESC` and one of `]`, `P`, `X`, `^` and `_`, and ends with BEL
-/// or `ESC \`. If a string sequence has no end, only its first two bytes match, because the text after these bytes
-/// can belong to the answer. Other sequences consist of `ESC` and one or two bytes.
+/// Matches a terminal escape sequence. A control sequence begins with `ESC [`, and its final byte can be missing
+/// at the end of a line. A string sequence begins with `ESC` and one of `]`, `P`, `X`, `^` and `_`, and ends
+/// with BEL or `ESC \`. If a string sequence has no end, only the first two bytes of the sequence match, because
+/// the bytes after them can belong to the answer. All other escape sequences consist of `ESC` and one or two
+/// bytes.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     let sequences =
         r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";

@@ -58,7 +58,8 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path can begin at `start`. No path begins inside a word or inside a longer path with spaces.
+/// Whether a path can begin at `start`. A position inside a word, or inside a longer path with spaces, is not
+/// the beginning of a path.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -82,7 +83,7 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. Returns `None` if the path of this location is only the end of a path with
+/// Finds the first location in a text. Returns `None` if the found path is only the last part of a path with
 /// spaces.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
@@ -102,7 +103,8 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // Only the text before a URL or a Windows path in a word can contain a location.
+        // If a word contains a URL or a Windows path, only the text before the URL or the path can contain a
+        // location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -267,7 +269,8 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a line number can end before `rest`. The texts `12abc`, `12/x` and `12.5` contain no line numbers.
+/// Whether a number that is followed by the text `rest` can be a line number. The texts `12abc`, `12/x` and
+/// `12.5` contain no line numbers.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
     match next.next() {
@@ -280,7 +283,8 @@ fn may_end(rest: &str) -> bool {
 /// Top-level domains. A word that ends with a top-level domain is a host, and the number after the host is a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// Known file names without an extension. Capitalised names that end with `file` need not be listed.
+/// File names without an extension that are recognised as paths. In addition, every name such as `Dockerfile` is
+/// recognised, which begins with a capital letter and ends with `file`.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 fn is_path(word: &str) -> bool {

@@ -1,13 +1,14 @@
 //! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
 //!
-//! The mark is the same for all calls of a run, and the second half of the nonce is random. Prompts about the same
-//! content therefore begin with the same text and hit the vendor's prompt cache. Agents of a run receive the mark
-//! and could write the mark into code. The mark is therefore removed from all text in prompts.
+//! All calls of a run have the same mark, but the second half of the nonce is random for each call. Prompts
+//! about the same content therefore begin with the same text and hit the vendor's prompt cache. Agents of a run
+//! receive the mark and could write the mark into code. The mark is therefore removed from all text in prompts.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;
 
-/// The length of the mark in hexadecimal digits (64 bits).
+/// The length of the mark, which is the first half of a nonce, in hexadecimal digits. The digits represent 64
+/// bits.
 const MARK: usize = 16;
 
 pub(crate) fn of_call(run: &RunId) -> String {

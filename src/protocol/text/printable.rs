@@ -14,7 +14,8 @@ const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 const COMMANDS: &str = "add-mask add-matcher add-path debug echo endgroup error group internal- notice remove-matcher \
                       save-state set-env set-output set-secret stop-commands warning";
 
-/// A type of text that can be escaped. Only this module can read the text through the trait.
+/// A type of text that can be escaped. The methods of `Shown` are private to this module, so that no other
+/// module can read the unescaped text through `Shown`.
 pub trait Shown: written::Text {}
 
 impl<T: written::Text + ?Sized> Shown for T {}
@@ -71,7 +72,8 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // A command in JSON can begin only inside a string, where `\u` escapes are permitted.
+    // In JSON, the beginning of a command for a CI service can only be inside a string, and a string can contain
+    // `\u` escapes.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 

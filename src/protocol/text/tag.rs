@@ -34,8 +34,8 @@ fn word(text: &str) -> Option<&str> {
     ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Removes the marks that close `emphasis`. Returns `None` if an opening backtick is not closed directly after the
-/// tag, because the tag is then part of longer inline code.
+/// Removes the marks that close `emphasis`. Returns `None` if `emphasis` contains a backtick, but no backtick
+/// follows the tag directly. Without a closing backtick, the tag is only a part of longer inline code.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];
@@ -68,8 +68,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is an unfilled template. A template consists of dots, or of placeholders such as `<file>:<line>`
-/// and short words such as `at`.
+/// Whether a text is an unfilled template of an answer. Such a template consists either only of dots, or of
+/// placeholders such as `<file>:<line>` with short words such as `at` between the placeholders.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {

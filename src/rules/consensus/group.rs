@@ -149,7 +149,7 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The number of points by which the policy changes the confidence, and the label of this change in `formula`.
+    /// The change of the confidence by the policy, in points, and the label of the change in the text `formula`.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
     /// The validation score (phase 4). Only a group with one raiser has a score.
@@ -168,12 +168,14 @@ pub struct Group {
     pub reversal: String,
     /// The action that would settle the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
-    /// Whether all raisers withdrew the finding, and the result of the cross-examination was negative.
+    /// Whether the finding was conceded in its defence, and the other reviewers' examinations lowered the
+    /// confidence of the finding.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
-    /// Whether a person must decide: the group is a severe dispute, and no severe finding is accepted.
+    /// Whether a person must decide the dispute. The field is true if the dispute is severe and no severe
+    /// finding is accepted.
     pub escalate: bool,
 }
 
@@ -195,7 +197,8 @@ pub struct Consensus {
     pub summary: String,
 }
 
-/// The results of checks of a finding against the reviewed code. The default value means that nothing was checked.
+/// The results of checks of a finding against the reviewed code. `CheckedEvidence::default()` means that nothing
+/// was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     pub place: Option<bool>,

@@ -7,9 +7,10 @@
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 after a debate. Every member
 //! belongs to exactly one group, and the result is independent of the order of the members. Where the specification
 //! has gaps or contradicts itself, this module decides as follows:
-//! - Agreement changes the confidence only once. The change is `min(15, 5 x reviewers)` if reviewers agree, and -10 if
-//!   a finding wins a conflict. For a finding of one reviewer, the change is in the specification's table. One answer
-//!   in a debate changes a confidence by at most ±30.
+//! - Agreement changes the confidence only once. The confidence of a finding changes by `min(15, 5 x reviewers)`
+//!   if reviewers agree, and by -10 if the finding wins a conflict. For a finding of one reviewer, the
+//!   specification's table states the change of the confidence. One answer in a debate changes a confidence by
+//!   at most ±30.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
 //!   group is the median, rounded up. In a conflict of type C, the location and category are the same, but the texts
 //!   have almost no words in common.

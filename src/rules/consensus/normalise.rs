@@ -48,8 +48,9 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Prefixes of words in a title. The first list with a matching prefix determines the category. The lists are
-/// shorter than the lists in `NAMES`, because titles mention many topics.
+/// Beginnings of words in titles, with a category for each list. The first list that contains the beginning of a
+/// word of the title determines the category. The lists are shorter than the lists in `NAMES`, because titles
+/// mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -191,10 +192,10 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
     Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
 }
 
-/// Merges the findings of one reviewer that have the same location, category and text. The merged entry has the
-/// highest severity and the highest confidence of these findings.
+/// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
+/// highest severity and the highest confidence of its parts.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// The fields are the reviewer, file, category, denial and text hash.
+    /// The key of a finding: the reviewer, the file, the category, the denial, and the hash of the text.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();

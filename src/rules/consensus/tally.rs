@@ -74,8 +74,8 @@ impl Statistics {
     }
 }
 
-/// Marks severe disputes that a person must decide. If a severe finding is accepted, no dispute is marked, because
-/// the accepted finding alone determines the recommendation.
+/// Marks the severe disputes that a person must decide. If the merge accepts at least one severe finding, no
+/// dispute is marked, because the accepted finding already determines the recommendation.
 pub(crate) fn escalate(groups: &mut [Group]) {
     let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
     for group in groups {

@@ -15,7 +15,7 @@ const UNLIKE: f32 = 0.1;
 /// The minimum distance, in levels, between two severities that conflict.
 const FAR: usize = 2;
 
-/// Points added to the confidence if a security advisory confirms the finding.
+/// The number of points by which a confirming security advisory raises the confidence.
 const ADVISORY: i32 = 10;
 
 pub(crate) struct Votes<'a> {
@@ -135,7 +135,7 @@ impl<'a> Votes<'a> {
     }
 
     /// The bonus for agreement. The first reviewer of a vendor adds 5 points, and every further reviewer of this
-    /// vendor adds 2 points. The maximum is 15.
+    /// vendor adds 2 points. The bonus is at most 15 points.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {

@@ -51,7 +51,7 @@ pub fn is_security(category: Option<&str>, rule: Option<&str>, title: &str) -> b
     signs.into_iter().any(is_known) || is_named()
 }
 
-/// Whether a shared ruling needs a responsible person, by the rule of [`needs_person`].
+/// Whether [`needs_person`] requires a responsible person for a shared ruling.
 pub fn needs_person_of(ruling: &SharedRuling) -> bool {
     let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
     needs_person(&ruling.disposition, category, rule, ruling.title.as_written())

@@ -5,7 +5,7 @@ use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Res
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The answer of more than half of the agents, followed by the other answers.
+    /// The opinion of more than half of the agents, and the list of all other opinions.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }
@@ -54,8 +54,8 @@ fn normalised(text: &str) -> String {
     words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
 }
 
-/// Returns the resolution of a question, or `None` if a person must decide. `validated` is the arbiter's check of
-/// the majority's answer.
+/// Returns the resolution of a question, or `None` if a person must decide. The argument `validated` contains
+/// the arbiter and the arbiter's verdict on the majority's answer.
 pub fn resolved(
     question: &Question,
     tally: &Tally,

@@ -1,5 +1,6 @@
-//! Decides a dispute by the rulings of three judges. Each ruling counts as a vote: ENFORCE as KEEP, ESCALATE as
-//! FLAG, and DISMISS as DROP. A DISMISS with a new tag counts as FLIP. A DISMISS as a duplicate counts as MERGE.
+//! Decides a dispute by the rulings of three judges. Each ruling counts as a vote. ENFORCE counts as the vote
+//! KEEP, ESCALATE counts as FLAG, and DISMISS counts as DROP. However, a DISMISS with a new tag counts as FLIP,
+//! and a DISMISS as a duplicate counts as MERGE.
 //!
 //! The panel can dismiss a finding only if at least one of the judges dismisses the finding. If fewer than two
 //! judges give a ruling, the panel's ruling is ESCALATE.
@@ -25,8 +26,9 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Adds the judges' grounds to the default lists. A FLIP with the ground `NotMandatory` wins a three-way split. If
-/// no FLIP wins the split, a DROP with a ground other than `NotMandatory` wins.
+/// Returns the default reason codes, and the grounds of judges as further reason codes. If the three votes are
+/// FLIP, DROP and KEEP, a FLIP with the ground `NotMandatory` wins. If no FLIP wins, a DROP with any other
+/// ground wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

@@ -1,8 +1,10 @@
-//! Decides the result of three votes. Rule 1 decides votes with a majority. Rule 3 decides a FLIP, a DROP and a
-//! KEEP, and rule 2 decides all other votes without a majority. By rule 4, a MERGE counts as a KEEP.
+//! Decides the result of three votes. Rule 1 applies if the votes have a majority. Rule 3 applies to the
+//! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies to all other votes without a majority. By
+//! rule 4, a MERGE counts as a KEEP.
 //!
-//! The rules come from versions 1 and 2 of the arbiter's selection rules. The result depends only on the votes, the
-//! conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is never protected from being outvoted.
+//! The rules implement versions 1 and 2 of the rules by which the specification's arbiter selects an action. The
+//! result depends only on the votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is
+//! never protected from being outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,8 +37,8 @@ impl VoteAction {
 pub enum Voter {
     A,
     B,
-    /// The voter that detects overlaps. By default, this voter is protected from being outvoted in conflicts about
-    /// overlaps.
+    /// The voter that looks for overlapping findings. By default, this voter is protected from being outvoted in
+    /// conflicts about overlaps.
     C,
 }
 
@@ -48,7 +50,7 @@ impl Voter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// The voter's reason: a reason code of [`VoteLists`], or any other word.
+    /// The voter's reason, which is a reason code of [`VoteLists`] or any other word.
     pub reason: Option<Cow<'a, str>>,
     /// The new value that a FLIP proposes. Two FLIPs with different values do not agree.
     pub new_value: Option<V>,
@@ -66,13 +68,16 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// The two other voters outvoted a voter that is protected from being outvoted in conflicts of this type.
+    /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
+    /// this type.
     FacetMinoritySignal,
-    /// No two votes agree, and the votes are not FLIP, DROP and KEEP.
+    /// No two votes agree, and the votes are not FLIP, DROP and KEEP. Version 1 of the rules uses this reason in
+    /// place of `TieUnresolved`, too.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// Replaces `PolarityUncertain` and `TieUnresolved` if the items overlap.
+    /// In version 2 of the rules, replaces `PolarityUncertain` and `TieUnresolved` if the lines of one finding
+    /// contain the lines of another finding.
     RedundantRefUncertain,
 }
 
@@ -83,10 +88,11 @@ pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 pub struct VoteLists {
     /// The voters that are protected from being outvoted, for each conflict type (`_FACET_PRIORITY`).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// The reason codes, in upper case, with which a FLIP wins a three-way split (`_STRUCTURAL_REASON_CODES`).
+    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES`). If the votes are a FLIP, a DROP and a KEEP, the
+    /// FLIP wins if its reason code is in this set.
     pub structural: BTreeSet<String>,
-    /// The reason codes, in upper case, with which a DROP wins a three-way split if the FLIP does not win
-    /// (`_DROP_JUSTIFIED`).
+    /// Reason codes in upper case (`_DROP_JUSTIFIED`). If the votes are a FLIP, a DROP and a KEEP, and the FLIP
+    /// does not win, the DROP wins if its reason code is in this set.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -107,9 +113,11 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason for FLAG. `None` if the action is not FLAG, or if the FLAG is the majority's vote.
+    /// The reason for the action FLAG. The field is `None` for any other action, and if the majority voted for
+    /// FLAG.
     pub reason: Option<FlagReason>,
-    /// The first new value among the winning FLIP votes.
+    /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
+    /// proposes.
     pub new_value: Option<&'a V>,
     /// The reason code that decided a three-way split, as the voter wrote it.
     pub deciding_code: Option<&'a str>,
@@ -163,8 +171,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The effective action of a vote, and the new value that a FLIP proposes. If no two votes propose different
-/// values, the value cannot prevent an agreement, and is `None`.
+/// The effective action of a vote, and the new value that a FLIP proposes. The value is `None` if no two votes
+/// propose different values, because only different values can prevent an agreement.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.

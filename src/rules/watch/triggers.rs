@@ -22,7 +22,8 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The start of the idle time, which is the time of the last event, CONTINUE, resumption or fallback.
+    /// The start of the idle time. The idle time starts again at every event, at the action CONTINUE, at a
+    /// resumption, and at a fallback.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -92,8 +93,8 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the current cycle. The caller passes `is_paused`, because a person or a blocker can pause the work even
-    /// if `action` does not.
+    /// Ends the current cycle. The flag `is_paused` is a separate argument, because not only `action` but also a
+    /// person or a blocker can pause the work.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;

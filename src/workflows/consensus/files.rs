@@ -65,7 +65,8 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
     file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
 }
 
-/// Turns an agent's name into a file name other than `verdict`, `synthesis` and `resolutions`.
+/// Turns an agent's name into a file name. The result differs from `verdict`, `synthesis` and `resolutions`,
+/// which are the names of other files in the folder.
 fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();

@@ -97,9 +97,10 @@ pub async fn start(
     rest(review).await
 }
 
-/// Resumes an interrupted run, or an ended run with disputes that are open or were settled after the end. Open
-/// disputes are reopened. The `judges` join the run if the run has no judge. `named` is the route that the command
-/// line sets for all open disputes. Fails for the same reasons as [`start`], and if the run was never started.
+/// Resumes an interrupted run, or an ended run with disputes that are open or were settled after the end. Only
+/// the open disputes that `stayed_open` returns are reopened. The `judges` join the run if the run has no judge.
+/// `named` is the route that the command line sets for all open disputes. Fails for the same reasons as
+/// [`start`], and if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,

@@ -155,9 +155,12 @@ fn notices(state: &ReviewState) -> Vec<String> {
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
-            let then =
-                if state.agents(Role::Coder).next().is_some() { "; it was sent directly to the coder" } else { "" };
-            notices.push(format!("{} was enforced in dispute #{dispute}{then}", finding.id));
+            let then = if state.agents(Role::Coder).next().is_some() {
+                "; the finding was sent directly to the coder"
+            } else {
+                ""
+            };
+            notices.push(format!("{} was enforced in dispute {dispute}{then}", finding.id));
         }
     }
     notices

@@ -126,7 +126,7 @@ pub fn plan(
     })
 }
 
-/// Plans a fix of single findings of a recorded run. `files` are the files of the findings.
+/// Plans a fix of chosen findings of a recorded run. `files` are the files of the findings.
 pub fn fix_request(
     settings: &Settings,
     plan: &Plan,

@@ -72,7 +72,8 @@ pub(crate) struct SchedulePolicy {
 
 pub(crate) const REPAIRS: u32 = 2;
 
-/// All steps that are due. The `parked` disputes have no steps, because a person will decide them later.
+/// Returns all steps that are due. No steps are due for the `parked` disputes, because a person will decide
+/// these disputes later.
 pub(crate) fn next_steps(
     state: &ReviewState,
     policy: &SchedulePolicy,
@@ -272,7 +273,8 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
-    // Without `--arbitrate`, a dispute about the coder's objection has no steps until the dispute is reopened.
+    // Without `--arbitrate`, Glee does nothing about a dispute over the coder's objection until the dispute is
+    // reopened.
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
     }

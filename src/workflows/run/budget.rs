@@ -8,8 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// No call of a judge begins while at least this number of calls is running. `review.jobs` can set a lower
-/// limit.
+/// No call of a judge begins while at least this number of calls is running. A lower number in `review.jobs`
+/// replaces this number.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +19,8 @@ pub(crate) enum Place {
     OverBudget,
 }
 
-/// The maximum number of concurrent calls of each agent that has reached a rate limit. An agent without an entry
-/// in the map has no individual maximum.
+/// The maximum number of concurrent calls of each agent that has reached a rate limit. The number of calls is
+/// not limited for an agent without an entry in the map.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(BTreeMap<AgentName, usize>);
 
@@ -29,9 +29,9 @@ impl Pace {
         self.0.get(agent).is_none_or(|most| running < *most)
     }
 
-    /// Adjusts the agent's maximum after a call. `running` is the number of the agent's calls, including the ended
-    /// call. If the call was repeated or failed because of a limit, the maximum is halved. After any other call,
-    /// the maximum grows by one.
+    /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the
+    /// agent's calls, including the ended call. If the call was repeated, or failed because of a limit, the
+    /// maximum number of calls is halved. Otherwise, an existing maximum number of calls grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());
@@ -70,8 +70,8 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
 }
 
-/// The notices about reached caps. Each notice asks the user to raise the cap and then to do what `then`
-/// describes.
+/// Returns a notice about each reached cap. The notice asks the user to raise the cap, and ends with the
+/// instruction `then`.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

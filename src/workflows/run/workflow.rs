@@ -64,7 +64,8 @@ pub(crate) trait Workflow: Sized {
     fn take(&mut self, input: Self::Input, is_stopped: bool) -> Result<bool, RunError>;
     fn finish(&mut self) -> Result<(), RunError>;
 
-    /// Returns events for other runs. The returned events are recorded in the same transaction as the given event.
+    /// Returns events that have to be recorded in other runs because of the given event. The returned events are
+    /// recorded in the same transaction as the given event.
     fn elsewhere(&self, _event: &EventKind) -> Vec<(RunId, EventKind)> {
         Vec::new()
     }

@@ -1,10 +1,10 @@
 //! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
 //! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every
-//! agent that was running without a sandbox is suspected. A sandboxed agent cannot have changed the file, but
-//! the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
-//! permissions, so sandboxed agents are suspected of these changes, too. The answer of a suspected agent is
-//! discarded.
+//! agent that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed
+//! the file, but the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of
+//! file permissions, so sandboxed agents are also suspected of changes of permissions. The answer of an agent
+//! that is suspected of a change is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -53,7 +53,8 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Creates a guard, and observes the tree. If this observation fails, the first call observes the tree again.
+    /// Creates a guard, and takes a fingerprint of the tree. If the fingerprint cannot be taken, the first
+    /// guarded call takes a fingerprint.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
@@ -115,7 +116,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns a line for each change of the repository or of a file that controls tools.
+    /// Ends a call of the coder. Returns one line for each change of the git repository itself, and one line for
+    /// each change of a file that controls a tool such as an editor or a CI system.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -166,7 +168,8 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the repository or of a file that controls tools. Returns `None` for any other change.
+/// Describes a change of the git repository itself (for example of a ref), or of a file that controls a tool
+/// such as an editor or a CI system. Returns `None` for any other change.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {
@@ -178,10 +181,10 @@ fn beyond(difference: &ObservedChange) -> Option<String> {
         }),
         ChangedSubject::Content | ChangedSubject::Permissions => {
             let steered = match control_kind(name)? {
-                ControlKind::Tools => "which steers the tools that open this tree",
+                ControlKind::Tools => "which controls the tools that open this tree",
                 ControlKind::Ci => "which the continuous integration runs",
-                ControlKind::Glee => "which steers Glee; this run uses its initial version",
-                ControlKind::Git => "which steers git; this run selects files by its initial version",
+                ControlKind::Glee => "which controls Glee; this run uses the initial version of the file",
+                ControlKind::Git => "which controls git; this run selects files by the initial version of the file",
             };
             Some(format!("{difference}, {steered}"))
         }

@@ -54,8 +54,9 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// The issues that a cycle closes because the issues' reviewers now approve. Each of these issues was listed in
-/// the review request, or only records a missing verdict.
+/// Returns the issues that a cycle closes because the issues' reviewers now approve. An issue is closed only if
+/// the request to the issue's reviewer listed the issue, or if the issue only records the absence of an earlier
+/// verdict.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -200,8 +201,8 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
 /// The maximum size of each environment variable of a notification, in bytes.
 const VARIABLE: usize = 16 << 10;
 
-/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary, and stdin contains all data as
-/// JSON.
+/// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary of the cycle, and stdin
+/// contains all data about the cycle as JSON.
 pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots

@@ -18,7 +18,7 @@ pub(crate) enum WatchPlanError {
     Embedded { name: String },
     #[error("`watch.arbitrate` is enabled, but no judge is connected")]
     NoJudge,
-    /// A program that answers a prompt requires a task.
+    /// An agent requires a task if the agent's program answers one prompt and then ends.
     #[error("`{name}` requires a task, because its adapter is `{adapter}`")]
     NoTask { name: String, adapter: String },
     #[error("`{name}` cannot have a task, because it is not a coder")]

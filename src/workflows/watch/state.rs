@@ -33,7 +33,7 @@ pub(crate) struct WatchState {
     pub(crate) open: Option<Cycle>,
     pub(crate) agents: BTreeMap<AgentName, Seen>,
     pub(crate) issues: Vec<Issue>,
-    /// The tree that the last cycle recorded. Before the first cycle, the tree at the start of the watch.
+    /// The tree that the last cycle recorded or, before the first cycle, the tree at the start of the watch.
     pub(crate) tree: Option<String>,
     pub(crate) clarification: Option<Clarification>,
     /// The open and settled disputes about issues of the last cycle.
@@ -157,7 +157,8 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // Drops the answer of an agent whose task has changed, so that the agent gets the new task.
+                    // If the task of an agent has changed, the agent's earlier answer is dropped, so that the
+                    // agent receives the new task.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
@@ -233,7 +234,8 @@ impl WatchState {
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
         seen.done = said.kind == EventType::Done;
-        // An answer to a clarification is stored with the clarification, and not as a summary.
+        // The answer to a clarification is stored only in `clarification`, and not in the agent's list of
+        // summaries (`told`).
         if !summary.is_empty() && !answers {
             seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {

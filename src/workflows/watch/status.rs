@@ -17,7 +17,8 @@ pub struct WatchReport {
     pub cycle: u32,
     pub in_cycle: bool,
     pub pending: Vec<Trigger>,
-    /// The seconds until the trigger TIMEOUT_FALLBACK starts a cycle. `None` during a pause or a cycle.
+    /// The number of seconds until the trigger TIMEOUT_FALLBACK starts a cycle. `None` while the work is paused
+    /// or a cycle is active.
     pub fallback_in: Option<u64>,
     pub agents: Vec<AgentReport>,
     pub events: u64,

@@ -20,7 +20,7 @@ use crate::workspace::select::walk;
 
 const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
 
-/// A name next to one of these words counts as the name of a package.
+/// In the text of a finding, a name next to one of these words counts as the name of a package.
 const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
 
 /// The maximum size of an advisory file, in bytes.
@@ -208,8 +208,9 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// Returns `Confirmed` if an advisory affects a locked version. Without an affected version, returns `Patched`
-    /// if a locked version contains a fix, and `Nothing` if no locked version contains a fix.
+    /// Returns `Confirmed` if an advisory affects a locked version. If no locked version is affected, but a
+    /// locked version contains the fix, returns `Patched`. Returns `Nothing` if no locked version is affected or
+    /// contains a fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

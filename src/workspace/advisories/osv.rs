@@ -38,7 +38,8 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
             continue;
         }
         let Some(advisory) = api.advisory(&id)? else { continue };
-        // Often, an advisory with a CVE id lists no packages, and only the aliases of the advisory list packages.
+        // An advisory with a CVE id often lists no packages. If it lists no packages, the advisories under its
+        // alias ids list the packages.
         if ids.iter().any(|named| advisory.is_called(named)) {
             left.extend(advisory.aliases.iter().map(|alias| canonical(alias)));
         }
@@ -51,7 +52,8 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// Converts an id to the spelling of the database: upper case, but lower case after `GHSA-`.
+/// Converts an advisory id to the upper and lower case that the OSV database uses. Ids are in upper case, except
+/// for the lower-case part after `GHSA-`.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {

@@ -34,7 +34,8 @@ struct Paragraph {
 #[derive(Debug, PartialEq, Eq)]
 struct Index {
     known: Vec<Known>,
-    /// For each line, 1 plus the index in `known` of the innermost block around the line; 0 if there is no block.
+    /// For each line, the number of the innermost block around the line, or 0 outside of blocks. The block with
+    /// the number `n` is `known[n - 1]`.
     at: Vec<u32>,
     paragraphs: Vec<Paragraph>,
 }
@@ -56,7 +57,7 @@ impl Index {
     }
 }
 
-/// Caches recent indexes, so that a text is usually parsed only once.
+/// Caches recent indexes, so that Glee usually parses a text only once.
 mod cache {
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex, PoisonError};
@@ -129,8 +130,9 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Anchors a finding to the block around its line. A finding without a line is anchored to the whole file. If
-    /// the line is a comment or an attribute above a block, the anchor includes the comments and attributes.
+    /// Anchors a finding to the block around its line. A finding without a line is anchored to the whole file.
+    /// If the line is a comment or an attribute above a block, the anchor covers the comments, the attributes
+    /// and the block.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
         let block = match finding.line {
             Some(line) => match self.innermost(line) {
@@ -188,7 +190,7 @@ impl<'a> Blocks<'a> {
         self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
     }
 
-    /// The BLAKE3 hash (hex) of a block. Each run of white space counts as one space.
+    /// The BLAKE3 hash (hex) of a block. A sequence of white space counts as one space.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
         for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
@@ -197,9 +199,10 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. Going up from `index`, the block starts at the first
-    /// paragraph whose first line has at most the smallest indentation in the paragraph `index`. The block also
-    /// contains the next paragraphs that are indented more deeply than the block's first line.
+    /// Returns the block that contains the paragraph `index`. To find the start of the block, the function
+    /// compares the indentation of paragraphs, backwards from `index`. The block starts at the nearest paragraph
+    /// whose first line is not indented more deeply than the least indented line of the paragraph `index`. The
+    /// block ends before the next paragraph that is not indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -345,7 +348,7 @@ mod grammar {
         let mut waiting = vec![(tree.root(), true)];
         while let Some((node, has_members)) = waiting.pop() {
             let is_class = node.kind() == "class_definition";
-            // The line range of the comments and attributes directly before the next child.
+            // The lines of the comments and attributes that directly precede the next child node.
             let mut leading: Option<(u32, u32)> = None;
             for child in node.children() {
                 let kind = child.kind();

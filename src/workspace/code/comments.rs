@@ -1,10 +1,11 @@
-//! Replaces long sequences of comments in Python code by blank lines before parsing. The positions of code stay the
-//! same. For each comment, Python's grammar scans all comments that follow, which takes quadratic time.
+//! Replaces long sequences of comments in Python code by blank lines before parsing. The replacement does not
+//! change the line and column of any code. For each comment, Python's grammar scans all comments that follow,
+//! which takes quadratic time.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// A sequence of comments is replaced if the sequence has at least this number of lines.
+/// The minimum number of lines of a sequence of comments that is replaced by blank lines.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {

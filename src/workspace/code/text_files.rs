@@ -1,4 +1,5 @@
-//! Reads and decodes text files. Links are not followed, and a FIFO does not block the program.
+//! Reads and decodes text files. The functions of this module do not follow links, and do not wait for the
+//! writer of a FIFO.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _};

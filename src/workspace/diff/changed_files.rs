@@ -39,7 +39,8 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link. The id of the git object is `None` if the link is in the work tree.
+    /// A symbolic link. The value is the id of the git object with the link's target, or `None` if the link is
+    /// read from the work tree.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
@@ -72,7 +73,7 @@ impl Repository {
                 Some(meta) if scan.is_clean(entry, meta) && !is_listed => continue,
                 Some(meta) => of_worktree(meta, entry.mode, has_modes),
             };
-            // During a merge, the index contains the version of `HEAD` as stage 2.
+            // During a merge, stage 2 of an index entry is the version of the file in `HEAD`.
             let is_in_base = base.is_some() && !matches!(entry.stage, 1 | 3) && !entry.is_intent;
             let old = is_in_base.then(|| (entry.path.clone(), entry.id.clone()));
             match files.get_mut(&entry.path) {
@@ -194,7 +195,7 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // The attribute `linguist-generated` is ignored if the file lacked the attribute before the change.
+        // The attribute `linguist-generated` counts only if the file also had the attribute before the change.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -289,7 +290,8 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes in the base commit, for each file that is now marked as generated.
+    /// The attributes in the base commit. `before` has entries only for files that the current attributes mark
+    /// as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
@@ -333,7 +335,8 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// If git does not record modes, a regular file keeps the mode `before`.
+/// Returns the new content and mode of a file in the work tree. The mode of a regular file stays `before` if git
+/// does not record modes in the repository (`has_modes` is false).
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -1,9 +1,9 @@
 //! Compares a file with its last review, to determine the lines that have to be reviewed again.
 //!
-//! Glee does not record the reviewed text, but a keyed hash of each line and the ranges under review. A changed
+//! Glee records a keyed hash of each line and the ranges under review, but does not record the text. A changed
 //! line can affect the whole block around the line (usually a function), so unchanged lines of the block are
-//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each change.
-//! The reviewer can read the rest of the file in the tree.
+//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each
+//! change. The reviewer can read the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -33,7 +33,8 @@ pub struct Delta {
     touched: Vec<Lines>,
     /// The new number of each earlier line (index 0 is line 1), or `None` for a changed or removed line.
     moved: Vec<Option<u32>>,
-    /// The earlier numbers of the unchanged lines that are no longer under review.
+    /// The unchanged lines that were under review earlier, but are no longer under review. The line numbers are
+    /// the numbers in the earlier text.
     left: BTreeSet<u32>,
 }
 
@@ -67,7 +68,7 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The size of the shown lines in bytes; 0 if there are no lines to review.
+    /// The total size of the lines in `shown`, in bytes. The size is 0 if no lines have to be reviewed again.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
@@ -75,8 +76,8 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is an index below [`Self::LEVELS`]. A larger index selects fewer lines around each change. Returns
-    /// `None` if the earlier review has no valid line hashes.
+    /// `extent` is an index below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
+    /// are selected. Returns `None` if the earlier review has no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -104,7 +105,7 @@ impl Delta {
                         }
                     }
                 }
-                // Removing a line can change the effect of the lines before and after the removed line.
+                // The removal of a line can change the meaning of the lines before and after the removed line.
                 DiffTag::Delete => {
                     let before = number(new.start);
                     marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
@@ -121,8 +122,9 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // An unchanged finding has to be read again if its block changed. If a line of a finding changed, the
-        // changed line is already in `marks`, and `rest` returns the range of the unchanged lines.
+        // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
+        // its block. If a line of a finding changed, `marks` already contains the changed line, so only the
+        // finding's unchanged lines are added. The function `rest` returns the range of the unchanged lines.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -162,8 +164,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has to
-    /// be read again. Also returns `None` for a finding about a whole file (without a line).
+    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has
+    /// to be reviewed again. Also returns `None` for a finding about a whole file (without a line).
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -193,8 +195,8 @@ impl Delta {
     }
 }
 
-/// Reduces a file to the part that is shown in a request about the lines `ask`. Lines outside `shown` become empty,
-/// and the diff keeps only the removed lines near `shown`.
+/// Returns the part of a file for a request about the lines `ask`. Lines outside `shown` become empty, and the
+/// diff keeps only the lines that were removed inside or next to the lines `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -206,7 +208,7 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// Reduces a diff to the removed lines near `shown`.
+/// Returns a diff that contains only the lines that `diff` removes inside or next to the lines `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
@@ -229,7 +231,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// A set of line ranges; an empty slice means all lines.
+/// A set of lines, as a list of line ranges. An empty list means that the set contains all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {

@@ -30,7 +30,8 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
 
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the content before the change, or `None` for a new file. An unreadable content is `None`.
+    /// The path and the content before the change, or `None` for a new file. An old content that cannot be read
+    /// is `None`.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
     /// The attribute `linguist-generated` after the change and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
@@ -39,7 +40,7 @@ pub(crate) struct MetadataEdit<'a> {
 
 impl MetadataEdit<'_> {
     /// Converts the change to a file for review. If git converts the line endings of the file, `compared` is the
-    /// converted content, from which the diff is computed.
+    /// converted content, which the diff contains in place of `bytes`.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {

@@ -1,6 +1,6 @@
-//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A truncated
-//! diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error, because
-//! nobody would review the changes in a skipped part.
+//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
+//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error.
+//! If the parser skipped such a part of a diff, the changes in this part would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -126,12 +126,13 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The number is the line number of the header in the diff.
+    /// A hunk does not match its header. The field is the line number of the hunk's header in the diff.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether every hunk fits `text`: `text` has the hunk's lines of the given side at the hunk's line numbers.
+    /// Whether every hunk fits `text`. A hunk fits if `text` contains the hunk's lines of the side `side`, at
+    /// the line numbers in the hunk's header.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -148,7 +149,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Converts `text` from the side `from` of the patch to the opposite side.
+    /// Applies the patch to `text`. If `from` is the new side, applies the patch in reverse.
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -174,8 +175,9 @@ impl Patch {
         result
     }
 
-    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and empty
-    /// lines fill the gaps. Returns `None` if the gaps make the text larger than `max_file` bytes.
+    /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and
+    /// empty lines fill the gaps between the hunks. Returns `None` if the text with these empty lines is larger
+    /// than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;
@@ -372,7 +374,8 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Reduces two paths to their common suffix. If there is no common suffix, removes git's prefixes.
+/// Reduces two paths to the path components that both paths have at the end. If the last components differ,
+/// removes git's prefixes such as `a/` and `b/` from the paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -387,7 +390,7 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (path.clone(), path)
 }
 
-/// Removes git's prefix from a name, if the name has such a prefix.
+/// Removes a prefix of git, such as `a/`, from a name.
 fn known(name: &[u8]) -> Vec<u8> {
     let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
@@ -410,7 +413,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces, so the line is split at a space between two equal names. The prefixes can differ.
+    // Names can contain spaces. The line is therefore split at the space for which the two resulting names
+    // differ only in their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

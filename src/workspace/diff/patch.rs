@@ -1,8 +1,9 @@
-//! Selects the files of a unified diff, and applies the diff to them in memory.
+//! Selects the files of a unified diff, and applies the diff to these files in memory.
 //!
-//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. The line numbers in the
-//! diff cannot make a text larger than the size limit of a file. The diff cannot exclude its own files from the
-//! review by markers of generated code, `.gleeignore` or `.gitattributes`.
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. If the line numbers in
+//! a diff would make the text of a file larger than the size limit of a file, Glee skips the file. A diff cannot
+//! exclude its own files from the review by adding markers of generated code, or by changing `.gleeignore` or
+//! `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -105,8 +106,9 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file that a patch changes, and the text of the file after the patch. The diff may use unknown
-    /// prefixes. Glee therefore tries other paths if the file at `path` does not contain the lines of the hunks.
+    /// Finds the file that a patch changes, and the text of the file after the patch. The prefixes of paths in
+    /// the diff can be unknown. If the file at `path` does not contain the lines of the hunks, Glee tries other
+    /// paths.
     fn locate(
         &self,
         patch: &Patch,
@@ -137,12 +139,13 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // If the patch renames a file that has its old name in the tree, the content is at the old path.
+        // If the patch renames a file, and the file in the tree still has its old name, Glee reads the content
+        // at the old path.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
-            // An earlier patch of the diff can have changed the old file. Glee tries the changed text first, and
-            // then the original text.
+            // If an earlier patch of the diff changed the old file, Glee tries the changed text first, and then
+            // the original text.
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
@@ -169,7 +172,8 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // A side without lines matches every file. Glee therefore tries other paths only if both sides have lines.
+        // If one side of a patch has no lines, this side matches every file. For such a patch, Glee tries only
+        // the path in the diff.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

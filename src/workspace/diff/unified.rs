@@ -6,7 +6,8 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// The maximum time for finding the shortest diff. After this time, the diff can be longer, but is still correct.
+/// The maximum time of the search for the shortest diff. If the search ends early, the diff can be longer, but
+/// is still correct.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ pub(crate) fn hunks(old: &str, new: &str) -> String {
     lines(old, new).unified_diff().context_radius(3).to_string()
 }
 
-/// Maps a line number of the old text to the corresponding line number of the new text (both 1-based).
+/// Returns the line number in the new text for a line number of the old text. Both line numbers are 1-based.
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {

@@ -47,7 +47,8 @@ pub struct FetchedRecord {
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeRemote<'a> {
     pub name: &'a str,
-    /// The path of a file with the id of the last fetched commit. The remote sends only commits after this commit.
+    /// The path of the file in which Glee stores the id of the last fetched commit. The remote sends only the
+    /// commits after the last fetched commit.
     pub last: &'a Path,
 }
 
@@ -63,7 +64,7 @@ const FILE: u32 = 0o100_644;
 
 impl Workspace {
     /// Checks that the remote `named` exists. If `named` is `None`, chooses the remote of the current branch, or
-    /// else `origin`. Fails outside git, and if the remote does not exist.
+    /// else `origin`. Fails if the tree is not in a git repository, or if the remote does not exist.
     pub fn remote(&self, named: Option<&str>) -> Result<String> {
         let git = self.require_git()?;
         let remotes = git.remotes()?;
@@ -126,9 +127,9 @@ impl Workspace {
         Ok(fetched)
     }
 
-    /// Sends `records` to a remote. Each record is a pair of hash and content. Returns the number of records that
-    /// the remote lacked. Fails if the remote cannot be reached in time or rejects the push. Also fails if other
-    /// clones push during every attempt.
+    /// Sends `records` to a remote. Each record is a pair of hash and content. Returns the number of records
+    /// that the remote lacked. Fails if the remote cannot be reached in time, if the remote rejects the push, or
+    /// if other clones push during every attempt.
     pub fn push_records(
         &self,
         remote: ExchangeRemote<'_>,
@@ -259,7 +260,7 @@ impl Repository {
     }
 }
 
-/// `good` maps hashes of records to blob ids. `bad` contains all other paths, with reasons for their refusal.
+/// `good` maps hashes of records to blob ids. `bad` contains each refused path with the reason for the refusal.
 #[derive(Debug, Default)]
 struct Listing {
     good: BTreeMap<String, String>,

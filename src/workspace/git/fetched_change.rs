@@ -51,7 +51,8 @@ impl Workspace {
     pub fn fetch_change(&self, source: &ChangeSource<'_>) -> Result<FetchedChange> {
         let git = self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit("a pull request".to_owned()))?;
         for id in [source.head, source.base] {
-            object_id(id.as_bytes()).ok_or_else(|| WorkspaceError::BadRevision(id.to_owned()))?;
+            object_id(id.as_bytes())
+                .ok_or_else(|| WorkspaceError::BadRevision { revision: id.to_owned(), branches: Vec::new() })?;
         }
         let fetch = Fetch { git, from: git.remote_at(source.repository)?, source };
         fetch.commits()?;

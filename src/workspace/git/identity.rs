@@ -3,10 +3,10 @@
 //! A history is a folder below `repos` in the state folder. A repository has several names. From the most to the
 //! least reliable, the names of a repository are the `project.id`, the root commit, an id that Glee generates
 //! before the first commit, the address of the remote, and the path of the folder. The most reliable name is the
-//! identity of the repository. For each name, there is a folder below `repos`. The folder of a name contains either
-//! the history, or a file `same-as` with the name of the history's folder. A history therefore stays in its folder
-//! when the repository gets a more reliable name. The folder of a history records the names of its repository, so
-//! that Glee can reject a copied `project.id`.
+//! identity of the repository. Each name has a folder below `repos`. This folder contains either the history, or
+//! a file `same-as` with the name of the folder that contains the history. A history therefore stays in its
+//! folder when the repository gets a more reliable name. The folder of a history records the names of its
+//! repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -39,9 +39,9 @@ pub enum Identity {
     Root(String),
     /// The normalised address of the remote, for a shallow clone.
     Remote(String),
-    /// A generated id, for a repository without commits. `None` means that no id was generated yet.
+    /// A generated id, for a repository without commits. The value is `None` before Glee generates an id.
     Unborn(Option<String>),
-    /// The path of the folder, if there is no other name.
+    /// The path of the folder, for a project without any of the other identities.
     Folder,
 }
 
@@ -86,7 +86,8 @@ struct RepositoryRecord {
     /// The root commits of all work trees that used this history.
     #[serde(default)]
     roots: Vec<String>,
-    /// The address of each full clone that used this history, and the address of the clone's remote.
+    /// The addresses of the full clones that used this history, and the addresses of the remotes of these
+    /// clones.
     #[serde(default)]
     remotes: Vec<String>,
 }
@@ -192,8 +193,8 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// Returns the possible names of the history, the most reliable name first. The flag of a name is true if the
-    /// name proves that the history belongs to this tree.
+    /// Returns the possible names of the history's folder, the most reliable name first. The boolean after a
+    /// name states whether the name proves that the history belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
         let remote =
@@ -202,8 +203,9 @@ impl Workspace {
         proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
     }
 
-    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In git,
-    /// the path is the common git folder without a final `.git`. Outside git, the path is the root of the tree.
+    /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In a
+    /// git repository, the hashed path is the path of the common git folder without a final `.git`. Outside git,
+    /// the hashed path is the root of the tree.
     fn path_key(&self) -> String {
         let place = match &self.repository {
             None => &self.root,
@@ -215,9 +217,9 @@ impl Workspace {
         blake3::hash(&path_bytes::bytes(place)).to_hex().to_string()
     }
 
-    /// Whether this tree may use the history of a repository with the same `project.id`. If `record` lists root
-    /// commits, a full clone must contain one of the root commits. A shallow clone also passes if `record` lists
-    /// the remote of the clone, or if `record` lists no remotes.
+    /// Whether this tree is allowed to use the history of a repository with the same `project.id`. If `record`
+    /// lists root commits, the root commit of a full clone must be one of these commits. A shallow clone also
+    /// passes if `record` lists the remote of the clone, or if `record` lists no remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -244,7 +246,8 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // If the history contains no commit ids, the root of this tree must be at least as old as the history.
+            // If the history contains no commit ids, the history belongs to the tree only if the root folder of
+            // the tree was created before the history began.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());
@@ -260,8 +263,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history by the address of its source. The source is either this repository
-            // or the remote of this repository.
+            // A shallow clone of this repository, or of the remote of this repository, finds the history by the
+            // address of its source.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -340,7 +343,8 @@ impl Registry {
         folder
     }
 
-    /// Makes `name` refer to `folder`, unless the folder of `name` contains a history.
+    /// Makes the history folder `name` an alias of the history folder `folder`. Does nothing if `name` already
+    /// contains a history.
     fn redirect(&self, name: &str, folder: &str) -> io::Result<()> {
         if name == folder || self.resolve(name) == folder || self.database(name).exists() {
             return Ok(());

@@ -41,7 +41,7 @@ pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
 }
 
-/// All parent folders of a path, starting with the outermost. The top of the tree is not in the result.
+/// Returns all parent folders of a path, except the root of the tree. The outermost folder comes first.
 pub(crate) fn above(path: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', path).map(|end| &path[..end])
 }

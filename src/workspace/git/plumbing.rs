@@ -56,11 +56,12 @@ pub(crate) struct Repository {
     pub(crate) git_dir: PathBuf,
     /// The folder with the objects and refs, which all linked work trees share.
     pub(crate) common: PathBuf,
-    /// The path of the index. In a hook, the path can be the path of a temporary index.
+    /// The path of the index. If Glee runs in a git hook, the index can be a temporary index of the commit.
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git finds the repository. For any other repository, Glee passes the paths to each git command.
+    /// Whether git finds the repository without explicit paths. If not, Glee passes the paths of the repository
+    /// to each git command.
     pub(crate) is_discovered: bool,
 }
 
@@ -88,7 +89,7 @@ impl Repository {
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
-        // Before the first commit, git prints `HEAD` instead of a commit id, and then fails.
+        // Before the first commit, git prints the word `HEAD` instead of a commit id, and fails afterwards.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
             if text.contains("not a git repository") {
                 return Ok(None);
@@ -170,7 +171,7 @@ impl Repository {
     }
 
     pub(crate) fn commit(&self, revision: &str) -> Result<String> {
-        let bad = || WorkspaceError::BadRevision(revision.to_owned());
+        let bad = || self.bad_revision(revision);
         if revision.is_empty() || revision.starts_with('-') || revision.contains(['\0', '\n']) {
             return Err(bad());
         }
@@ -178,6 +179,14 @@ impl Repository {
             return self.head.clone().ok_or(WorkspaceError::NoCommit);
         }
         self.find(&format!("{revision}^{{commit}}"))?.ok_or_else(bad)
+    }
+
+    fn bad_revision(&self, revision: &str) -> WorkspaceError {
+        let format = "--format=`%(refname:short)`";
+        let listed =
+            self.call(["for-each-ref", "--sort=-committerdate", "--count=4", format, "refs/heads"]).output();
+        let branches = path_bytes::shown(&listed.unwrap_or_default()).lines().map(str::to_owned).collect();
+        WorkspaceError::BadRevision { revision: revision.to_owned(), branches }
     }
 
     pub(crate) fn find(&self, revision: &str) -> Result<Option<String>> {
@@ -202,11 +211,11 @@ impl Repository {
         self.merge_base(&self.commit(revision)?, &head)
     }
 
-    /// Resolves a range to two commit ids. `A..B` gives A and B. `A...B` gives first the common ancestor of A and
-    /// B, then B. If a side is omitted, `HEAD` is used.
+    /// Resolves a range to two commit ids. The range `A..B` resolves to A and B. The range `A...B` resolves to
+    /// the common ancestor of A and B, and to B. An omitted side means `HEAD`.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
-        let bad = || WorkspaceError::BadRevision(range.to_owned());
+        let bad = || self.bad_revision(range);
         let (from, to) = range.split_once("..").ok_or_else(bad)?;
         match to.strip_prefix('.') {
             Some(to) => {
@@ -217,8 +226,8 @@ impl Repository {
         }
     }
 
-    /// Fails if one of the `folders` is a symbolic link, for example after the extraction of an archive. Through
-    /// such a link, git would change refs outside the repository.
+    /// Fails if one of the `folders` is a symbolic link, because git would change refs outside the repository
+    /// through this link. For example, an extracted archive can contain a symbolic link.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
         let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
@@ -330,8 +339,8 @@ impl GitCall {
         let limit = self.time_limit;
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
-                // A write error is ignored, because a command that fails early does not read its input. The caller
-                // checks the exit status of the command.
+                // A write error is ignored, because a command that fails early does not read its input. The
+                // caller detects the failure by the exit status.
                 scope.spawn(move || pipe.write_all(input));
             }
             let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));
@@ -353,8 +362,8 @@ impl GitCall {
 }
 
 /// Kills a git process that exceeds `limit`, or that waits for a FIFO in two consecutive checks. Returns the
-/// reason. Git opens an ignore or attribute file even if the file is a FIFO, and then waits forever for a writer.
-/// Glee detects the waiting only on Linux.
+/// reason. Git opens an ignore or attribute file even if the file is a FIFO, and then waits forever for a
+/// writer. Only on Linux, Glee detects that a git process waits for a FIFO.
 fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
     let began = Instant::now();
     let mut waiting = 0;
@@ -451,7 +460,9 @@ impl Drop for Objects {
     }
 }
 
-/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. A record has a mode, two words and a path.
+/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has the git mode, two further words
+/// and the path. The two words are the object type and the object id (`ls-tree`), or the object id and the stage
+/// number (`ls-files`).
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
@@ -505,8 +516,8 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
 
 /// Resolves the path in `GIT_INDEX_FILE`. Returns `None` if the index belongs to another repository or work tree.
 ///
-/// As in git, a relative path starts at the top of the work tree. If the file exists only below `start`, the path
-/// starts at `start`.
+/// A relative path is resolved against the top of the work tree, as in git. If no file exists at the resolved
+/// path, but a file exists at the path relative to `start`, the path is resolved against `start`.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);

@@ -22,7 +22,7 @@ const LIST: [&str; 8] =
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
 
-/// Seconds and nanoseconds, both cut to 32 bits as in git's index.
+/// The seconds and nanoseconds of a time, each truncated to 32 bits as in git's index.
 type Time = (u32, u32);
 
 #[derive(Debug)]
@@ -54,8 +54,8 @@ pub(crate) struct Scan {
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // The write time of the index is read before the entries. If the index is written between the two reads,
-        // Glee hashes more files than necessary, but never mistakes a changed file for an unchanged file.
+        // Glee reads the write time of git's index before the entries of the index. If git writes the index
+        // between the two steps, Glee hashes more files than necessary, but detects every changed file.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;
@@ -114,7 +114,8 @@ impl Scan {
         let (ctime, mtime) = times(meta);
         let same =
             (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
-        // If a file was written in the same clock tick as the index, the timestamps can hide a later write.
+        // If a file was written in the same clock tick as the index, a later write can leave the file's
+        // timestamps unchanged.
         same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
     }
 }

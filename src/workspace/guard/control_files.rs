@@ -22,7 +22,7 @@ pub(crate) const PLACES: [&str; 16] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
-    /// The file controls agents, editors or shells that open the tree.
+    /// The file controls agents or editors that open the tree, or shells that enter the tree.
     Tools,
     Ci,
     Glee,

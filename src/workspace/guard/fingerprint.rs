@@ -22,9 +22,11 @@ use crate::workspace::{Result, Workspace};
 
 /// If a file has more bytes than this limit, only its timestamps and size are compared.
 const DIGESTED: u64 = 16 << 20;
-/// The assumed resolution of file timestamps. A second change within this time can leave the timestamps unchanged.
+/// The assumed resolution of file timestamps. If a file changes twice within `TICK`, its timestamps can be the
+/// same after both changes.
 const TICK: Duration = Duration::from_millis(20);
-/// The approximate maximum number of files per control folder. Some agents store large trees in such a folder.
+/// The approximate maximum number of files that a fingerprint covers in one control folder. Some agents store
+/// large trees in their control folders.
 const CONTROL_FILES: usize = 2_000;
 const CONTROL_DEPTH: usize = 4;
 
@@ -140,8 +142,9 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. One fingerprint must have the other fingerprint as its
-    /// `earlier`, or both fingerprints must have the same `earlier`.
+    /// Returns the differences between two fingerprints. The two fingerprints are comparable in two cases: one
+    /// fingerprint was passed as `earlier` when the other fingerprint was taken, or a third fingerprint was
+    /// passed as `earlier` for both fingerprints.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -180,7 +183,8 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converted the line endings, the file differs from the git object and counts as changed.
+                // A file whose line endings git converted differs from the git object, and therefore counts as
+                // changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,

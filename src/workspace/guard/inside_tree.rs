@@ -5,12 +5,14 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// The maximum number of symbolic links that are followed in one path. Linux has the same limit.
+/// The maximum number of symbolic links that are followed in one path. The kernel of Linux follows the same
+/// number of links.
 const LINKS: usize = 40;
 
 impl Workspace {
-    /// Whether a path leads into the tree or its repository. A path also counts if it passes through a symbolic
-    /// link in the tree or the repository. The path need not exist. A relative path starts at the working folder.
+    /// Whether a path leads into the tree or its repository. A path also counts as inside the tree if the path
+    /// passes through a symbolic link in the tree or the repository. The path need not exist. A relative path
+    /// starts at the working folder.
     pub fn holds(&self, path: &Path) -> bool {
         let folders = self.folders();
         // A path that cannot be resolved counts as inside the tree.

@@ -1,9 +1,9 @@
 //! Lists the files of nested repositories: populated submodules, and other folders with a `.git`.
 //!
-//! In the output of git, a nested repository is a single entry. Glee also lists the files inside a nested
-//! repository, so that snapshots and fingerprints include the files. The index and the ignore files of the nested
-//! repository decide which files are listed. If git cannot read the repository, Glee walks the folder instead. Glee
-//! lists no files of a repository that exceeds a bound.
+//! Git lists a nested repository as a single entry. Glee also lists the files inside a nested repository, so
+//! that snapshots and fingerprints include these files. The index and the ignore files of the nested repository
+//! decide which files are listed. If git cannot read the repository, Glee walks the folder instead. Glee lists
+//! no files of a repository that exceeds a bound.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -37,7 +37,8 @@ pub(crate) struct Inside {
     pub(crate) unfollowed: Vec<Unfollowed>,
 }
 
-/// A nested repository that exceeds a bound. Snapshots and fingerprints do not include its files.
+/// A nested repository that exceeds a bound. Snapshots and fingerprints do not include the files of such a
+/// repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfollowed {
     /// The folder of the repository, relative to the root of the tree.
@@ -49,7 +50,7 @@ pub struct Unfollowed {
 struct Listed {
     files: Vec<Vec<u8>>,
     bytes: u64,
-    /// The subfolders that are possibly nested repositories.
+    /// The subfolders that can be nested repositories.
     candidates: Vec<Vec<u8>>,
     scan: Scan,
 }
@@ -166,7 +167,7 @@ impl Repository {
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
             && common.join("objects").is_dir()
-            // A file that git reads must not be a FIFO, because git would wait forever.
+            // If one of these files were a FIFO, git would wait forever while reading the file.
             && ["index", "config", "config.worktree", "info/exclude", "info/sparse-checkout"].iter().all(|name| {
                 [&git_dir, &common].iter().all(|place| place.join(name).metadata().is_ok_and(|meta| meta.is_file())
                     || place.join(name).metadata().is_err())

@@ -27,7 +27,8 @@ pub(crate) struct TreeIdentity {
     mark: Option<Mark>,
     /// The git folder that all work trees of the repository share; `None` outside git.
     common: Option<Mark>,
-    /// The path of the work tree's git folder, relative to the shared git folder. Empty for the main work tree.
+    /// The path of the work tree's git folder, relative to the shared git folder. The path is empty for the main
+    /// work tree.
     worktree: String,
     head: Option<String>,
 }

@@ -19,7 +19,8 @@ impl Attributes {
         }
     }
 
-    /// Whether git may convert the line endings of a file, or `None` if git's configuration decides.
+    /// Whether the attributes permit git to convert the line endings of a file. `None` means that git's
+    /// configuration decides.
     pub(crate) fn converts_line_ends(&self, path: &[u8]) -> Option<bool> {
         let value = |name| self.value(path, name);
         match (value("text").or_else(|| value("crlf")), value("eol")) {
@@ -29,12 +30,12 @@ impl Attributes {
         }
     }
 
-    /// Whether git may convert a file, so that the work tree and the git object differ.
+    /// Whether git can convert the file, so that the file in the work tree differs from its git object.
     pub(crate) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }
 
-    /// Whether git may convert more than the line endings of a file.
+    /// Whether the attributes of a file can cause git to convert more than the line endings of the file.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)

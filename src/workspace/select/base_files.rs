@@ -14,15 +14,15 @@ use crate::workspace::{Result, Workspace};
 /// The maximum size of a file, in bytes.
 const CAP: u64 = 16 << 20;
 
-/// Together with a script, Glee reads at most this number of files from the script's folder.
+/// The maximum number of files that Glee reads from the folder of a script, in addition to the script.
 const NEIGHBOURS: usize = 2_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseFiles {
     /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit. A requested file also counts as changed if its folder
-    /// contains a changed file.
+    /// The requested files that changed since the commit. A requested file in a subfolder also counts as changed
+    /// if another file in or below this subfolder was changed or added.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
@@ -81,7 +81,7 @@ fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)
 }
 
 impl BaseFiles {
-    /// Writes all files below `folder`. For each edited file, returns the path of the written copy.
+    /// Writes all files below `folder`. Maps the path of each edited file to the path of the written copy.
     pub fn write(&self, folder: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
         for (path, (bytes, executable)) in &self.files {
             let place = folder.join(path);

@@ -1,7 +1,7 @@
 //! Decides which files are reviewed: text files of a bounded size that are not generated.
 //!
-//! Each skipped file has a reason. A change must not exclude itself from the review. Therefore, a marker of
-//! generated code counts only if the file had the marker before the change.
+//! Glee records a reason for each skipped file. A marker of generated code counts only if the file had the
+//! marker before the change, so that a change cannot exclude itself from the review.
 
 use crate::domain::{Skip, SkipReason};
 use crate::workspace::code::text_files;
@@ -33,7 +33,7 @@ const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmak
     properties proto ps1 psm1 py pyi pyw pyx r rake rb rego rkt rs rst s sass scala scm scss sh sol sql svelte svg \
     swift tcl tex tf tfvars toml ts tsx txt v vb vbs vhd vim vue xhtml xml xsl yaml yml zig zsh ";
 
-/// The number of bytes at the start of a file that decide whether the file is text.
+/// Glee decides by this number of bytes at the start of a file whether the file is text.
 const HEAD: usize = 8 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,9 +46,10 @@ pub(crate) enum Selected {
 /// The content of a file before the change under review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Before<'a> {
-    /// The target is not a change, so the current markers of generated code count.
+    /// The target is not a change, so the current content of the file decides whether the file is generated.
     Same,
-    /// The file is new, or its earlier content is unknown, so no marker of generated code counts.
+    /// The file is new, or its earlier content is unknown. Glee ignores markers of generated code in the file,
+    /// because the change could have added the markers.
     Unknown,
     Was(&'a [u8]),
 }
@@ -87,7 +88,7 @@ pub(crate) fn text(
 }
 
 /// Whether a file is text. A file with an extension in `TEXT` or with a `#!` line is text unless it has many
-/// control characters. A file without such an extension or line is text if [`is_binary`] returns false.
+/// control characters. For all other files, [`is_binary`] decides whether the file is text.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
@@ -110,7 +111,8 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     (invalid + nul + controls(head)) * 10 > head.len() && text_files::wide(bytes).is_none()
 }
 
-/// Counts the control characters that do not occur in text, except NUL.
+/// Counts the control characters that are unusual in text files. NUL, backspace, white space and ESC are not
+/// counted.
 fn controls(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| matches!(byte, 1..=7 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count()
 }

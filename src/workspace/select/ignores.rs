@@ -1,8 +1,8 @@
 //! Decides which paths the ignore files exclude.
 //!
 //! As in git, the ignore file in the deepest folder takes precedence, and everything below an ignored folder is
-//! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, the
-//! `.gleeignore` files can come from the base commit.
+//! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, Glee can use
+//! the `.gleeignore` files of the base commit instead of the files in the tree.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read as _;
@@ -31,7 +31,8 @@ pub(crate) struct Ignores<'a> {
     /// Whether `recorded` also replaces the `.gitignore` files.
     all_recorded: bool,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
-    /// The rules of ignore files outside the tree. Earlier entries take precedence.
+    /// The rules of ignore files outside the tree, in the order of precedence. If two rules contradict each
+    /// other, the rule that is earlier in the list applies.
     outside: Vec<Gitignore>,
 }
 
@@ -69,7 +70,7 @@ impl<'a> Ignores<'a> {
         Self { outside: outside(root, exclude), ..Self::of_names(root, &[GLEE, ".gitignore"], recorded) }
     }
 
-    /// Whether a path is ignored. Requires that no parent folder of the path is ignored.
+    /// Whether a path is ignored. The caller ensures that no parent folder of the path is ignored.
     pub(crate) fn is_ignored_here(&mut self, path: &[u8], is_dir: bool) -> bool {
         let full = self.root.join(path_bytes::path(path));
         for folder in path_bytes::above(path).rev().chain([b"".as_slice()]) {

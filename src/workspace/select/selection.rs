@@ -20,11 +20,11 @@ pub enum TargetSpec {
     /// The changes of one commit relative to its first parent.
     Commit(String),
     /// `A..B` means the changes from A to B. `A...B` means the changes of B since the common ancestor of A and B.
-    /// If a side is missing, `HEAD` is used.
+    /// `HEAD` takes the place of a missing revision before or after the dots.
     Range(String),
-    /// A unified diff. If a file already contains the changes, the file is reviewed as it is. If a file is in the
-    /// state before the changes, Glee applies the diff in memory. If a file matches neither state, only the new
-    /// lines of the diff are reviewed.
+    /// A unified diff. If a file already contains the changes, Glee reviews the current file. If the file does
+    /// not contain the changes yet, Glee applies the diff in memory. If the diff does not fit the file, Glee
+    /// reviews only the new lines of the diff.
     Diff {
         /// The file name of the diff, or `-` for stdin.
         name: String,

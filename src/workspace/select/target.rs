@@ -1,8 +1,8 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
-//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every target,
-//! but a file that the user requests by its path is reviewed even if it is ignored or generated. In a folder, Glee
-//! leaves out names with a leading dot and files that `.gitignore` excludes.
+//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every
+//! target. However, a file whose path the user gives is always reviewed, even if the file is ignored or
+//! generated. In a folder, Glee leaves out names with a leading dot and files that `.gitignore` excludes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -21,13 +21,13 @@ use crate::workspace::select::selection::{SelectOptions, Selection, Target, Targ
 use crate::workspace::select::{filter, shards, walk};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 
-/// The maximum number of names that are compared with the name of a missing file.
+/// If a file is missing, Glee compares its name with at most this number of names in the same folder.
 const SEARCHED: usize = 10_000;
 
 impl Workspace {
-    /// Selects the files of a review. Fails with exit code 2 if a path, revision or diff cannot be read, if the
-    /// target requires git but is outside git, or if the target is empty. Fails with exit code 4 if all files of a
-    /// change are skipped.
+    /// Selects the files of a review. Fails with exit code 2 if the target is empty, if a path, revision or diff
+    /// cannot be read, or if the target requires a missing git repository. Fails with exit code 4 if all files
+    /// of a change are skipped.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));

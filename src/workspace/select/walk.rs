@@ -32,9 +32,9 @@ pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>>
     kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
 }
 
-/// Returns everything below `folder` except folders, ignored paths, and paths for which `is_excluded` returns true.
-/// The second argument of `is_excluded` is true for a folder. An unreadable folder is returned without a type.
-/// `folder` is relative to the root, and empty for the root itself.
+/// Returns everything below `folder` except folders, ignored paths, and paths for which `is_excluded` returns
+/// true. The second argument of `is_excluded` is true for a folder. For an unreadable folder, the type in the
+/// result is `None`. `folder` is relative to the root, and empty for the root itself.
 pub(crate) fn walk(
     root: &Path,
     folder: &[u8],
@@ -55,8 +55,8 @@ pub(crate) fn walk(
     Ok(found)
 }
 
-/// Calls `visit` for every entry below `folder` except `.git`, and enters the subfolders for which `visit` returns
-/// true. For an unreadable subfolder, calls `visit` a second time without a type.
+/// Calls `visit` for every entry below `folder` except `.git`, and enters the subfolders for which `visit`
+/// returns true. If a subfolder is unreadable, calls `visit` a second time with the type `None`.
 fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;
@@ -86,7 +86,8 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
     Ok(())
 }
 
-/// Returns the entry at `path` and all entries below `path`. Only a link at `path` is followed.
+/// Returns the entry at `path` and all entries below `path`. If `path` is a link, the link is followed. Links
+/// below `path` are not followed.
 pub(crate) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
     let walk = WalkBuilder::new(path).standard_filters(false).build();
     walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))

@@ -1,8 +1,9 @@
 //! Backup repositories keep snapshots available if a coder rewrites commits, runs `git gc` or removes `.git`.
 //!
-//! The backup of a run is a small git repository in the state folder. The backup contains all objects of the run's
-//! snapshots, as hard links to files in the user's repository and in the state folder. Hard links take little space
-//! and time. If the state folder is on another file system, the backup contains a pack with copies of the objects.
+//! The backup of a run is a small git repository in the state folder. The backup contains all objects of the
+//! run's snapshots. To save space and time, the objects in the backup are hard links to files in the user's
+//! repository and in the state folder. If the state folder is on another file system, the backup contains a pack
+//! with copies of the objects.
 
 use std::collections::HashSet;
 use std::io;

@@ -1,8 +1,9 @@
 //! Takes snapshots before and after each call of a run's coder, so that undo can revert the coder's changes.
 //!
-//! Changes between the snapshots before and after a call count as the coder's changes. All other changes count as
-//! the user's changes. The snapshots of a run are in the run's folder inside the state folder. A note in the run's
-//! folder lists the snapshots and identifies the work tree. Glee writes no object and no ref to the repository.
+//! A change counts as the coder's change if the change is between the snapshots before and after a call. All
+//! other changes count as the user's changes. The snapshots of a run are in the run's folder inside the state
+//! folder. A note in the run's folder lists the snapshots and identifies the work tree. Glee writes no object
+//! and no ref to the repository.
 
 use std::path::Path;
 
@@ -45,8 +46,9 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Takes a snapshot before a later call of a run's coder. The snapshot separates the user's changes since the
-    /// previous call from the coder's changes. Does nothing if the run has no first snapshot.
+    /// Takes a snapshot before each call of a run's coder except the first call. With the snapshot, Glee can
+    /// distinguish the user's changes since the previous call from the coder's changes. Does nothing if the run
+    /// has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
         // Before the first call, and before a repetition of an interrupted call, the snapshot already exists.
@@ -87,8 +89,8 @@ impl Workspace {
         }
     }
 
-    /// Takes a snapshot with the ignore rules that applied at the start of the run. The snapshot therefore includes
-    /// files that only a later rule ignores.
+    /// Takes a snapshot with the ignore rules from the start of the run. The snapshot includes a file that was
+    /// not ignored at the start of the run, even if a later rule ignores the file.
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
         let Some(note) = SnapshotNote::read(run, state_dir) else { return self.snapshot(state_dir) };
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
@@ -117,7 +119,8 @@ impl Workspace {
         }
     }
 
-    /// Keeps a recorded tree until the run is pruned. Outside git, the run's note keeps the tree.
+    /// Keeps a recorded tree until the run is pruned. Outside git, the tree is kept because the run's
+    /// [`SnapshotNote`] mentions the tree.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -73,8 +73,9 @@ impl Workspace {
         }
     }
 
-    /// Finds the files that a snapshot includes although ignore rules can hide the files: the files of `before`
-    /// that still exist, and the files that the rules at the start of the run did not hide.
+    /// Finds the files that a snapshot includes even if the current ignore rules hide these files. These are the
+    /// files of `before` that still exist, and the files that the ignore rules did not hide at the start of the
+    /// run.
     pub(crate) fn beyond(
         &self,
         run: &RunId,
@@ -138,16 +139,16 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether the file at `path` must be newer than the snapshot `before`. A file is newer if the snapshot has a
-/// folder at the path, or a file at the path of a parent folder.
+/// Whether the file at `path` was certainly created after the snapshot `before`. The creation is certain if the
+/// snapshot has a folder at `path`, or a file at the path of a parent folder of `path`.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds new files that replaced a folder of the snapshot. Also finds new files in a folder that replaced a file of
-/// the snapshot. The result includes ignored files.
+/// Finds new files in two cases: a file replaced a folder of the snapshot, or a folder with new files replaced a
+/// file of the snapshot. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -188,8 +189,8 @@ impl Repository {
         self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
     }
 
-    /// The paths that git lists as ignored. The path of a folder ends with a slash. Git also lists a folder if all
-    /// files in the folder are ignored, but the folder itself is not.
+    /// The paths that git lists as ignored. The path of a folder ends with a slash. If all files in a folder are
+    /// ignored, git lists the folder instead of the files, even if no rule ignores the folder itself.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;
@@ -202,7 +203,8 @@ impl Repository {
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // If no rule ignores the folder itself, only the current files of the folder are recorded.
+                // Git also lists a folder if rules ignore all files of the folder, but not the folder itself.
+                // The function then returns the current files of the folder instead of the folder.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }

@@ -15,7 +15,8 @@ use crate::workspace::{Result, WorkspaceError};
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     pub(crate) paths: BTreeSet<Vec<u8>>,
-    /// The files that a sparse checkout excluded before the coder began. `None` if these files are unknown.
+    /// The files that a sparse checkout excluded before the coder began. The field is `None` if Glee does not
+    /// know the excluded files.
     pub(crate) sparse: Option<BTreeSet<Vec<u8>>>,
 }
 
@@ -31,7 +32,7 @@ pub struct TreeId(pub String);
 pub(crate) enum FileKind {
     File,
     Link,
-    /// A nested repository. The files of the repository are separate entries.
+    /// A nested repository. The files of the nested repository are separate entries.
     Submodule,
     /// A file whose content could not be read.
     Unreadable,
@@ -93,7 +94,7 @@ pub(crate) struct CallSpan {
 pub(crate) struct SnapshotNote {
     pub(crate) form: u32,
     pub(crate) history: String,
-    /// Identifies the work tree at the start of the run and after each call of the coder.
+    /// The identities of the work tree at the start of the run and after each call of the coder.
     pub(crate) places: Vec<TreeIdentity>,
     pub(crate) spans: Vec<CallSpan>,
 }

@@ -7,8 +7,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::workspace::git::path_bytes;
 
 /// The permissions of the files in a snapshot. `plain` contains the most common permissions of files that are not
-/// executable. `program` contains the most common permissions of executable files. `exceptions` contains all other
-/// permissions.
+/// executable. `program` contains the most common permissions of executable files. `exceptions` maps the path of
+/// each file with different permissions to the permissions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,
@@ -25,7 +25,8 @@ impl Modes {
         }
     }
 
-    /// Sets `plain` and `program`, and keeps only unusual permissions in `exceptions`.
+    /// Sets `plain` to the most common permissions of files that are not executable, and `program` to the most
+    /// common permissions of executable files. Removes the files with these permissions from `exceptions`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -45,8 +46,8 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// Returns the text to store. The first line contains `plain` and `program`. Each further line is `mode path`
-    /// for an exception, or `?hash path` for an unreadable file.
+    /// Returns the text to store. The first line contains `plain` and `program`. Each further line is `mode
+    /// path` for a file with another mode, or `?hash path` for an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));

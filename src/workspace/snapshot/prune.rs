@@ -1,7 +1,7 @@
 //! Deletes the snapshots of old runs: the refs, the folders, and the objects that no remaining run needs.
 //!
-//! The events of the runs remain in the history. In the user's repository, Glee removes only refs below
-//! `refs/glee/run/`, which earlier versions of Glee created.
+//! The events of the runs remain in the history. In the user's repository, a prune removes only refs below
+//! `refs/glee/run/`. Earlier versions of Glee created these refs.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -26,13 +26,13 @@ pub struct Prunable {
 pub struct Needed {
     /// The trees that the events of the remaining runs mention.
     pub trees: Vec<TreeId>,
-    /// The start of the oldest remaining run. Objects that were written after this time are not deleted.
+    /// The start of the oldest remaining run. A prune keeps the git objects that Glee wrote after this start.
     pub since: SystemTime,
 }
 
 impl Workspace {
-    /// Deletes the snapshots of `runs`. Returns the number of bytes that become free in the state folder. A missing
-    /// file is not an error, so an interrupted prune can be repeated.
+    /// Deletes the snapshots of `runs`. Returns the number of bytes that become free in the state folder. A
+    /// missing file is not an error, so that the user can repeat an interrupted prune.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -82,8 +82,8 @@ impl Workspace {
     }
 }
 
-/// Removes a folder and its contents. Returns the number of bytes that become free. A file with other hard links
-/// frees no bytes. A missing folder is not an error.
+/// Removes a folder and its contents. Returns the number of bytes that become free. The removal of a file with
+/// other hard links frees no bytes. A missing folder is not an error.
 pub fn remove_folder(folder: &Path) -> io::Result<u64> {
     let freed = files_below(folder)?.iter().filter_map(|path| own_size(path)).sum();
     match std::fs::remove_dir_all(folder) {
@@ -113,7 +113,7 @@ fn remove_file(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// All files below a folder. Links are not followed.
+/// All files below a folder. Symbolic links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
     let is_gone =

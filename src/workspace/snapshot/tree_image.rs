@@ -136,7 +136,7 @@ impl Repository {
                     let source = std::io::Error::other(message);
                     return Err(WorkspaceError::State { path: self.objects_in(state_dir), source });
                 }
-                // A file disappeared after Glee listed it, so the snapshot is taken again.
+                // A listed file has disappeared, so Glee takes the snapshot again.
                 Err(WorkspaceError::Git { command, .. }) if command == "hash-object" && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -271,7 +271,7 @@ impl Repository {
     }
 }
 
-/// The differences between the user's index and the tree that a snapshot records.
+/// The changes with which the user's index becomes the index of a snapshot.
 #[derive(Default)]
 struct Survey {
     /// The files to hash, with their git modes.
@@ -281,7 +281,8 @@ struct Survey {
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The text of the entry `nested`, with a line `commit path` for each nested repository.
+    /// The content of the snapshot's entry `nested`. The content has a line `commit path` for each nested
+    /// repository.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }

@@ -142,5 +142,5 @@ fn a_hostile_address_or_name_runs_nothing() {
     let error = tree.open().fetch_change(&source).unwrap_err();
     assert!(matches!(error, WorkspaceError::ChangeMoved), "{error}");
     let source = ChangeSource { head: "HEAD", ..source };
-    assert!(matches!(tree.open().fetch_change(&source).unwrap_err(), WorkspaceError::BadRevision(_)));
+    assert!(matches!(tree.open().fetch_change(&source).unwrap_err(), WorkspaceError::BadRevision { .. }));
 }

@@ -63,7 +63,7 @@ fn a_touched_file_and_a_changed_mode_are_no_change() {
     tree.write("a.rs", "1\n");
     tree.commit("one");
     tree.write("a.rs", "1\n");
-    assert_eq!(tree.refuse(TargetSpec::Uncommitted), "nothing to review: uncommitted changes: no files");
+    assert_eq!(tree.refuse(TargetSpec::Uncommitted), "nothing to review: there are no uncommitted changes");
     let hint = tree.open().select(&TargetSpec::Uncommitted, &OPTIONS).unwrap_err().hint().unwrap();
     assert!(hint.contains("glee review ."), "{hint}");
 }
@@ -452,7 +452,7 @@ fn what_a_change_does_to_modes_links_and_whole_files_is_shown() {
     tree.run(&["checkout", "-q", "HEAD^"]);
     tree.run(&["config", "core.fileMode", "false"]);
     program("mode.sh");
-    assert!(tree.refuse(TargetSpec::Uncommitted).contains("no files"));
+    assert!(tree.refuse(TargetSpec::Uncommitted).contains("there are no uncommitted changes"));
 }
 
 #[test]

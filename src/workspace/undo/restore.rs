@@ -26,7 +26,7 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoOptions {
     pub forced: Forced,
-    /// Whether to remove new files even if their creator is unknown.
+    /// Whether an undo also removes new files whose creator is unknown.
     pub remove_new: bool,
 }
 
@@ -65,7 +65,8 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of written files in which later changes were merged.
+    /// The number of written files whose new content also contains changes that were made after the coder's
+    /// changes.
     pub merged: u64,
     /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,
@@ -75,13 +76,13 @@ pub struct Undone {
     pub ignored: Vec<String>,
 }
 
-/// What an undo or a redo would do.
+/// The effects that an undo or a redo would have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoPlan {
     pub files: Vec<(String, UndoEffect)>,
     /// The changed files that cannot be restored.
     pub conflicts: Vec<UndoConflict>,
-    /// The new files that would not be removed because their creator is unknown.
+    /// The new files that the undo or redo would keep, because it is unknown which program created these files.
     pub new: Vec<String>,
     /// The files that cannot be restored because they were ignored when the run began.
     pub ignored: Vec<String>,
@@ -137,7 +138,7 @@ impl Workspace {
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
         for (path, mut changes) in changes {
-            // If a file was ignored before the coder began, the coder did not create the file.
+            // A file that was ignored before the coder began does not count as created by the coder.
             let is_hidden = ignored.covers(&path) && !ignored_files::is_certainly_new(&path, first);
             if is_hidden && changes.iter().any(|(before, _)| before.is_some()) {
                 changes.retain(|(before, _)| before.is_some());
@@ -187,7 +188,7 @@ impl Workspace {
         Ok(undone)
     }
 
-    /// Returns what [`redo`](Self::redo) would do.
+    /// Returns the effects that [`redo`](Self::redo) would have.
     pub fn plan_redo(
         &self,
         run: &RunId,
@@ -214,8 +215,8 @@ impl Workspace {
         Ok((work, done))
     }
 
-    /// The runs that worked on this tree at another path, each with the key of the run's history. The newest run is
-    /// first.
+    /// Returns the runs that worked on this tree before the tree was moved to its current path, the newest run
+    /// first. Each run has the key of the history that contains the run.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
@@ -293,7 +294,8 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether to store the contents before and after the undo. A plan stores no contents, and is never executed.
+    /// Whether Glee stores the contents before and after the undo. The value is false for a plan, because a plan
+    /// is never executed.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,
@@ -348,7 +350,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// If a step cannot be executed, replaces the step with a conflict.
+    /// Replaces each step that cannot be executed by a conflict.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
@@ -381,7 +383,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Returns the contents before and after each change of a path, or `None` if a content is missing.
+/// For each change of a path, returns the content before the change and the content after the change. Returns
+/// `None` if one of these contents cannot be found.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,

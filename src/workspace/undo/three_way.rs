@@ -65,7 +65,7 @@ impl Clash {
     }
 }
 
-/// Reverts the change from `before` to `after` in the content `now`. If `after` was not recorded, the result is
+/// Returns the content `now` without the change from `before` to `after`. If `after` was not recorded, returns
 /// `before`.
 pub(crate) fn reverse(
     before: &FileContent,
@@ -92,8 +92,8 @@ pub(crate) fn reverse(
     }
 }
 
-/// The reverted content, or `None` if a merge is necessary. If `now` equals `after`, the result is `before`. If the
-/// change was already reverted or had no effect, the result is `now`.
+/// Returns the content after an undo of the change from `before` to `after`, or `None` if a merge is necessary.
+/// If `now` equals `after`, returns `before`. If the change is already undone or had no effect, returns `now`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
     if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
 }

@@ -15,12 +15,13 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// The obstacle to a write at a path. A file or a link at the path itself is no obstacle.
+/// Describes whether something prevents a write at a path. Glee can replace a file or a link at the path itself,
+/// so neither prevents a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// The path of a parent folder that was replaced by something other than a folder.
+    /// A file or a link replaced a parent folder. The value is the path of this parent folder.
     Above(Vec<u8>),
 }
 
@@ -38,7 +39,8 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// The obstacle that remains after the removal of the files in `removed`. `None` if the step can be executed.
+    /// Returns the reason why the step cannot be executed after the removal of the files in `removed`. `None` if
+    /// the step can be executed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,

@@ -57,7 +57,7 @@ pub(crate) fn add(cases: &mut Cases) {
             scene.script(path, HOSTILE);
             let output = scene.glee(&["review", "app.py", "--no-input"]);
             assert_eq!(output.code, 8, "{output}");
-            assert!(output.stderr.contains("has changed since it was trusted"), "{output}");
+            assert!(output.stderr.contains("has changed since you trusted it"), "{output}");
             assert!(output.stderr.contains("glee trust"), "{output}");
             assert!(!scene.cache().join("canary").exists());
         });

@@ -193,15 +193,15 @@ pub(crate) fn add(cases: &mut Cases) {
         (
             "writes settings of agents",
             "mkdir .claude; echo {} > .claude/settings.json",
-            "`.claude/settings.json`, which steers the tools",
+            "`.claude/settings.json`, which controls the tools",
         ),
         (
             "writes CI",
             "mkdir -p .github/workflows; echo x > .github/workflows/x.yml",
             "which the continuous integration runs",
         ),
-        ("writes Glee's settings", "mkdir -p .glee; echo 'version: 1' > .glee/config.yml", "which steers Glee"),
-        ("writes attributes", "echo '* text' > .gitattributes", "which steers git"),
+        ("writes Glee's settings", "mkdir -p .glee; echo 'version: 1' > .glee/config.yml", "which controls Glee"),
+        ("writes attributes", "echo '* text' > .gitattributes", "which controls git"),
     ];
     for (deed, script, expected) in told {
         cases.add(TOLD, deed, move || {

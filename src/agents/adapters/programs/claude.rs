@@ -1,8 +1,8 @@
 //! The adapter for Claude Code reads the output of `claude -p --output-format stream-json`. The argument
 //! `--setting-sources ""` excludes the hooks, permissions and `CLAUDE.md` of the tree. The flag
-//! `--strict-mcp-config` excludes the tree's MCP servers. Glee gives no role a shell, because allow-lists of
-//! commands are unreliable. Claude Code reads all words between `--tools` and the next option as names of tools, so
-//! `--tools` is never the last option. Tested with versions 2.1.197 and 2.1.330.
+//! `--strict-mcp-config` excludes the tree's MCP servers. An agent of any role has no shell, because allow-lists
+//! of commands are unreliable. Claude Code reads all words between `--tools` and the next option as names of
+//! tools, so `--tools` is never the last option. The adapter was tested with Claude Code 2.1.197 and 2.1.330.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -85,7 +85,8 @@ impl Adapter for Claude {
         }
     }
 
-    /// The adapter for Qwen Code also calls this function, because both programs print the same events.
+    /// The adapter for Qwen Code also calls this function, because Qwen Code and Claude Code print the same
+    /// events.
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         if is_of_subagent(event) {
             return;

@@ -1,8 +1,8 @@
-//! The adapter for Codex reads the output of `codex exec --json`. Glee always sets the sandbox of Codex. Codex has
-//! no flag for retries. If the agent's command selects a provider, Glee sets the provider's retries to 0. Glee
-//! disables the feature `unbounded_connection_retries`, so that the built-in retries end after 30 seconds. Codex
-//! ignores the settings of the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's `AGENTS.md`.
-//! Tested with version 0.169.0.
+//! The adapter for Codex reads the output of `codex exec --json`. Glee always sets the sandbox of Codex. Codex
+//! has no flag for retries. If the agent's command selects a provider, Glee sets the provider's retries to 0.
+//! Glee disables the feature `unbounded_connection_retries`, so that the built-in retries end after 30 seconds.
+//! Codex ignores the settings of the tree. With `project_doc_max_bytes=0`, Codex also ignores the tree's
+//! `AGENTS.md`. The adapter was tested with Codex 0.169.0.
 
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ impl Adapter for Codex {
 
 fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
     match string(event, "/item/type") {
-        // The last message is the answer. Earlier messages only comment on the agent's work.
+        // The agent's last message is the answer. In all other messages, the agent reports its progress.
         "agent_message" => parsed.answer = owned(event, "/item/text"),
         kind @ ("command_execution" | "file_change" | "mcp_tool_call")
             if string(event, "/item/status") == "declined" =>

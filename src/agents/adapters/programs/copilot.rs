@@ -1,6 +1,7 @@
-//! The adapter for Copilot CLI reads the output of `--output-format json`. An empty list of tools would permit all
-//! tools, so a judge's list contains one tool that does not exist. Copilot loads the hooks and MCP servers of the
-//! tree only with `--trust-folder`, and Glee never sets this flag. Tested with version 1.0.102.
+//! The adapter for Copilot CLI reads the output of `--output-format json`. An empty list of tools would permit
+//! all tools, so a judge's list contains one tool that does not exist. Copilot loads the hooks and MCP servers
+//! of the tree only with `--trust-folder`, and Glee never sets this flag. The adapter was tested with Copilot
+//! CLI 1.0.102.
 
 use serde_json::Value;
 

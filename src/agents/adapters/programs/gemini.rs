@@ -1,8 +1,9 @@
-//! The adapter for Gemini CLI reads the output of `-o stream-json`. With `--skip-trust`, Gemini runs in an unknown
-//! tree but ignores the tree's hooks and MCP servers. The default approval mode offers only read-only tools. Gemini
-//! has no flag that limits retries, so Glee passes the limit in a settings file. This settings file has the lowest
-//! precedence, so that the user's settings override the limit. Gemini always reads the tree's `GEMINI.md`. Gemini
-//! silently truncates prompts that are too long. Tested with version 0.61.0.
+//! The adapter for Gemini CLI reads the output of `-o stream-json`. With `--skip-trust`, Gemini runs in an
+//! unknown tree but ignores the tree's hooks and MCP servers. The default approval mode offers only read-only
+//! tools. Gemini has no flag that limits retries, so Glee passes the limit in a settings file. The settings file
+//! from Glee has the lowest precedence, so that the user's own settings override Glee's limit on retries. Gemini
+//! always reads the tree's `GEMINI.md`. Gemini silently truncates prompts that are too long. The adapter was
+//! tested with Gemini CLI 0.61.0.
 
 use serde_json::Value;
 
@@ -87,8 +88,8 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // The first line of the message states the error. All later lines are advice, and always
-                    // mention quotas.
+                    // The first line of the error message states the error. The remaining lines are advice. The
+                    // advice mentions quotas for every error, so it would be classified as an exceeded quota.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

@@ -1,8 +1,8 @@
-//! The adapter for opencode reads the output of `opencode run --format json`. Glee passes the agent's permissions
-//! in an environment variable, because opencode's predefined agent `plan` is not read-only. The variable
-//! `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the settings and MCP servers of the tree. The flag `--pure` disables
-//! the tree's plug-ins, but opencode still loads the modules of the plug-ins. Glee therefore does not start
-//! opencode in a tree with plug-ins. Tested with version 1.18.33.
+//! The adapter for opencode reads the output of `opencode run --format json`. Glee passes the agent's
+//! permissions in an environment variable, because opencode's predefined agent `plan` is not read-only. The
+//! variable `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the settings and MCP servers of the tree. The flag
+//! `--pure` disables the tree's plug-ins, but opencode still loads the plug-ins' modules. Glee therefore refuses
+//! to start opencode in a tree with plug-ins. The adapter was tested with opencode 1.18.33.
 
 use serde_json::Value;
 

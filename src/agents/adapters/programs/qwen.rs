@@ -1,6 +1,7 @@
 //! The adapter for Qwen Code reads the output of `-o stream-json`, which has the same format as the output of
-//! Claude Code. The flag `--safe-mode` disables Qwen's memory, and the hooks, MCP servers and settings of the tree.
-//! With `--approval-mode plan`, Qwen offers no tool that writes. Tested with version 0.24.4.
+//! Claude Code. The flag `--safe-mode` disables Qwen's memory, and the hooks, MCP servers and settings of the
+//! tree. With `--approval-mode plan`, Qwen offers no tool that writes. The adapter was tested with Qwen Code
+//! 0.24.4.
 
 use serde_json::Value;
 
@@ -50,7 +51,8 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // The first line of the message states the error. All later lines are advice, and always mention quotas.
+        // The first line of the error message states the error. The remaining lines are advice. The advice
+        // mentions quotas for every error, so it would be classified as an exceeded quota.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

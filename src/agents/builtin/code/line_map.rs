@@ -11,8 +11,8 @@ impl LineMap {
         Self(patches.into_iter().find(|patch| patch.new.as_deref() == Some(path.as_bytes())))
     }
 
-    /// Maps a range of old lines to a range of new lines. Replaced lines map to their replacement. For deleted
-    /// lines, the first returned number is greater than the last.
+    /// Maps a range of old lines to a range of new lines. A replaced line maps to the lines that replace it. If
+    /// the lines were deleted, the returned range is empty: its first number is greater than its last number.
     pub(crate) fn moved(&self, first: u32, last: u32) -> (u32, u32) {
         let mut shift: i64 = 0;
         for hunk in self.0.iter().flat_map(|patch| &patch.hunks) {

@@ -19,9 +19,10 @@ enum Named {
     Value,
 }
 
-/// Returns the names of the definitions around a line. Inside a function, returns the enclosing functions,
-/// innermost first. If the innermost function is a constructor, also returns the enclosing types. Outside
-/// functions, returns the enclosing values and types.
+/// Returns the names of the definitions around a line. If the line is inside a function, the result contains the
+/// enclosing functions, innermost first. If the innermost function is a constructor, the result also contains
+/// the enclosing types. If the line is outside all functions, the result contains the enclosing values and
+/// types.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
     let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
@@ -101,8 +102,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// The kinds of syntax nodes that define functions, types and values. The second text of an entry is the field that
-/// contains the defined name in these nodes.
+/// The kinds of syntax nodes that define functions, types and values. An entry contains the kind of the
+/// definition, the field with the defined name, and the kinds of the nodes.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

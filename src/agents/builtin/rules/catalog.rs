@@ -35,7 +35,8 @@ pub struct RuleInfo {
     /// The class of the defects that the rule finds. Only rules of a project can lack a class.
     pub category: Option<String>,
     pub tag: Tag,
-    /// The title of the rule's findings. Matched text replaces each variable in the title, such as `$NAME`.
+    /// The title of the rule's findings. In the title of a finding, each variable such as `$NAME` is replaced by
+    /// the code that the variable matched.
     pub message: String,
     pub note: Option<String>,
     pub fixable: bool,
@@ -55,7 +56,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the error, or the first line of the rule if the line of the error is unknown.
+        /// The line of the error or, if the line of the error is unknown, the first line of the rule.
         line: u64,
         problem: String,
     },
@@ -149,8 +150,8 @@ struct Loading {
 }
 
 impl Loading {
-    /// Compiles the packaged rules that have one of the `ids`, or all packaged rules if `ids` is `None`. All other
-    /// rules are skipped, because the compilation of a rule is slow.
+    /// Compiles the packaged rules that have one of the `ids`, or all packaged rules if `ids` is `None`. The
+    /// compilation of a rule is slow, so rules without a requested id are skipped.
     fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
         let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));

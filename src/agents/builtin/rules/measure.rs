@@ -2,7 +2,8 @@
 //!
 //! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
 //! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
-//! most two lines away. The key `also` lists further lines at which a report of the defect is correct.
+//! most two lines away from the finding. The key `also` lists further lines at which a finding about the defect
+//! is correct.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -46,7 +47,8 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule that raised a finding without a label. `None` for a label without a finding.
+    /// The rule that raised the finding, if no label matches the finding. `None` if no finding matches the
+    /// label.
     pub rule: Option<String>,
 }
 

@@ -1,7 +1,8 @@
 //! Tests the packaged rules with the samples in `tests/rules/<language>/<rule>.<ext>`.
 //!
-//! In a sample, exactly the lines that end in `expect` must match. A comment `ok: ...` explains why a line must not
-//! match. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with all fixes applied.
+//! In a sample, the rule must match every line that ends in `expect`, and no other line. A comment `ok: ...`
+//! explains why the rule must not match a line. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with
+//! all fixes applied.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Comments that disable an ast-grep rule are ignored. The author of the code has to object with a waiver, because
-//! waivers are recorded.
+//! The scan ignores comments that disable an ast-grep rule. If the author of the code objects to a rule, the
+//! author must write a waiver for Glee, because Glee records waivers.
 
 use std::ops::Range;
 use std::path::Path;
@@ -94,8 +94,9 @@ impl Catalog {
     }
 }
 
-/// Merges hits of the same category that overlap or start on the same line. The most severe hit is kept. Among
-/// equally severe hits, the first hit with a fix is kept. If no hit has a fix, the first hit is kept.
+/// Merges hits of the same category that overlap or start on the same line. The function keeps the most severe
+/// hit. If several hits are equally severe, the function keeps the first of these hits that has a fix. If none
+/// of these hits has a fix, the function keeps the first of these hits.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
@@ -117,7 +118,8 @@ pub(crate) fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Returns the last line of a match. A line break at the end of the match does not count.
+/// Returns the last line of a match. If the match ends with a line break, the line break does not count as a
+/// further line.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
     let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };

@@ -13,9 +13,9 @@ pub enum Hold {
     Free,
     /// The agent may write. On systems that support isolation, the agent cannot inspect other processes.
     Isolated,
-    /// The agent may only read. If the system cannot enforce this restriction, the agent runs anyway.
+    /// The agent may only read, but runs even on a system that cannot prevent writes.
     IfPossible,
-    /// The agent may only read. If the system cannot enforce this restriction, the agent is not started.
+    /// The agent may only read, and is not started on a system that cannot prevent writes.
     Always,
 }
 

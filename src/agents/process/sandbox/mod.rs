@@ -7,13 +7,13 @@
 //! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
 //! permissions, which Glee detects by comparing the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. With namespaces, Codex therefore runs in a mount
-//! namespace that is read-only except for the folders listed above. Without namespaces, Codex runs only in its own
-//! sandbox.
+//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Codex therefore runs in
+//! a mount namespace and not inside Landlock. In the mount namespace, all folders are read-only except the
+//! folders to which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
 //!
-//! An agent that may write is only isolated. An isolated agent cannot inspect processes that it did not start, and
-//! therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to inspect other
-//! processes.
+//! An agent that may write is isolated, but not confined. An isolated agent cannot inspect processes that it did
+//! not start, and therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to
+//! inspect other processes.
 //!
 //! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
 //! the configuration folder of a known program in advance, because the program cannot create the folder inside the
@@ -77,7 +77,8 @@ pub(crate) fn confinement(
         (Sandbox::Required, false) => Hold::Always,
     };
     if nests {
-        // Codex runs no command if this folder is missing. Codex cannot create this folder inside the sandbox.
+        // Glee creates the folder `/tmp/codex-daemon-<user id>`, because Codex runs no command without this
+        // folder, and cannot create the folder inside the sandbox.
         drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
     }
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
@@ -93,7 +94,7 @@ pub(crate) fn confinement(
         // An error is ignored, because the program that needs the folder reports a more precise error.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
-        // Only folders are created in advance, because some programs reject an empty file.
+        // Configuration files are not created in advance, because some programs reject an empty file.
         let home = variable(env, "HOME");
         writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
     }
@@ -145,7 +146,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // If the agent has permission to write to a folder inside the user's cache, the cache is not replaced.
+            // The user's cache is not replaced if the agent may write to a folder inside the cache.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -198,9 +199,9 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // If the kernel supports scopes, the sandbox blocks signals to outside processes, such as Glee. The
-            // sandbox also blocks connections to abstract sockets, because the program behind a socket could write
-            // for the agent.
+            // On a kernel with Landlock scopes, the sandbox blocks signals to processes outside the sandbox,
+            // such as Glee. The sandbox also blocks connections to abstract sockets, because the program behind
+            // a socket could write for the agent.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }
@@ -214,8 +215,9 @@ mod kernel {
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
-        // A Landlock domain prevents the inspection of outside processes. A domain has to handle at least one
-        // access right, so this domain handles two rights and grants both rights for all paths.
+        // A Landlock domain prevents the inspection of outside processes. Landlock requires that a domain
+        // restricts at least one access right. The domain that is created here restricts two access rights, but
+        // grants both rights for all paths.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -227,7 +229,8 @@ mod kernel {
 
     /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // Without the rights of root, the call fails, but the thread then has none of these capabilities.
+        // The call fails if the thread does not run as root. A thread without the rights of root has none of the
+        // dropped capabilities.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
         }

@@ -22,7 +22,8 @@ pub const NAME: &str = "__namespace";
 
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 
-/// Tests whether this process can create namespaces and mount in them. The exit status is the result.
+/// Tests whether this process can create namespaces and mount in them. The exit status is 0 if the test
+/// succeeds.
 pub fn probe() -> ExitCode {
     let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -59,10 +60,10 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     Surroundings { cache, has_memory, instead: None }
 }
 
-/// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns true
-/// on success. Descendants cannot undo the change, because they lack the capability to mount. In a namespace that a
-/// descendant creates, the mounts are locked. Unlike Landlock, read-only mounts do not keep a program from creating
-/// a sandbox.
+/// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns
+/// true on success. Descendants cannot make the mounts writable again, because descendants lack the capability
+/// to mount. A descendant can create a new namespace, but the mounts in the new namespace are locked. Unlike
+/// Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
     let is_folder =
@@ -72,7 +73,8 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // Mounts that the system makes later are writable. This call keeps these mounts out of the namespace.
+    // With `MS_PRIVATE`, file systems that are mounted later outside the namespace do not appear in the
+    // namespace. Inside the namespace, these file systems would be writable.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
@@ -87,8 +89,8 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
         match mount(None::<&str>, &found.path, None::<&str>, flags, None::<&str>) {
-            // These errors mean that another mount covers this mount, or that the user has no access to the mount's
-            // folder.
+            // The ignored errors mean that another mount covers the mount point, or that the user cannot access
+            // the mount point.
             Ok(()) | Err(Errno::EINVAL | Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES) => {}
             Err(error) => return Err(error.into()),
         }
@@ -99,7 +101,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The flags that a remount has to repeat.
+    /// The current flags of the mount, which a remount has to set again.
     flags: MsFlags,
     kind: String,
 }
@@ -112,7 +114,7 @@ impl MountPoint {
         let options = std::str::from_utf8(fields.get(5)?).ok()?;
         let has = |name: &str| options.split(',').any(|option| option == name);
         let kind = fields.iter().skip_while(|field| **field != b"-").nth(1)?;
-        // The kernel escapes blanks and backslashes as git does inside quotation marks.
+        // The kernel and git use the same escapes for blanks and backslashes.
         let quoted = [b"\"", *fields.get(4)?, b"\""].concat();
         Some(Self {
             path: path_bytes::path(&path_bytes::unquoted(&quoted)?),
@@ -167,7 +169,8 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
         bind(path, &at)?;
         kept.push((at, *path));
     }
-    // In the mount options, a comma or colon would end the path.
+    // A path with a comma, a colon or a backslash is refused, because these characters have a meaning in mount
+    // options.
     let option = |path: &Path| {
         let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
         text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// The folders of sockets that remain visible to agents. The services behind these sockets only resolve names of
+/// Agents can see the sockets in these folders, because the services behind the sockets only resolve names of
 /// hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
 /// Folders to search for sockets of other network namespaces, for example of a container's host.

@@ -1,4 +1,5 @@
-//! The supervisor is a second process of Glee's program. It runs one agent and ends all descendants of the agent.
+//! The supervisor is a second process of Glee's program. The supervisor runs one agent and ends all descendants
+//! of the agent.
 //!
 //! The supervisor leads a new session, so that signals of Glee's terminal do not reach the agent. On Linux, the
 //! supervisor is also the subreaper of the agent's descendants: a process that loses its parent becomes a child of
@@ -71,8 +72,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // Closing fails for the descriptor through which the folder was read, because this descriptor is already
-        // closed.
+        // `open` also contains the descriptor through which `read_dir` read the folder. The descriptor of the
+        // folder is already closed, so `close` fails.
         let _ = nix::unistd::close(fd);
     }
 }
@@ -81,7 +82,7 @@ enum Notice {
     Ended(ProcessEnd),
     Alone,
     Stop,
-    /// True suspends the agent and its descendants; false resumes them.
+    /// The value true suspends the agent and its descendants, and the value false resumes these processes.
     Suspend(bool),
 }
 
@@ -93,8 +94,8 @@ struct Events {
 }
 
 impl Events {
-    /// Installs signal handlers. Must be called before the agent starts. Signals are handled, not blocked, because
-    /// the agent would inherit a mask that blocks signals.
+    /// Installs signal handlers. The caller has to call this function before the agent starts. The function does
+    /// not block signals, because the agent would inherit the mask of blocked signals.
     fn new(liveness: File) -> io::Result<Self> {
         let socket_for = |signals: &[i32]| {
             let (receiver, sender) = UnixStream::pair()?;
@@ -126,7 +127,7 @@ impl Events {
             ready.extend(self.liveness.as_ref().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
             match poll(&mut ready, timeout) {
                 Ok(_) | Err(Errno::EINTR) => {}
-                // An agent that cannot be supervised has to stop.
+                // If `poll` fails, the supervisor cannot supervise the agent any longer, and stops the agent.
                 Err(_) => return Some(Notice::Stop),
             }
             let is_ready = |at: usize| ready.get(at).and_then(PollFd::any).unwrap_or(false);
@@ -176,7 +177,8 @@ fn empty(socket: &mut UnixStream) {
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // If `setsid` fails, this process already leads a process group, which receives no terminal signals.
+    // `setsid` fails if this process already leads a process group. The failure is harmless, because the
+    // terminal sends no signals to this process group.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
@@ -192,8 +194,8 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let holds = confinement.hold.holds();
     let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
     let surroundings = surroundings.unwrap_or_default();
-    // This call has to follow the creation of namespaces, because only a dumpable process can write the id maps of
-    // a namespace.
+    // Namespaces are created before this call, because only a dumpable process can write the id maps of a
+    // namespace.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     let mut command = Command::new(program);
@@ -250,7 +252,7 @@ fn release_stdin() {
     }
 }
 
-/// Waits until the agent ends. After a stop, waits at most for the grace period.
+/// Waits until the agent ends. After Glee has requested a stop, waits at most for the duration `grace`.
 fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     let mut deadline = None;
     loop {
@@ -286,7 +288,7 @@ fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, O
             }
         }
     }
-    // With at most 200 ids, the report fits into Glee's buffer.
+    // The report contains at most 200 ids, so that the report fits into Glee's buffer.
     (end, Some(descendants("self").iter().take(200).map(|pid| pid.as_raw()).collect()))
 }
 

@@ -1,4 +1,5 @@
-//! Defines what Glee and a supervisor exchange: [`Orders`] as an argument, and a [`Report`] through a pipe.
+//! Defines the data that Glee and a supervisor exchange. The supervisor receives [`Orders`] as an argument, and
+//! sends a [`Report`] through a pipe.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, PipeReader, PipeWriter};
@@ -55,11 +56,12 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
-/// Makes the supervisor's ends of the pipes inheritable. The caller closes these ends after the start of the
-/// supervisor.
+/// Makes the supervisor's ends of the two pipes inheritable. The caller closes its own copies of the pipe ends
+/// after the start of the supervisor.
 ///
-/// Another process that Glee starts at the same moment inherits copies of these ends. The copies are harmless,
-/// because Glee waits for EOF on neither pipe, and a supervisor closes all descriptors that it does not need.
+/// If another thread starts a process before the caller closes these ends of the pipes, this process also
+/// inherits the ends. The inherited ends are harmless: Glee waits for EOF on neither pipe, and a supervisor
+/// closes all descriptors that the supervisor does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;

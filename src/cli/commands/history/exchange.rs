@@ -21,10 +21,10 @@ const LISTED: usize = 50;
 /// Exchange runs, outcomes and disputes with other clones over a git remote
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A record is an ended run, its outcome, or a dispute. Records are stored under `refs/glee/history` of the remote and \
-named by the hash of their content. A push only adds records. The \
-texts of findings and rulings are sent and may quote code; prompts, raw answers, files and diffs are not sent. \
-Secrets are redacted.
+A record is an ended run, its outcome, or a dispute. Glee stores records under `refs/glee/history` of the \
+remote, and names each record by the hash of its content. A push only adds records. Glee sends the texts of \
+findings and rulings, which can quote code. Glee sends no prompts, raw answers, files or diffs. Secrets are \
+redacted.
 
 `glee disputes` lists fetched disputes, which have no effect on runs. Glee checks the size, form, \
 hash, paths and author of each fetched record. The author must be the author of the commit that \

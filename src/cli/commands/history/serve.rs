@@ -6,8 +6,9 @@ use crate::cli::serve;
 /// Show runs, findings and disputes in a browser, and settle disputes there
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee prints an address that contains a secret token. Only this computer can open the address, and only people who know \
-the token. The page shows running reviews live. Ctrl-C ends the server, and the address is then invalid.
+Glee prints an address with a secret token. A browser can open the page only on this computer and only with \
+the token. The page shows the events of running reviews as they happen. Ctrl-C ends the server, and the \
+address then becomes invalid.
 
 Examples:
   glee serve

@@ -22,7 +22,7 @@ use crate::protocol::{secrets, text::printable};
 /// List connected agents with their programs and versions, or check each agent with a call
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee prints the version of each supported program, and marks programs that are missing.
+Glee prints the version of each supported program, and marks missing programs.
 
 Examples:
   glee agents                               list the connected agents
@@ -32,7 +32,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
-    /// Ask every agent one harmless question in a temporary folder, and print the agent's behaviour and cost
+    /// Ask every agent one harmless question in a temporary folder, and print whether the agent works and what
+    /// the call costs
     #[arg(long)]
     check: bool,
     #[command(subcommand)]
@@ -43,7 +44,7 @@ pub(crate) struct Args {
 enum Command {
     /// List the connected agents (the default command)
     List(JsonFlag),
-    /// Print the JSON Schema of a request to agents with the adapter `json`, or of an answer
+    /// Print the JSON Schema of a request or of an answer, for agents with the adapter `json`
     Schema {
         /// The kind of message whose schema is printed
         #[arg(default_value = "request", value_parser = forms())]
@@ -84,7 +85,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     }
     stream::out(&secrets::redact(&table(&rows, globals.table_style())))?;
     if !trusted {
-        globals.say("this project is not trusted, so no program was asked for its version; see `glee trust`");
+        globals.say("this project is not trusted, so Glee ran no program to find its version; see `glee trust`");
     }
     Ok(ExitReason::Clean)
 }

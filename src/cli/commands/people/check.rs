@@ -31,7 +31,7 @@ struct CheckedAgent<'a> {
     role: Role,
     version: Option<String>,
     passed: bool,
-    /// Whether the answer contains the nonce of the question.
+    /// Whether the answer of the agent contains the nonce of the question.
     answered: bool,
     files: Files,
     error: Option<&'a str>,

@@ -79,8 +79,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let known = agents.iter().find(|agent| agent.name.0 == name);
     if let Some(other) = known.filter(|known| known.role != role) {
-        let hint =
-            format!("choose another name with `--name <name>`, or remove the other: `glee disconnect {name}`");
+        let hint = format!(
+            "choose another name with `--name <name>`, or remove the existing agent: `glee disconnect {name}`"
+        );
         return Err(
             CommandError::usage(format!("the agent `{name}` already exists and is a {}", other.role)).hint(hint)
         );
@@ -107,13 +108,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
         }
     }
-    // Agents should be specialists (design rule 1): a coder has a domain, and a reviewer has a focus.
+    // Glee suggests a domain for a coder and a focus for a reviewer (design rule 1: agents are specialists).
     match role {
         Role::Coder if args.domain.is_empty() => globals.say(&format!(
-            "tip: name the code that it handles: `glee config set agents.{name}.domain backend,rust`"
+            "tip: name the code that the agent handles: `glee config set agents.{name}.domain backend,rust`"
         )),
         Role::Reviewer if args.focus.is_empty() => globals.say(&format!(
-            "tip: name what it looks for: `glee config set agents.{name}.focus security,performance`"
+            "tip: name the focus of the agent: `glee config set agents.{name}.focus security,performance`"
         )),
         Role::Coder | Role::Reviewer | Role::Judge | Role::Aggregator => {}
     }
@@ -172,7 +173,8 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// Sets the keys of `update` in the agent's entry in `text`. Adds an entry if the agent is defined in another file.
+/// Sets the keys of `update` in the agent's entry in `text`. If `text` has no entry for the agent, because
+/// another file defines the agent, adds an entry.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
@@ -235,7 +237,7 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
             KNOWN_PROGRAMS.join(", ")
         ),
     };
-    Err(CommandError::usage(format!("`{agent}` is not a program that Glee knows")).hint(hint))
+    Err(CommandError::usage(format!("`{agent}` is not a supported program")).hint(hint))
 }
 
 /// Appends the role to the name of a program, because several agents can run the same program in different roles.

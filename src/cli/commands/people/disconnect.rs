@@ -10,7 +10,7 @@ use crate::domain::ExitReason;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  glee disconnect claude-judge")]
 pub(crate) struct Args {
-    /// The agent's name, or the program or first letters of the name if only one agent matches
+    /// The agent: its full name, its program, or the first letters of its name
     name: String,
     #[command(flatten)]
     file: UserFlag,

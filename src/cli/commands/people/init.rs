@@ -17,7 +17,7 @@ Examples:
   glee init
   glee init --yes
 
-If no agent is installed, Glee connects three embedded agents, which work offline and are free.")]
+If no supported program is installed, Glee connects three embedded agents, which work offline and are free.")]
 pub(crate) struct Args {
     /// Connect the suggested agents without asking
     #[arg(short, long)]
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("no file was written")),
         }
     } else {
-        globals.say("no terminal to ask on: the suggestion is used");
+        globals.say("without a terminal, Glee uses the suggestion");
         suggested
     };
     if let Some(old) = old {
@@ -180,8 +180,11 @@ review:
 fn example(agent: &str, role: Role) -> &'static str {
     match role {
         _ if agent.starts_with("builtin:") => "",
-        Role::Coder => "    # domain: [backend, rust, \"src/api/**\"]   # the code that it handles\n",
-        Role::Reviewer => "    # focus: [security, performance]   # what it looks for\n",
+        Role::Coder => "    # domain: [backend, rust, \"src/api/**\"]   # the code that the coder handles\n",
+        Role::Reviewer => {
+            "    # focus: [security, performance]   # the kinds of problems that the reviewer \
+        looks for\n"
+        }
         Role::Judge | Role::Aggregator => "",
     }
 }

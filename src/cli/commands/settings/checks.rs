@@ -160,7 +160,7 @@ async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bo
     let version = match (version, trusted) {
         (Some(version), _) => style::version(&version),
         (None, true) => {
-            let hint = format!("run `{}` yourself; it did not print its version", agent.command.join(" "));
+            let hint = format!("`{}` printed no version; run the command yourself", agent.command.join(" "));
             return DoctorCheck::bad(&name, format!("{}, of an unknown version", agent.role), Some(hint));
         }
         (None, false) => "not asked for its version".to_owned(),

@@ -25,9 +25,9 @@ Examples:
   glee config set agents.claude-coder.domain backend,rust
   glee config list --origin
 
-Glee reads a value from these sources, and the last source that has the value wins: the built-in \
-default, the user's file (--user), the project's .glee/config.yml, an environment variable (such \
-as GLEE_REVIEW_MAX_FILE_SIZE for review.max_file_size), and the command line.")]
+Glee reads each value from these sources, and uses the last source that sets the value: the built-in default, \
+the user's file (--user), the project's .glee/config.yml, an environment variable (such as \
+GLEE_REVIEW_MAX_FILE_SIZE for review.max_file_size), and the command line.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -151,7 +151,7 @@ fn missing(loaded: &Loaded, key: &str) -> CommandError {
         return match config::typed(key, "") {
             Err(error @ config::ConfigError::UnknownKey { .. }) => error.into(),
             _ => CommandError::usage(format!("`{key}` is not set"))
-                .hint(format!("set it with `glee config set {key} <value>`")),
+                .hint(format!("set the key with `glee config set {key} <value>`")),
         };
     }
     let name = if field.is_empty() { rest } else { name };
@@ -187,7 +187,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 
 /// Prints a note if the new value has no effect, because a source with higher precedence sets the same key.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // An error is ignored, because an invalid value in another source does not affect this change.
+    // If the settings cannot be loaded, Glee prints no note, because an invalid value in another source does not
+    // affect this change.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
@@ -203,7 +204,8 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // One long row would move all origins off the screen, so long rows do not widen the column.
+    // Rows with more than 72 characters do not widen the first column, because one long row would move the
+    // second column with the origins off the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows
@@ -215,7 +217,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
     redacted(&(lines + &presets.collect::<String>()))
 }
 
-/// Prints the values and the sources of the keys for which `is_meant` returns true.
+/// Prints the values and the origins of the keys for which `is_meant` returns true.
 fn list_json(globals: &Globals, is_meant: impl Fn(&str) -> bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let rows: Map<String, Value> = loaded
@@ -264,9 +266,7 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
         }
         let (_, kept) = draft.keep().map_err(|error| error.error)?;
         let kept = kept.display();
-        return Err(
-            error.hint(format!("correct your version, which is kept in `{kept}`; {} is unchanged", target.name))
-        );
+        return Err(error.hint(format!("correct the edited copy `{kept}`; {} is unchanged", target.name)));
     }
 }
 
@@ -290,7 +290,8 @@ fn open_editor(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::usage(format!("the editor `{program}` failed ({status}); the file is unchanged")))
 }
 
-/// Formats a value as a user would type it: text without quotes, a command as a command line, and a list as YAML.
+/// Formats a value as a user types the value: text without quotes, a command as a command line, and a list as
+/// YAML.
 fn plain(key: &str, value: &Value) -> String {
     if key.starts_with("agents.") && key.ends_with(".command") {
         return config::command_line(value);

@@ -86,7 +86,7 @@ mod imp {
                 let path = globals.directory().join(folder);
                 if !path.is_dir() {
                     return Err(CommandError::usage(format!("there is no folder `{}`", folder.display()))
-                        .hint("name a folder with labelled samples: `glee rules test --help` describes it"));
+                        .hint("`glee rules test --help` describes the folder of labelled files"));
                 }
                 let measured = measure(&path)?;
                 output.print(&measured, || table(&measured, *misses))?;

@@ -10,8 +10,8 @@ use crate::domain::ExitReason;
 /// Show the manual page
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-On a terminal the page is formatted by `man` and shown in a pager: `GLEE_PAGER`, else `PAGER`, \
-else `less`. If the output is a file or a pipe, Glee prints the source of the page.
+On a terminal, `man` formats the page, and a pager shows the page: the program in `GLEE_PAGER`, else the \
+program in `PAGER`, else `less`. If the output is a file or a pipe, Glee prints the source of the page.
 
 Examples:
   glee man review

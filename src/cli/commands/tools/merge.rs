@@ -22,7 +22,7 @@ use crate::workspace::root::Workspace;
 /// Merge findings of several reviewers into one answer, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
+Glee reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
  \"line\", \"title\", \"description\", \"suggestion\"}]}, several objects in sequence or in a list, and the messages \
 of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}. \
 Glee reads files below the current folder to find the function around each finding.
@@ -39,7 +39,8 @@ pub(crate) struct Args {
     /// Read one set of findings per line, and print one answer per line
     #[arg(long)]
     batch: bool,
-    /// Decide this recorded run again (the run's id, the first or last digits of the id, or `last`)
+    /// Merge the findings of this recorded run again (the run's id, the first or last digits of the id, or
+    /// `last`)
     #[arg(long, value_name = "RUN", conflicts_with_all = ["files", "batch"])]
     run: Option<String>,
     /// The rules by which findings are merged
@@ -102,10 +103,10 @@ fn not_findings(why: &str) -> CommandError {
 
 struct Merger {
     policy: Policy,
-    /// `None` if the command runs outside of a work tree.
+    /// The work tree, or `None` if the command runs outside of a work tree.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The text of each file, by path. The value is `None` if the file cannot be read.
+    /// The text of each file, by path; `None` for a file that cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 

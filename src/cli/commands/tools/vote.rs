@@ -162,7 +162,7 @@ struct Decided<'a> {
     flag_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deciding_code: Option<&'a str>,
-    /// The voters who did not vote on this tuple. A missing vote counts as KEEP.
+    /// The voters without a vote on this tuple. A missing vote counts as KEEP.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Voter>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,7 @@ struct VoteInput {
     conflict_flags: Option<Flags>,
 }
 
-/// The votes on each tuple, in the order of the input.
+/// The ids and the votes of the entries in `actions_by_tuple`, in the order of the input.
 struct Tuples(Vec<(String, Votes)>);
 
 impl<'de> Deserialize<'de> for Tuples {
@@ -249,7 +249,8 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The type of conflict of each flagged tuple. If several flags contain the same tuple, the last flag applies.
+/// The conflict type of each flagged tuple. If several flags in the list name the same tuple, the tuple has the
+/// conflict type of the last of these flags.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

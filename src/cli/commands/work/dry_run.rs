@@ -131,7 +131,7 @@ fn text(style: Style, plan: &Plan, settings: &Settings, previews: &[Preview], is
     out
 }
 
-/// The first 12 digits of a hash. A scheme may precede the hash, as in `scheme:hash`.
+/// Returns the first 12 digits of a hash, without the scheme in a text such as `scheme:hash`.
 fn short(id: &str) -> String {
     let hash = id.find(':').map_or(0, |colon| colon + 1);
     printable::line(&id[hash..]).chars().take(12).collect()
@@ -141,7 +141,7 @@ fn size(bytes: usize) -> String {
     style::size(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
-/// The planned calls and their estimated cost, as in `120 calls, about $12.30 for the prompts`.
+/// Formats the planned calls and their estimated cost, as in `120 calls, about $12.30 for the prompts`.
 pub(crate) fn calls_and_cost(asked: &[Preview]) -> String {
     let calls = count(asked.len(), "call");
     match asked.iter().map(|preview| preview.usd).sum::<Option<f64>>() {

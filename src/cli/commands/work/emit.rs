@@ -23,10 +23,10 @@ use crate::workflows::watch::status::WatchReport;
 /// Send an agent's event, such as a milestone or a blocker, to the watch
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The events milestone, blocker and request_review start a review by the other agents, shortly after \
-the first event of a burst. The events note and done start no review. When the command returns, \
-the event is on disk. Glee prints the questions of reviewers to stdout, with the command that \
-answers them. With --wait, the command returns after the review, so that a hook can pass the \
+The events milestone, blocker and request_review start a review by the other agents. The review starts after a \
+short delay, so that one review covers several events. The events note and done start no review. The event is \
+on disk when the command ends. Glee prints the reviewers' questions to the agent on stdout, with the command \
+that answers the questions. With --wait, the command ends after the review, so that a hook can pass the \
 questions to the agent.
 
 Examples:
@@ -152,18 +152,18 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 /// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The watch closes a new connection if no message arrives in time. The first line of the file may be late, so a
-    // status query is sent first.
+    // The watch closes a new connection if no message arrives in time, and the first line of the file can arrive
+    // late. The command therefore sends a status query before the lines of the file.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // The sending thread sets this flag and then shuts down the writer. After the shutdown, the watch closes the
-    // connection, and the loop below ends. Only then is the flag read.
+    // The sending thread sets `sent_all` and then shuts down the writer. After the shutdown, the watch closes
+    // the connection, and the loop below ends. The main thread reads `sent_all` after the end of the loop.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // The shutdown ends the input of the watch. An error is ignored, because the watch may have exited.
+        // The shutdown ends the input of the watch. An error is ignored, because the watch has possibly ended.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -179,13 +179,17 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
         }
     }
     let cut_off = || {
-        CommandError::new(ExitReason::AgentFailed, anyhow::anyhow!("the watch ended before all events were sent"))
-            .hint(format!(
-                "{} reached the watch; send the remaining events when the watch runs again",
-                style::count(recorded, "event")
-            ))
+        CommandError::new(
+            ExitReason::AgentFailed,
+            anyhow::anyhow!("the watch ended before Glee had sent all events"),
+        )
+        .hint(format!(
+            "the watch recorded {}; send the remaining events when the watch runs again",
+            style::count(recorded, "event")
+        ))
     };
-    // If the watch ended early, the sending thread is not joined, because the thread could be waiting for input.
+    // If the watch ended early, the main thread does not join the sending thread, because the sending thread
+    // could be waiting for input.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

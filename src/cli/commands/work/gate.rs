@@ -1,4 +1,4 @@
-//! `glee gate`: asks agents questions about the requirements. If the agents disagree, Glee asks a person.
+//! `glee gate`: asks agents questions about the requirements. Glee asks a person if the agents disagree.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use crate::workflows::consensus::{self, NextStep};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Every question goes to three or more agents. If all agents give the same answer, the question is \
-resolved. If a majority of the agents gives the same answer, a validator (an agent with the role \
-judge) confirms or rejects the answer. Glee asks you the remaining questions. Without a terminal, \
-the exit code is 3.
+Every question goes to three or more agents. If all agents give the same answer, the question is resolved. If \
+a majority of the agents gives the same answer, a validator (an agent with the role judge) confirms or rejects \
+the answer. Glee asks you every question that the agents cannot resolve. Without a terminal, an unresolved question \
+remains open, and the exit code is 3.
 
 Examples:
   glee gate pre-planning --questions questions.yml --id SPEC-25
@@ -51,7 +51,7 @@ struct Ask {
 /// Answer a question that waits for a person
 #[derive(Debug, clap::Args)]
 struct Answer {
-    /// The name of the work
+    /// The name of the recorded run or pipeline (its `--id`)
     #[arg(value_name = "ID")]
     id: String,
     /// The id of the question

@@ -42,7 +42,7 @@ pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str
         }
     }
     if !is_used {
-        return Err(CommandError::usage("`--model` applies to no reviewer of this run")
+        return Err(CommandError::usage("no reviewer of this run accepts `--model`")
             .hint("remove `--model`, or choose a program: `--with claude --model <model>`"));
     }
     Ok(())
@@ -86,7 +86,7 @@ impl Named {
 
 fn unknown(text: &str) -> CommandError {
     let known = KNOWN_PROGRAMS.join(", ");
-    CommandError::usage(format!("`{}` is not a reviewer that Glee knows", printable::line(text))).hint(format!(
+    CommandError::usage(format!("`{}` is not a supported reviewer", printable::line(text))).hint(format!(
         "use one of {known} (with a model: `claude:opus`), or `builtin:rules`; `--reviewer <name>` asks a connected \
          agent"
     ))
@@ -176,11 +176,11 @@ mod tests {
         let model = chosen(&[], Some("m")).unwrap_err();
         assert!(model.contains("the model of `codex` cannot be set: the adapter `text`"), "{model}");
         for (with, model, error) in [
-            ("clade", None, "`clade` is not a reviewer"),
-            ("builtin:fixer", None, "`builtin:fixer` is not a reviewer"),
+            ("clade", None, "`clade` is not a supported reviewer"),
+            ("builtin:fixer", None, "`builtin:fixer` is not a supported reviewer"),
             ("claude:", None, "cannot be"),
-            ("builtin:rules", Some("m"), "`--model` applies to no reviewer"),
-            ("claude:opus", Some("m"), "`--model` applies to no reviewer"),
+            ("builtin:rules", Some("m"), "no reviewer of this run accepts `--model`"),
+            ("claude:opus", Some("m"), "no reviewer of this run accepts `--model`"),
         ] {
             let said = chosen(&[with], model).unwrap_err();
             assert!(said.contains(error), "{said}");

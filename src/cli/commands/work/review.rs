@@ -86,9 +86,9 @@ pub(crate) struct Args {
     /// The maximum number of rounds of review and fix [default: review.rounds]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::<u32>(1, 20))]
     rounds: Option<u32>,
-    /// The number of rounds in which reviewers debate findings: examinations in round 2, defences in round 3
-    /// (`auto`: 3 rounds, but only on mandatory findings and findings of a single reviewer) [default:
-    /// review.debate]
+    /// The rounds of a debate: 2 (reviewers examine the findings of other reviewers), 3 (reviewers also defend
+    /// their own findings), off, or auto (3 rounds on mandatory findings and on findings of a single reviewer)
+    /// [default: review.debate]
     #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "3", value_parser = ["auto", "2", "3", "off"])]
     debate: Option<String>,
     /// The maximum number of agents that work in parallel [default: review.jobs]
@@ -125,7 +125,8 @@ impl Args {
         }
     }
 
-    /// Returns what happens to staged files after the coder edits them. `None` if the coder edits no staged files.
+    /// Returns whether Glee stages the coder's edits of staged files. Returns `None` if the coder edits no
+    /// staged files.
     fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
@@ -148,7 +149,8 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
-            // The value `all` avoids an error about configured reviewers that are not connected.
+            // The option `--with` sets `review.reviewers` to `all`, because another value can name a reviewer
+            // that is not connected, which is an error.
             ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
         values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
@@ -304,7 +306,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Whether Glee runs in continuous integration. There, the review can start before a person has read the change.
+/// Whether Glee runs in continuous integration. In continuous integration, a review can start before a person
+/// has read the change.
 fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
@@ -313,12 +316,12 @@ fn is_ci() -> bool {
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
-        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and applies only \
-         after it is merged"
+        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and the file \
+        applies only after a merge"
     ))
     .hint(
-        "merge the configuration in a separate change, or review this change on your machine, where the \
-         configuration of the work tree applies",
+        "merge the configuration in a separate change, or review this change outside of CI, where Glee uses \
+        the configuration of the work tree",
     )
 }
 
@@ -332,23 +335,26 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let finding = |path: &String| {
         let body = match path.as_str() {
             path if path.ends_with(".gleeignore") => {
-                format!("This review does not apply the edit: it selects files by the version in commit {base}.")
+                format!(
+                    "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
+                )
             }
             path if scripts.iter().any(|script| script == path) => {
                 format!(
-                    "This review does not run the edited script: its commands run the version in commit {base}."
+                    "This review does not run the edited script: the commands run the version in commit {base}."
                 )
             }
             _ if steering.adds_config() => {
                 format!(
-                    "This review does not apply the file: commit {base} has no configuration of Glee. The file applies after it is merged."
+                    "This review ignores the file, because commit {base} has no configuration of Glee. The \
+                    file applies after a merge."
                 )
             }
-            _ => format!("This review does not apply the edit: it uses `.glee` as in commit {base}."),
+            _ => format!("This review ignores the edit: Glee uses the version of `.glee` in commit {base}."),
         };
         RawFinding {
             severity: Severity::known(Tag::Medium),
-            title: format!("The change edits `{path}`, which steers its review").into(),
+            title: format!("The change edits `{path}`, a file that controls this review").into(),
             body: body.into(),
             file: Some(path.clone()),
             category: Some("security".to_owned()),
@@ -430,7 +436,7 @@ fn confirm(
     match questions::confirm(globals.color_stderr(), &question, true) {
         Ok(true) => Ok(()),
         Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage("the review was not started")
-            .hint("review fewer files, or show what is planned with `glee review --dry-run`")),
+            .hint("review fewer files, or print the planned calls with `glee review --dry-run`")),
         Err(error) => Err(CommandError::new(ExitReason::Signal(2), error)),
     }
 }

@@ -9,7 +9,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable::{self, Shown};
 
-/// The level of a finding or a gap, as one of the three levels that most formats have.
+/// The level of a finding or of a gap in the review. Most report formats have the same three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,
@@ -174,8 +174,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// Returns the category and the severity of the finding, as in `sql-injection/high`. The rule does not
-    /// depend on the title of the finding.
+    /// Returns the category and the severity of the finding, as in `sql-injection/high`. Findings with different
+    /// titles can have the same rule.
     pub(crate) fn rule(&self) -> String {
         let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
         format!("{}/{severity}", self.category())
@@ -188,7 +188,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns the path of the file, escaped for display. Formats that need the exact path read it from `raw`.
+    /// Returns the path of the file, escaped for display. If a format needs the exact path, the format reads the
+    /// path from `raw`.
     pub(crate) fn path(&self) -> Option<String> {
         self.raw().file.as_deref().map(line)
     }
@@ -233,7 +234,7 @@ impl Entry<'_> {
     }
 
     /// Returns the reason for the state of the finding: the ruling, the coder's answer, or the reason of the
-    /// other reviewers. The text is never empty.
+    /// other reviewers. The returned reason is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
         let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {

@@ -33,7 +33,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     lines.push_str(&format!("{}\n", text::conclusion(outcome)));
     if left + closed > 0 {
         lines.push_str(&format!(
-            "Not annotated: {left} open findings above GitHub's limit of {MOST} of a kind, {closed} closed findings\n"
+            "Without annotation: {left} open findings (GitHub shows {MOST} annotations of each kind), {closed} \
+            closed findings\n"
         ));
     }
     lines

@@ -1,6 +1,6 @@
-//! `--format markdown`: a report for a comment or a job summary. The text of agents and files cannot add markup,
-//! links or mentions: the report escapes punctuation, and shows as code each word that a forge would turn into a
-//! link.
+//! `--format markdown`: a report for a comment or a job summary. Text from agents and files cannot add markup,
+//! links or mentions, because the report escapes punctuation. If a forge would turn a word into a link, the
+//! report shows the word as code.
 
 use crate::cli::report::formats::entry::{self, Entry, ReportedState};
 use crate::cli::report::formats::gaps;

@@ -26,7 +26,8 @@ const MOST_RESULTS: usize = 25_000;
 
 const ROOT: &str = "%SRCROOT%";
 
-/// The key of Glee's own fingerprints. GitHub computes its own fingerprint, `primaryLocationLineHash`.
+/// The JSON key under which a SARIF result contains Glee's fingerprint. GitHub computes another fingerprint,
+/// `primaryLocationLineHash`.
 const FINGERPRINT: &str = "gleeFinding/v1";
 
 #[derive(Serialize)]

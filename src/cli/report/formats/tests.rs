@@ -259,7 +259,7 @@ fn github_annotates_ten_of_a_kind_and_counts_the_rest() {
         let open = entry::all(&outcome).iter().filter(|entry| entry.is_open()).count();
         let annotated = text.lines().filter(|line| line.starts_with("::") && line.contains("title=")).count();
         let closed = outcome.findings.len() - open;
-        let rest = format!("Not annotated: {} open findings", open - annotated);
+        let rest = format!("Without annotation: {} open findings", open - annotated);
         assert_eq!(
             text.contains(&rest) && text.contains(&format!("{closed} closed")),
             outcome.findings.len() > annotated

@@ -56,7 +56,7 @@ pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Valu
 /// The style sheet and the script of a page, either as texts or as addresses.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assets {
-    /// The content security policy in the page itself. `None` if a server sends the policy as a header.
+    /// The content security policy that the page contains. `None` if a server sends the policy as a header.
     policy: Option<String>,
     /// The nonce that allows the style sheet and the script in the page. `None` if the style sheet and the
     /// script are separate files.

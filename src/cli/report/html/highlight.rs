@@ -1,5 +1,5 @@
-//! Highlights source code. The result is HTML with classes. The style sheet defines the colours of the classes
-//! for light and for dark pages.
+//! Highlights source code as HTML in which each token has a CSS class. The style sheet defines the colours of
+//! the classes for light and for dark pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,8 +11,9 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// The names of scopes, each with a class of the style sheet. A word gets the class of its innermost scope that
-/// begins with one of these names. An empty class means that the word gets no class.
+/// The beginnings of scope names, each with a class of the style sheet. A word of code can be in several nested
+/// scopes. The innermost scope whose name has an entry in `CLASSES` determines the class of the word. An empty
+/// class means that the word gets no class.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -51,8 +52,8 @@ const BEFORE: u32 = 120;
 /// long time.
 const LONGEST: usize = 600;
 
-/// Highlights lines of files. Parsing takes a long time, so the number of parsed lines is limited. Lines beyond
-/// the limit are escaped without classes.
+/// Highlights lines of files. Parsing takes a long time, so the number of parsed lines is limited. After the
+/// limit, lines are escaped for HTML, but not highlighted.
 #[derive(Debug)]
 pub(crate) struct Highlighter {
     left: u32,
@@ -156,8 +157,8 @@ impl Parser {
     }
 
     fn apply(&mut self, operation: &ScopeStackOp) {
-        // The operation fails if a faulty syntax definition removes a missing scope. The error is ignored,
-        // because it affects only colours.
+        // `apply` fails if a faulty syntax definition removes a scope that is not on the stack. The error is
+        // ignored, because the error affects only colours.
         drop(self.stack.apply(operation));
     }
 }

@@ -17,8 +17,8 @@ use crate::protocol::text::printable;
 /// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let is_open = |finding: &&SettledFinding| !finding.state.is_closed() && !finding.finding.is_rejected();
-    let mut open: Vec<&SettledFinding> = outcome.findings.iter().filter(is_open).collect();
+    let mut open: Vec<&SettledFinding> =
+        outcome.findings.iter().filter(|finding| finding.is_open() || finding.blocks()).collect();
     open.sort_by_key(|finding| (!finding.blocks(), finding.finding.id));
     let mut text = String::new();
     for SettledFinding { finding, .. } in open {
@@ -67,7 +67,7 @@ impl Report<'_> {
         let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
         let number = count(group.len(), "finding");
-        // If the path is too long, the number of findings is omitted.
+        // If the path and the number of findings do not fit on one line, the number is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
         let links = self.options.text.links.filter(|_| path.is_some());
@@ -165,7 +165,7 @@ impl Report<'_> {
                     let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
                     facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
                 }
-                Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+                Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
                 // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
                 // reviewers that disagree.
@@ -187,7 +187,7 @@ impl Report<'_> {
             add("reviewers", color, &facts.into(), 4);
         }
         if let Some(earlier) = finding.finding.reverses {
-            add("reversal", Color::Warn, &format!("asks to undo what {earlier} asked for").into(), 2);
+            add("reversal", Color::Warn, &format!("reverses the change that {earlier} requested").into(), 2);
         }
         for earlier in &finding.earlier {
             add("earlier", Color::Warn, &earlier.sentence(), 2);
@@ -200,8 +200,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. Returns `None` for an open finding if the run had no coder
-    /// and no dispute changed the severity.
+    /// Returns a note about the state of a finding. Returns `None` for an open finding with the reviewer's
+    /// severity, unless the coder was asked to implement the finding.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -277,7 +277,8 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// Says how many reviewers support a finding. The text is empty if the run had only one reviewer.
+/// Returns a text that states how many reviewers support a finding. The text is empty if the run had only one
+/// reviewer.
 pub(crate) fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();

@@ -11,7 +11,7 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns the maximum number of lines of a text. The maximum is `short`; a full report has no maximum.
+/// Returns the maximum number of lines that a report shows of a text: `short`, or no maximum in a full report.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }
@@ -23,7 +23,7 @@ pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     }
 }
 
-/// Appends `head` and the facts. If possible, each line ends between two facts.
+/// Appends `head` and the texts in `facts`. If possible, each line ends between two facts.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
     let (mut head, indent) = (head.to_owned(), columns(head));
     let mut from = 0;

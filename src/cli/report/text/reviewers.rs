@@ -90,7 +90,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-/// Whether the row of the reviewer shows this failure.
+/// Whether the row of `reviewer` already shows `failure`.
 fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
     reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
 }

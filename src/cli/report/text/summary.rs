@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable;
 
-/// The maximum number of open disputes for which the next steps list a command.
+/// The maximum number of open disputes for which the summary's next steps contain a command.
 const NAMED: usize = 3;
 
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
@@ -81,7 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // A reviewer that only lacks rules for some files answered completely.
+            // The list omits a reviewer whose answer is incomplete only because the reviewer has no rules for
+            // some files.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -111,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Returns the counts of the summary. The first five counts are always shown. Each other count is shown only if
-/// the count is not zero.
+/// Returns the counts of the summary. The summary always shows the first five counts. The summary shows any
+/// further count only if the count is not zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -120,7 +121,7 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let fixed = count(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
     let unchecked = count(&|finding| finding.state == FindingState::Unchecked);
     let blocking = count(&SettledFinding::blocks);
-    let optional = count(&|finding| !finding.finding.mandatory && !finding.state.is_closed());
+    let optional = count(&|finding| finding.is_open() && !finding.finding.mandatory);
     let fixed = match unchecked {
         0 => format!("Fixed ({fixed})"),
         _ => format!("Fixed ({fixed}: {unchecked} unchecked)"),
@@ -180,7 +181,7 @@ fn covered(outcome: &Outcome) -> String {
 /// Returns the facts about the run. A fact that is unknown or does not apply is an empty string.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
-    // Shortens the hash of an id. A scheme can precede the hash, as in `scheme:hash`.
+    // Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);

@@ -1,5 +1,5 @@
-//! Resolves disputes in a dialog with the user. Without a terminal, the configured default applies. The terminal is
-//! restored after every dialog. Leaving a dialog decides nothing.
+//! Resolves disputes in a dialog with the user. Without a terminal, the configured default applies. The terminal
+//! is restored after every dialog. If the user leaves a dialog, Glee records no decision.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,7 +15,7 @@ use crate::workspace::code::anchors::Excerpt;
 
 const TIP: &str = "Tip: You can assign a judge with: glee connect <agent> --role judge";
 
-/// The text that tells the user what Esc does in the prompt for a route.
+/// The text that explains the effect of Esc in the prompt for a route.
 const STOPS: &str = "stops the run here";
 
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl DisputeResolver for Dialog {
             let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
             Ok(which.map(|which| choice(which == 1)))
         });
-        // Ctrl-C or a failed terminal has the same effect as leaving the dialog.
+        // Ctrl-C and an error of the terminal have the same effect as leaving the dialog.
         choice.ok().flatten()
     }
 

@@ -11,11 +11,11 @@ use crate::cli::ui::terminal::Terminal;
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::PersonAnswer;
 
-/// The text that tells the user what Esc does in a prompt for a decision.
+/// The text that explains the effect of Esc in a prompt for a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
-/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If the terminal fails, a prompt
-/// fails with another error.
+/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If reading from or writing to
+/// the terminal fails, a prompt fails with the error of the terminal.
 pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,
@@ -44,8 +44,8 @@ impl MenuForm<'_> {
         lines.iter().try_for_each(|line| self.term.write_line(&style.paint(color, line)))
     }
 
-    /// Asks the user to choose one of `items`, and shows the choice. The items must already be escaped. Returns the
-    /// index of the chosen item, or `None` on Esc. `escape` tells the user what Esc does.
+    /// Asks the user to choose one of `items`, and shows the choice. The items must already be escaped. Returns
+    /// the index of the chosen item, or `None` on Esc. `escape` explains the effect of Esc.
     pub(crate) fn choose(
         &self,
         items: &[impl AsRef<str>],
@@ -125,7 +125,7 @@ struct Menu<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
-    /// The prompt continues, because the key only moved the cursor or had no effect.
+    /// The menu stays open, because the pressed key neither chooses an item nor closes the menu.
     Nothing,
     Choice(usize),
     Leave,

@@ -1,5 +1,6 @@
-//! Asks the user to decide what the agents could not decide. The dialog about a deadlock shows the positions side
-//! by side. The dialog about a question shows the agents' opinions. Leaving a dialog decides nothing.
+//! Asks the user about deadlocks and questions that the agents could not settle. The dialog about a deadlock
+//! shows the positions side by side. The dialog about a question shows the agents' opinions. If the user leaves
+//! a dialog, Glee records no decision.
 
 use std::fmt::Write as _;
 
@@ -11,8 +12,8 @@ use crate::protocol::text::printable;
 use crate::workflows::consensus::OpenQuestion;
 use crate::workflows::run::ports::{Deadlock, PersonAnswer, Prompter};
 
-/// The maximum number of lines of a position that a dialog shows. The files of the stage contain the complete
-/// position.
+/// A dialog shows at most this number of lines of each agent's position. The files of the stage contain the
+/// complete positions.
 const SHOWN: usize = 30;
 
 /// The minimum width of a column. If the screen is too narrow, the positions are shown one below the other.

@@ -34,7 +34,7 @@ pub struct Progress {
     work: Arc<Mutex<Work>>,
     rows: HashMap<AgentName, ProgressBar>,
     total: Option<ProgressBar>,
-    /// Whether keys are to be read as soon as an agent is at work.
+    /// Whether Glee reads keys while an agent is at work.
     keys: bool,
     /// The heartbeat ends when this sender is dropped.
     _heartbeat: Option<mpsc::Sender<()>>,

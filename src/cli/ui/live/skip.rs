@@ -1,5 +1,5 @@
-//! The key `s`, which skips an agent: Glee ends the agent's calls, and the run goes on without their answers. If
-//! several agents are at work, the user chooses the agent with a digit.
+//! The key `s`, which skips an agent: Glee ends the agent's calls, and the run continues without the answers to
+//! these calls. If several agents are at work, the user chooses the agent with a digit.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,7 @@ impl SkipKey {
         Self { work, choices: Vec::new() }
     }
 
-    /// Acts on a pressed key. Returns a line for the user if the user has to choose an agent.
+    /// Handles a pressed key. Returns a line for the user if the user must choose an agent.
     pub(crate) fn press(&mut self, key: char) -> Option<String> {
         let work = lock(&self.work);
         let choices = std::mem::take(&mut self.choices);

@@ -16,7 +16,7 @@ const ACTIVITY: usize = 200;
 /// After this time without output, the live line of an agent says that the key `s` skips the agent.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The number of columns that stay free at the end of a live line for `^C`, the echo of Ctrl-C. Without free
+/// The number of columns that remain free at the end of a live line for `^C`, the echo of Ctrl-C. Without free
 /// columns, `^C` would wrap the line, and a wrapped line cannot be erased.
 const FREE: usize = 3;
 
@@ -26,7 +26,7 @@ pub(crate) struct Work {
     shards: usize,
     reviewers: usize,
     spent: Usage,
-    /// The handles that end the calls.
+    /// The handles that end the agent's calls.
     skips: BTreeMap<CallId, StopHandle>,
     /// Whether the key `s` skips an agent.
     pub(crate) keys: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Work {
 #[derive(Debug, Default)]
 struct AgentWork {
     calls: Vec<RunningCall>,
-    /// The start of the current period in which the agent is at work. `None` if the agent is idle.
+    /// The time at which the agent changed from idle to working. `None` if the agent is idle.
     since: Option<Instant>,
     activity: String,
     /// The time of the latest output.
@@ -160,8 +160,8 @@ impl Work {
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
 
-    /// Returns one line about all agents at work, or `None` if no agent is at work. The line omits the workers of a
-    /// watch, because a worker runs until the watch ends.
+    /// Returns one line about all agents at work, or `None` if no agent is at work. The agents that a watch
+    /// started do not count, because they run until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
         let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
         let fact = |(name, agent): (&AgentName, &AgentWork)| {

@@ -44,15 +44,15 @@ pub struct Stage {
     /// The fields that every answer and the synthesis must have.
     #[serde(default)]
     pub required_fields: Vec<String>,
-    /// The names of the agents. The default is all agents that have one of the `roles`.
+    /// The names of the agents. By default, all agents that have one of the `roles` take part.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
     #[serde(default = "reviewers")]
     pub roles: Vec<Role>,
-    /// The default is the first configured aggregator.
+    /// The name of the aggregator. The default is the first configured aggregator.
     #[serde(default)]
     pub aggregator: Option<String>,
-    /// The default is the first configured judge.
+    /// The name of the judge that decides conflicts. The default is the first configured judge.
     #[serde(default)]
     pub arbiter: Option<String>,
     #[serde(default)]
@@ -147,7 +147,8 @@ pub fn name(word: &str) -> Result<(), StagesError> {
     }
 }
 
-/// Reads a stage of the project. If the project has no such stage, reads the packaged stage.
+/// Reads the stage `name` of the project. If the project does not define the stage `name`, reads the packaged
+/// stage `name`.
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));

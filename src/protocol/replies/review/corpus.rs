@@ -116,7 +116,7 @@ fn line_ends_colours_and_marks_change_nothing() {
                 byte => vec![*byte],
             })
             .collect();
-        // An answer that already contains colour codes (case 39) gets no further codes.
+        // The answer of case 39 already contains colour codes, so the test adds no colour codes to it.
         let coloured = if answer.contains(&0x1b) { answer.clone() } else { coloured };
         for (variation, answer) in [("CRLF", crlf), ("BOM", marked), ("colour", coloured)] {
             let read = parse(&answer[..], Some(&expected.nonce)).unwrap();
@@ -131,12 +131,14 @@ fn another_nonce_is_never_complete() {
         let status =
             if expected.findings.is_empty() { AnswerStatus::NotReviewed } else { AnswerStatus::Incomplete };
         let read = parse(&answer[..], Some("0123456789abcdef0123456789abcdef")).unwrap();
-        // Without a valid closing line, the last result of cases 29 and 32 does not replace earlier findings.
+        // In cases 29 and 32, the last JSON result replaces the earlier findings only if the closing line is
+        // valid.
         if name.starts_with("29_") || name.starts_with("32_") {
             assert_eq!((read.status, read.findings.len()), (status, 5), "{name}");
             continue;
         }
-        // Without a valid closing line, the prompt that case 22 repeats is not removed.
+        // The answer of case 22 repeats the prompt. The parser removes the repeated prompt only if the closing
+        // line is valid.
         if name.starts_with("22_") {
             assert_eq!((read.status, read.findings.len()), (status, 8), "{name}");
             continue;

@@ -14,7 +14,8 @@ pub(crate) const BODIES: [&str; 11] = [
     "finding",
 ];
 
-/// Names of fields that contain the severity. If an object has several of these fields, the last field counts.
+/// Names of fields that contain the severity. If several fields of an object have such a name, the last of these
+/// fields counts.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];
@@ -154,7 +155,8 @@ fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) 
     (Some(line), end.filter(|end| *end > line))
 }
 
-/// Reads a confidence in percent. A number between 0 and 1 is multiplied by 100.
+/// Reads a confidence in percent. A number between 0 and 1 counts as a fraction, so the function multiplies the
+/// number by 100.
 fn confidence(value: &LenientValue) -> Option<Confidence> {
     let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
     let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };

@@ -1,12 +1,12 @@
 //! Merges the findings in the prose and in the JSON results of a reviewer's answer into one list.
 //!
 //! The list contains all findings in the order of the answer. A finding that occurs several times in prose or in
-//! JSON is listed once. If an agent corrects a draft, a JSON result replaces all findings above the result. A JSON
-//! result that replaces findings must directly precede the closing line and contain exactly the announced number of
-//! findings. If a replaced finding is grave, the JSON result must also contain a grave finding. Only a complete
-//! `review_result` can replace tagged prose. A JSON result can replace an earlier result only if both results name
-//! a common location. Without a replacement, an answer is incomplete if the number of its findings differs from the
-//! announced number.
+//! JSON is listed once. If an agent corrects a draft, a JSON result replaces all findings above the result. A
+//! JSON result that replaces findings must directly precede the closing line and contain exactly the announced
+//! number of findings. If a replaced finding has a high severity, the JSON result must also contain a finding
+//! with a high severity. Only a complete `review_result` can replace tagged prose. A JSON result can replace an
+//! earlier result only if the two results have a finding at the same location. An answer without replaced
+//! findings must contain the announced number of findings. With a different number, the answer is incomplete.
 
 use std::collections::HashSet;
 
@@ -34,8 +34,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before this result. The field `read` counts these findings and
-    /// the findings that exceeded a size limit.
+    /// The number of stored findings in the prose before `result`. The field `read` counts all findings in the
+    /// prose before `result`, including findings that exceeded a size limit.
     kept: usize,
     read: u64,
 }
@@ -65,7 +65,7 @@ impl<'a> Results<'a> {
     }
 
     /// Removes the findings before the prompt's example of the closing line, because these findings belong to a
-    /// repeated prompt. Removes nothing unless exactly `number` findings follow the example.
+    /// repeated prompt. Removes the findings only if the number of findings after the example is `number`.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// The numbers of findings before the prompt's example of the closing line. `kept` counts the stored findings, and
-/// `count` counts all findings.
+/// If an answer repeats the prompt, the answer also contains the prompt's example of the closing line. `Form`
+/// counts the findings before this example: `kept` counts the stored findings, and `count` counts all findings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -62,7 +62,7 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// The first line of a finding without a list marker. The next line can be an underline.
+    /// A line that begins a finding, but has no list marker. The next line can be the underline of this line.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -108,14 +108,15 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records the prompt's example of the closing line. The text before the example is possibly a repeated prompt.
+    /// Records that the answer repeats the prompt's example of the closing line. The text of the answer before
+    /// the example is possibly a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Returns the numbers of findings before the prompt's example of the closing line. Returns `None` if a finding
-    /// has a file, because examples in a repeated prompt have no file.
+    /// Counts the findings before the prompt's example of the closing line. Returns `None` if one of these
+    /// findings names a file, because the example findings in a repeated prompt name no file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
@@ -367,7 +368,8 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     put_sure(finding, sure);
 }
 
-/// Takes the confidence from the first line of the body, if this line contains only the confidence in brackets.
+/// If the first line of the body contains only a confidence in brackets, moves the confidence from the body to
+/// the finding.
 fn sure_from_body(finding: &mut RawFinding, body: &mut String) {
     let (first, rest) = body.split_once('\n').unwrap_or((body, ""));
     if let ("", sure @ Some(_)) = confidence::split(first.trim_start()) {

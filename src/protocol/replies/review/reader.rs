@@ -19,7 +19,8 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnsw
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// Like [`parse`], but also recognises the paths with spaces in `paths` and references to the rulings in `shown`.
+/// Reads a reviewer's answer like [`parse`]. In addition, recognises the paths with spaces in `paths`, and
+/// references to the rulings in `shown`.
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -53,8 +54,7 @@ pub fn parse_of<R: BufRead>(
     results.leave_out_prompt(&mut prose, closing.number());
     let mut answer = results.unite(prose, &closing, walk.json.too_large, walk.json.broken);
     for finding in &mut answer.findings {
-        // All digits of the id are compared, because the reviewer can write more digits than the mark of a ruling
-        // contains.
+        // Compares all digits of the id, because a reviewer can write more digits of the id than Glee displays.
         let named = finding.insists_on.take().map(|ruling| ruling.to_string());
         finding.insists_on = named.and_then(|named| RulingRef::among(&named, shown)).cloned();
     }

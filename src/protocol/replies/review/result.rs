@@ -1,8 +1,9 @@
 //! Reads the findings of a review in JSON, in the two forms of the protocol and in variants that models write.
 //!
-//! The two forms of the protocol are a `review_result` with a payload, and an object with a list of findings. The
-//! parser also reads a bare list, one object per line, a list per file, and a string that contains a list. An
-//! answer with an unreadable value in a list of findings is incomplete.
+//! The two forms of the protocol are a `review_result` with a payload, and an object with a list of findings.
+//! The parser also reads a list without an enclosing object, several objects on separate lines, an object with
+//! one list for each file, and a string that contains a list. An answer with an unreadable value in a list of
+//! findings is incomplete.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +56,8 @@ impl JsonResult {
         }
     }
 
-    /// Reads the findings inside a string. A string without findings in a list of findings becomes a finding.
+    /// Reads the findings inside a string. In a list of findings, a string that contains no findings becomes a
+    /// finding itself.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -105,7 +107,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Assigns a finding without a file to `file`. Returns whether the value is a list or an object of findings.
+    /// Reads the findings in a value. A finding without a file gets the path `file`. Returns whether the value
+    /// is a list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -119,7 +122,8 @@ impl JsonResult {
                 false
             }
             LenientValue::List(items) => {
-                // Only the objects in an inner list are read as findings.
+                // If a list of findings contains an inner list, only the objects in the inner list are read as
+                // findings.
                 let is_item = place == Place::Item;
                 let inner = match place {
                     Place::Item => Place::Wrapped,
@@ -169,7 +173,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // Only the caller knows whether the enclosing object has a form of the protocol.
+            // The caller checks whether the enclosing object has a form of the protocol.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;

@@ -20,11 +20,11 @@ const CITATIONS_CAP: usize = 100;
 /// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce is accepted. If `dispute` is `None`, any dispute
 /// is accepted.
 ///
-/// A ruling is a JSON object or a closing line. The answer must end with one or more rulings, with only blank lines
-/// between and after the rulings. The text before a closing line is the rationale, and the locations in this text
-/// are the citations. The line `Coder-evidence: <why>` directly before the closing line states why lines that the
-/// coder wrote in this run are evidence. The outer result fails only if `input` cannot be read. The inner result
-/// fails if the answer is not a valid ruling.
+/// A ruling is a JSON object or a closing line. The answer must end with one or more rulings, with only blank
+/// lines between and after the rulings. The text before a closing line is the rationale, and the locations in
+/// this text are the citations. A line `Coder-evidence: <why>` can directly precede the closing line. The text
+/// `<why>` states why code that the coder wrote in this run counts as evidence. The outer result fails only if
+/// `input` cannot be read. The inner result fails if the answer is not a valid ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -95,8 +95,8 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce is only a quotation. After a valid ruling, a ruling on a different
-            // dispute makes the answer invalid.
+            // A ruling with a different nonce counts as a quotation. If a ruling on a different dispute follows
+            // a valid ruling, the whole answer is invalid.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
             }

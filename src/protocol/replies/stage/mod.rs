@@ -1,8 +1,9 @@
 //! Parses answers in stages and at checkpoints. An answer is a JSON object with the nonce. In a stage, an answer in
 //! prose is also valid.
 //!
-//! Several equal JSON objects count as one object, and different objects invalidate the answer. A decision or a
-//! validation must be the last text in the answer, because the text affects other agents.
+//! Several equal JSON objects count as one object, and different objects invalidate the answer. The JSON object
+//! of a decision or of a validation must be the last text in the answer, because decisions and validations
+//! affect other agents.
 
 use std::io::{self, BufRead};
 
@@ -179,7 +180,8 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
-    // A list of one approach counts as this approach. A list of several approaches counts as a hybrid.
+    // If `decision` is a list with only one approach, the list counts as this approach. If `decision` is a list
+    // of several approaches, the list counts as a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
             let named: Option<Vec<Approach>> =

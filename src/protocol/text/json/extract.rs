@@ -1,8 +1,9 @@
 //! Finds the JSON objects in an answer.
 //!
-//! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object is
-//! found if no other text is on its first and last line. With [`Scope::Lists`], lists are found in the same way.
-//! Invalid JSON is ignored, but the parser records whether the invalid JSON contained findings.
+//! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object
+//! is found if no other text is on its first and last line. With [`Scope::Lists`], the parser finds JSON lists
+//! under the same conditions as objects. Invalid JSON is ignored, but the parser records whether the invalid
+//! JSON contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
@@ -14,7 +15,8 @@ const NONCE: &str = "\"nonce\"";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The mark that the caller gave to the first line of the object, or to the opening line of the object's fence.
+    /// The number by which the caller identifies the first line of the object, or the opening line of the
+    /// object's fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }
@@ -145,7 +147,7 @@ impl Extractor {
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
         self.push(line);
-        // A line that makes one candidate invalid can be the first line of the next candidate.
+        // A line that makes one possible JSON object invalid can be the first line of the next possible object.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);

@@ -62,7 +62,7 @@ impl Scanner {
         Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
     }
 
-    /// Returns the text of the object. If the JSON is invalid, returns the text before the error.
+    /// Returns the text of the object, up to the first error in the JSON.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

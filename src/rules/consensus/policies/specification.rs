@@ -17,7 +17,8 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// [`assemble`] searches at most this number of preceding lists for a group that contains the current group.
+/// To find a group that contains the current group, [`assemble`] searches at most this number of preceding lists
+/// of groups.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -39,8 +40,9 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
     joined.collect()
 }
 
-/// Puts two accepted groups into the same list if one group is a part of the other group, or if both groups have
-/// the same category and title (phase 7). The first group of each list is the main group.
+/// Combines related groups into lists (phase 7). Two accepted groups are related if one group contains the other
+/// group, or if the two groups have the same category and the same title. The first group of a list represents
+/// the list.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -73,7 +75,8 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
 }
 
 /// Merges several groups into one group. The first finding of each reviewer becomes a member, with the highest
-/// severity and confidence of all findings of this reviewer. The reviewer's other findings become `repeats`.
+/// severity and confidence of all findings of this reviewer. The other findings of this reviewer are listed in
+/// the member's field `repeats`.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],
@@ -196,7 +199,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // The sort is stable, so raisers of equal weight remain sorted by confidence.
+    // The sort is stable, so reviewers with equal weight remain sorted by confidence.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
@@ -333,8 +336,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Applies a failed challenge. If the finding meets no criterion of the challenge, the group becomes disputed. If
-/// the finding meets a criterion, the group gets a lower severity.
+/// Weakens a group after a failed challenge. If the group's finding meets none of the challenge's criteria, the
+/// group becomes disputed. Otherwise, the group gets a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

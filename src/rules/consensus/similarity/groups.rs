@@ -12,15 +12,16 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The minimum cosine similarities at which two texts match, one for each relation of the two locations. Different
-/// problems at one location often mention the same identifiers, so `SAME_LINES` and `SAME_BLOCK` are higher than
-/// `TEXT_ALONE`.
+/// The minimum cosine similarities at which two texts match, one for each relation of the two locations.
+/// Different problems at one location often mention the same identifiers. The minimum for texts about the same
+/// lines (`SAME_LINES`) or the same block (`SAME_BLOCK`) is therefore higher than the minimum for other texts
+/// (`TEXT_ALONE`).
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// A finding is compared with all nearby findings if their number is at most this limit. Above the limit, a finding
-/// is compared only with findings that contain its rarest terms.
+/// The maximum number of findings with which a finding is compared. If more findings are nearby, the finding is
+/// compared with the findings that contain its rarest terms.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -119,8 +120,9 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` once for each entry that can match the entry `index`. `seen_from[other]` is the last `index`
-    /// for which `look` was called with `other`.
+    /// Calls `look` once for each entry that can match the entry `index`. If more than [`CANDIDATES`] entries
+    /// can match, calls `look` only for [`CANDIDATES`] entries that contain the rarest terms of the entry
+    /// `index`. To choose each of these entries only once, the search stores `index` in `seen_from[entry]`.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -128,7 +130,7 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // Only later entries are searched, because every pair is found by a search from its earlier entry.
+                // Only entries after `index` are searched, because every pair is found from its first entry.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -177,8 +179,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// The minimum cosine at which two entries match, which depends on the locations of the entries. Returns `None`
-    /// if the entries can never match.
+    /// Returns the minimum cosine at which two entries match. The minimum depends on the relation of the two
+    /// locations. Returns `None` if the locations exclude a match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
@@ -232,8 +234,9 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Whether two entries are on the same line, at most five lines apart, or in the same function. The categories must
-/// also be equal. On the same line, `bug` matches every category.
+/// Whether two entries are close together and have the same category. Two entries are close together if they are
+/// on the same line, at most five lines apart, or in the same function. For entries on the same line, the
+/// category `bug` matches every category.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.

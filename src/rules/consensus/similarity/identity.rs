@@ -16,8 +16,8 @@ pub enum Likeness {
     /// The two findings report the same problem. The value is the certainty from 0 to 1, and is 1 only if the words
     /// are equal.
     Same(f32),
-    /// It is uncertain whether the two findings report the same problem. The value is the cosine of the words,
-    /// which is too low for `Same`.
+    /// It is uncertain whether the two findings report the same problem. The value is the cosine similarity of
+    /// the two findings' words, which is too low for the variant `Same`.
     Unsure(f32),
     Different,
 }
@@ -39,26 +39,27 @@ pub const NEAR: u32 = 3;
 const LONG: usize = 5;
 
 /// The minimum cosine at which two findings match if the texts are long, if the texts mention the same kind of
-/// defect, or if the findings have the same rule. The value was measured with eight models that reviewed the same
-/// code several times. With the value 0.2, 1 of 1,750 pairs of different findings matches. With the value 0.25, 1%
-/// of the pairs of equal findings do not match.
+/// defect, or if the findings have the same rule. The value was measured with eight models that reviewed the
+/// same code several times. If `SAME` were 0.2, 1 of 1,750 pairs of different findings would match. If `SAME`
+/// were 0.25, 1% of the pairs of equal findings would not match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// Higher minimum cosines for two long texts that mention different kinds of defects or different identifiers.
-/// `APART` applies if each text mentions a kind of defect that is not in the other text. `DISJOINT` applies if both
-/// texts mention kinds of defects, but no common kind. `OTHER_NAMES` applies if both texts mention identifiers, but
-/// no common identifier.
+/// Minimum cosines above `SAME`, for two long texts that mention different kinds of defects or different
+/// identifiers. `APART` applies if each text mentions a kind of defect that is not in the other text. `DISJOINT`
+/// applies if each text mentions at least one kind of defect, and the texts share no kind. `OTHER_NAMES` applies
+/// if each text mentions at least one identifier, and the texts share no identifier.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
-/// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs in
-/// which one finding has a ruling. A cosine between `UNSURE` and `SAME` occurs in 3 of 103 pairs of equal findings,
-/// and in 1 of 451 pairs of different findings.
+/// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs of
+/// findings, in which one finding of each pair has a ruling. A cosine between `UNSURE` and `SAME` occurs in 3 of
+/// 103 pairs of equal findings, and in 1 of 451 pairs of different findings.
 const UNSURE: f32 = 0.1;
 
-/// The kinds of defects. Each kind is a list of prefixes of words.
+/// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the
+/// kind's list.
 const KINDS: &[&[&str]] = &[
     &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
     &["password", "passwd", "credential", "secret", "hardcoded", "hard-coded", "token", "apikey"],
@@ -163,7 +164,8 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares the anchors with the indices `a` and `b`. `distance` is the anchors' distance in lines, if known.
+    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the anchors' distance in
+    /// lines, if known.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
@@ -191,8 +193,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have opposite
-    /// requests or different rules.
+    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if one finding asks for
+    /// more and the other finding asks for less, or if the findings name different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -207,7 +209,8 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// The minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if no cosine is sufficient.
+    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if the two
+    /// findings are never the same, because two texts that are not both long contradict each other.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);

@@ -20,20 +20,22 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings that are removed from words of six or more letters. Longer endings come first.
+/// Endings that are removed from words of six or more letters. Each ending precedes the shorter endings that it
+/// contains.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// Maps each word to its number. The hash function is fast, because look-ups take most of the time in a large
-/// merge.
+/// Maps each word to the number that represents the word in vectors. The hash function is fast, because look-ups
+/// take most of the time in a large merge.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// Maps each text to the index of the text's first entry in `terms`.
+    /// For each text, the index in `terms` at which the terms of the text begin.
     starts: Vec<u32>,
     /// The number and the weight of each term, sorted by number within each text. The vector of each text has
     /// length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index of the term's first entry in `holders`. Each entry is a text with the term.
+    /// For each term, the index in `holders` at which the texts with the term begin. In `holders`, the texts
+    /// with the same term are adjacent.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -271,8 +273,8 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
         let capitals = at - start;
         let is_small = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
         if capitals > 1 && is_small(at) {
-            // The last of several capital letters belongs to the next part. In `HTTPServer`, `S` belongs to
-            // `Server`.
+            // If several capital letters precede a small letter, the last capital letter begins the next part.
+            // In `HTTPServer`, `S` belongs to `Server`.
             at -= 1;
         } else {
             while is_small(at) {

@@ -65,7 +65,7 @@ impl Model {
             is_fork: false,
             base: commit(&"b".repeat(40)),
             head: commit(&"1".repeat(40)),
-            start: None,
+            merge_base: None,
             repository: "https://host.example/o/r.git".to_owned(),
             head_ref: "refs/pull/7/head".to_owned(),
         };

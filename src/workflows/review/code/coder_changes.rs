@@ -81,7 +81,7 @@ impl Trees<'_> {
     }
 
     /// After a review of staged changes, adds the coder's changes to the index if the user chose `--restage`.
-    /// Returns which of the coder's changes are not in the index.
+    /// Returns the coder's changes that are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
@@ -134,8 +134,9 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// A changed file touches a finding if the finding's block is missing in the new version of the file or in an
-/// existing old version. Every change touches a finding without an anchor.
+/// Whether changed files possibly affect a finding. If the finding has an anchor, the anchor's file must be
+/// changed, and the finding's block must be missing in the new version of the file or in the old version (if an
+/// old version exists). A finding without an anchor is affected by every change.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -1,6 +1,7 @@
 //! Determines which files reviewers received but could not read.
 //!
-//! The embedded reviewer reads only files in languages for which it has rules. All other reviewers read all files.
+//! The embedded reviewer reads only files in languages for which it has rules. A reviewer that is not embedded
+//! reads all files.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The code under review, as Glee read the code at the start of each round.
 //!
-//! The code is stored in the run's folder. A resumed run therefore sends the same bytes as before the
+//! The code is stored in the run's folder, so that a resumed run sends the same bytes as before the
 //! interruption, and excerpts show the reviewed code.
 
 use std::cell::RefCell;
@@ -25,7 +25,7 @@ const RULES: &str = "selection.json";
 pub struct Sources {
     folder: PathBuf,
     redaction: Redaction,
-    /// For each round, the files by their redacted paths.
+    /// Maps each round to the files of the round. The inner map maps the redacted path of a file to the file.
     rounds: BTreeMap<u32, BTreeMap<String, SourceFile>>,
     /// A cache of redacted texts, by round and path. An entry is `None` if the text contains no secrets.
     shown: RefCell<HashMap<(u32, String), Option<String>>>,

@@ -72,7 +72,8 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether a call of the debate asked about a finding that the agent has not answered.
+    /// Whether a call of the debate asked its agent about a finding, and the agent has not answered about this
+    /// finding.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
@@ -200,8 +201,8 @@ fn incomplete(name: &AgentName) -> String {
     format!("Debate incomplete - {name} did not respond")
 }
 
-/// The messages that are recorded when a debate stops early. The second message refuses the shutdown request and
-/// asks for more time.
+/// The two messages that are recorded when a debate stops early: a shutdown request, and a response that refuses
+/// the request and asks for more time.
 pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     let request_id = format!("debate-round-{debate_round}");
     let content =
@@ -335,8 +336,8 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// The id of the raw finding with which the reviewer `by` raised a finding. If `by` is `None`, the first reviewer
-/// of the finding is used.
+/// Returns the id of the raw finding that the reviewer `by` wrote about the finding `id`. If `by` is `None`,
+/// uses the first reviewer that raised the finding.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

@@ -141,7 +141,8 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// The paths of the files in this round, and of the members' files that exist.
+    /// Returns the paths of the files in this round. Also returns the path of each member's file, if the file
+    /// exists.
     pub(crate) fn tree(&self, members: &[Member]) -> Vec<String> {
         let found = members.iter().filter(|member| member.anchor.is_some());
         self.paths().into_iter().chain(found.filter_map(|member| member.raw.file.clone())).collect()

@@ -1,8 +1,8 @@
 //! Turns answers into the findings of a round.
 //!
 //! `merge` combines the findings of several reviewers, and `debate` applies examinations and defences.
-//! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round` defines
-//! the data that this comparison requires.
+//! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
+//! defines the data that `recognition` and `relations` require.
 
 pub(crate) mod debate;
 pub(crate) mod earlier_records;

@@ -1,9 +1,9 @@
 //! Recognises findings that repeat an earlier finding of the run or the finding of an earlier dispute.
 //!
-//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to another
-//! file. In the same block, the distance between two findings is the difference of their line offsets in the block.
-//! In nested blocks, the distance is the difference of their line numbers in the file. [`Wordings`] compares the
-//! words of two findings.
+//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to
+//! another file. In the same block, the distance between two findings is the difference of their line offsets in
+//! the block. If one block encloses the other block, the distance is the difference of the findings' line
+//! numbers in the file. [`Wordings`] compares the words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -164,11 +164,11 @@ pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<
 /// Applies earlier disputes to findings of a round.
 ///
 /// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-/// evidence. A dispute binds at most one other finding of each reviewer, because the dispute was about one
-/// problem. If several pairs of a dispute and a finding are possible, the most similar pair takes precedence.
-/// Among equally similar pairs, the pair with the newest dispute takes precedence. An expired ruling binds no
-/// finding. If only an expired ruling applies, a notice reports the expiry. A finding that no dispute binds can
-/// still refer to a related dispute.
+/// evidence. A dispute also binds at most one finding of each reviewer that does not refer to the ruling,
+/// because the dispute was about one problem. If several pairs of a dispute and a finding are possible, the most
+/// similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the
+/// expiry. A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -283,7 +283,7 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     in_force.filter_map(shown).collect()
 }
 
-/// The form in which reviewers and judges see a ruling. Returns `None` while the dispute is open.
+/// Converts a binding to the ruling that reviewers and judges receive. Returns `None` while the dispute is open.
 fn shown(binding: &Binding) -> Option<RulingInForce> {
     Some(RulingInForce {
         dispute: binding.dispute.clone(),
@@ -296,7 +296,8 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// The findings of one run are different problems, so a ruling supersedes at most one ruling of any other run.
+/// The findings of one run are different problems. A ruling is about one problem, and therefore supersedes at
+/// most one ruling of each other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {

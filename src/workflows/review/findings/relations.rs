@@ -1,8 +1,9 @@
 //! Relates the findings of a round to earlier disputes.
 //!
 //! If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-//! evidence. If the code of a dispute has changed, a finding about the changed code remains open and refers to the
-//! dispute. A finding that possibly repeats a dispute also remains open and refers to the dispute.
+//! evidence. If the code of a dispute has changed, a finding about the changed code remains open and refers to
+//! the dispute. If it is uncertain whether a finding repeats a dispute, the finding remains open and refers to
+//! the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,7 +100,8 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
     events
 }
 
-/// Whether a file contains the code of a dispute. The code can also have moved to this file from another file.
+/// Whether `file` contains the code of a dispute. The result is also true if the code has moved from another
+/// file to `file`.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
     let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
@@ -113,8 +115,9 @@ fn cited(text: &str) -> impl Iterator<Item = Reference> {
     })
 }
 
-/// Returns the evidence of a finding that the dispute did not contain: cited lines and tests that exist, and cited
-/// commands that fail. Cited lines are also compared by their text, because edits change line numbers.
+/// Returns the evidence that a finding adds to an earlier dispute: cited lines and tests that exist, and cited
+/// commands that fail. Evidence that the dispute already contained is left out. Cited lines are also compared by
+/// their text, because edits change line numbers.
 fn new_evidence(
     finding: &Finding,
     dispute: &Dispute,
@@ -167,7 +170,7 @@ fn new_evidence(
     evidence
 }
 
-/// The location of a finding, which does not count as evidence for the finding.
+/// Returns the location of a finding. A reference to this location does not count as evidence for the finding.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
     let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
     Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })

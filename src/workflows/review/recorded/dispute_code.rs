@@ -20,7 +20,8 @@ pub(crate) struct DisputeCode {
 }
 
 impl DisputeCode {
-    /// `run_folder` contains the stored data of the run. Without `trees`, the code of unreviewed files is omitted.
+    /// `run_folder` contains the stored data of the run. If `trees` is `None`, the result contains no code of
+    /// files that no reviewer received.
     pub(crate) fn of(dispute: &Dispute, events: &[Event], run_folder: &Path, trees: Option<Trees<'_>>) -> Self {
         let finding = &dispute.finding;
         let mut sources = Sources::new(run_folder, Redaction::ON);

@@ -1,10 +1,11 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together, the
-//! keys cover everything that could influence the answers. If both keys are unchanged, the file is not reviewed
-//! again. In a changed file, only the changed lines and their blocks are reviewed. Earlier findings on other lines
-//! are kept and get new line numbers. Incomplete answers, answers about files that changed during the call, and
-//! damaged records are never used. Later rounds reuse no answers, because they review the coder's changes.
+//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together,
+//! the keys cover everything that could influence the answers. If an earlier run recorded answers under the same
+//! two keys, the file is not reviewed again. In a changed file, only the changed lines and their blocks are
+//! reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
+//! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
+//! because they review the coder's changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -25,7 +26,8 @@ use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::{self, Delta};
 
-/// The version of the keys. A new version invalidates all earlier records.
+/// The version of the method that computes the keys of reusable answers. A new version invalidates all earlier
+/// records.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
@@ -94,8 +96,9 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The context around changed lines is reduced until the size of the shown lines is below a limit. The limit is a
-/// percentage of the code under review or a number of bytes, whichever is larger.
+/// The context around changed lines is reduced until the size of the shown lines is below a limit. The first
+/// number of `SMALL` is the limit as a percentage of the code under review, and the second number is the limit
+/// in bytes. The larger limit applies.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
 /// The context is not reduced if more than this percentage of the code is shown even with the smallest context.
@@ -214,8 +217,8 @@ impl Archive<'_> {
         }
     }
 
-    /// The event that records a complete answer of the first round for reuse, file by file. The `stale` files,
-    /// which changed during the call, are left out.
+    /// Returns the event that records a reviewer's complete answer in round 1, so that later runs can reuse the
+    /// answer for each unchanged file. The `stale` files, which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -439,8 +442,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Finds an earlier review of the same content. If there is no such review, finds the review that leaves the
-    /// fewest lines to review.
+    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the earlier
+    /// review that leaves the fewest lines to review again.
     fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -467,7 +470,8 @@ impl Finder<'_> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // The search ends at the first earlier review that leaves few lines to review.
+            // The search ends as soon as an earlier review is found after which at most 20% of the lines have to
+            // be reviewed.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }

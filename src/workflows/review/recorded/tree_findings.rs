@@ -174,8 +174,8 @@ impl TreeQuery<'_> {
         Ok(bindings)
     }
 
-    /// Finds the findings to which a ruling of another run applies. Each key of the result is the one-based
-    /// position of a finding in `found`. Each value is the event that a review would record for the finding.
+    /// Finds the findings to which a ruling of another run applies. The result maps the one-based position of
+    /// each such finding in `found` to the event that a review would record about the ruling.
     fn by_other_rulings(
         self,
         found: &[(Raised<'_>, SettledFinding, bool)],
@@ -210,7 +210,8 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
         while let Some(next) = raised.next_if(|next| next.row.run == group[0].row.run) {
             group.push(next);
         }
-        // If a run repeats a finding from a reused answer, the anchors of the finding are equal in both runs.
+        // A run can repeat a finding of an earlier run by reusing the earlier answer. The finding then has the
+        // same anchor in the two runs.
         group.retain(|raised| raised.finding.anchor.as_ref().is_none_or(|anchor| !known.contains(anchor)));
         let files: BTreeSet<&str> =
             group.iter().filter_map(|raised| Some(raised.placed()?.1.file.as_str())).collect();

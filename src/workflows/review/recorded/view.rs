@@ -108,12 +108,13 @@ pub(crate) fn is_ended(events: &[Event]) -> bool {
     ReviewState::of(events).ended.is_some()
 }
 
-/// The tree after the coder's last recorded call. If no call is recorded, the tree before the coder's first call.
+/// Returns the tree after the coder's last recorded call. If no call is recorded, returns the tree before the
+/// coder's first call.
 pub(crate) fn tree_left(events: &[Event]) -> Option<String> {
     coder_changes::last_tree(&ReviewState::of(events)).cloned()
 }
 
-/// The tree before the coder's first call. Returns `None` if the coder edited no control files of Glee.
+/// Returns the tree before the coder's first call, or `None` if the coder edited no control files of Glee.
 pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);

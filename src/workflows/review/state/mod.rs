@@ -74,7 +74,7 @@ pub(crate) struct ReviewState {
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// Pairs of a round of the run and a completed round of the debate.
+    /// The completed debate rounds. Each pair contains the round of the run and the round of the debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
     /// The agents that left findings unanswered in their last call of the debate, with the purpose of the call.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
@@ -88,16 +88,16 @@ pub(crate) struct ReviewState {
     pub(crate) fixes: Vec<FixRequest>,
     /// The findings of the current fix request. The coder receives only these findings.
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
-    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives no other
-    /// findings.
+    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives only the
+    /// findings in `handed_over`.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
     /// The number of `Respond` calls in this round that were made before the last fix request.
     pub(crate) asked_before: u32,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the number of tree changes before the finding was last sent to the coder. Only later tree
-    /// changes can implement the finding.
+    /// For each finding, the length of `tree_changes` at the time when Glee last sent the finding to the coder.
+    /// Only later tree changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -107,10 +107,11 @@ pub(crate) struct ReviewState {
     pub(crate) lowered: BTreeMap<FindingId, Lowered>,
     pub(crate) disputed: BTreeMap<FindingId, DisputeNumber>,
     pub(crate) reopened: BTreeSet<DisputeNumber>,
-    /// For each reopened dispute, the number of rulings before the reopening. These rulings no longer apply.
+    /// For each reopened dispute, the number of rulings before the reopening. Rulings from before the reopening
+    /// no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// The disputes of earlier runs that continue in this run. Each entry has the id of the earlier run and the
-    /// number of rulings from earlier runs.
+    /// The disputes of earlier runs that continue in this run. Each dispute has the id of the earlier run, and
+    /// the number of rulings that earlier runs made on the dispute.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,
@@ -463,7 +464,8 @@ impl ReviewState {
         }
     }
 
-    /// Stores the session of a coder's call that has an answer. A failed call clears the stored session.
+    /// If a call of the coder got an answer, stores the session of the call. If a call of the coder failed,
+    /// clears the stored session.
     fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
         if !call.purpose.is_coder() {
             return;

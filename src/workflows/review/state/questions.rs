@@ -35,10 +35,11 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// The open disputes that a resumed run reopens. A route from the command line (`named`) reopens every open
-    /// dispute. However, the route `judge` does not reopen a dispute that a judge of this run decides anyway.
-    /// Without `named`, disputes with the default route `human` are reopened. Without `named`, a run with
-    /// `--fix` also reopens disputes that have no route.
+    /// Returns the open disputes that a resumed run decides again. If the command line contains a route
+    /// (`named`), the run decides every open dispute again. However, the route `judge` does not apply to a
+    /// dispute that a judge of this run decides anyway. If `named` is `None`, the run decides the disputes with
+    /// the default route `human` again. If `named` is `None` and the run has `--fix`, the run also decides the
+    /// disputes that have no route.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -57,8 +58,8 @@ impl ReviewState {
             .collect()
     }
 
-    /// For each open dispute of an earlier run, one finding that repeats the dispute. Excludes disputes that
-    /// already continue in this run.
+    /// Returns one finding for each open dispute of an earlier run that does not continue in this run yet. The
+    /// returned finding repeats the dispute.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -138,15 +139,16 @@ impl ReviewState {
         self.fixing.as_ref().or(self.handed_over.as_ref()).is_none_or(|findings| findings.contains(&id))
     }
 
-    /// Whether a call is the coder's first attempt at a request. Later attempts only ask for missing answers.
+    /// Whether a call is the coder's first attempt at a request. Later attempts ask only for the answers that
+    /// are still missing.
     pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
         let before = if matches!(call.purpose, Purpose::Respond { .. }) { self.asked_before } else { 0 };
         call.attempt == before + 1
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request, except findings that a ruling enforced. In other rounds, the coder answers new
-    /// findings, and older mandatory findings that are still open.
+    /// findings of the request, except findings that a ruling enforced. In every round without a fix request,
+    /// the coder answers new findings, and older mandatory findings that are still open.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;
@@ -182,9 +184,9 @@ impl ReviewState {
         })
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The judge comes first if
-    /// reviewers contradict each other, if a finding of a single reviewer has to be validated, or if a finding is
-    /// in doubt under the policy `specification`.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
+    /// cases: reviewers contradict each other, the finding of a single reviewer has to be validated, or the
+    /// policy `specification` doubts the finding.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {
@@ -226,7 +228,8 @@ impl ReviewState {
     pub(crate) fn finding_state(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         if let Some(dispute) = self.still_disputed.get(&id) {
-            // A disposition exists if this run settled the dispute through another finding.
+            // If another finding of this run repeats the same dispute, this run has possibly settled the
+            // dispute.
             let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },

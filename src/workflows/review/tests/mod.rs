@@ -425,6 +425,6 @@ fn what_a_coder_does_beyond_editing_code_is_told() {
     let left = bench.review(Mode::Fix, runner);
     assert_eq!(
         left.ended.outcome.notices,
-        ["c created `.claude/settings.json`, which steers the tools that open this tree"]
+        ["c created `.claude/settings.json`, which controls the tools that open this tree"]
     );
 }

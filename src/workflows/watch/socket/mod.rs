@@ -43,13 +43,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    #[error("no watch runs for `{}`", .0.display())]
+    #[error("no watch is running for `{}`", .0.display())]
     NoWatch(PathBuf),
-    #[error("another watch runs for `{}`", .0.display())]
+    #[error("another watch is running for `{}`", .0.display())]
     Taken(PathBuf),
     #[error("`{}` belongs to another user", .0.display())]
     Foreign(PathBuf),
-    #[error("the answer of the watch is unreadable: {0}")]
+    #[error("the watch sent an invalid answer: {0}")]
     Unreadable(String),
     #[error("cannot use the socket `{}` of the watch", path.display())]
     Io {
@@ -62,7 +62,7 @@ pub enum SocketError {
 impl Advice for SocketError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoWatch(_) => "start one in another terminal: `glee watch`",
+            Self::NoWatch(_) => "start a watch in another terminal: `glee watch`",
             Self::Taken(_) => "show the status of that watch with `glee watch status`",
             Self::Foreign(_) => "set `GLEE_STATE_DIR` to a folder that you own, with a short path",
             Self::Unreadable(_) => {
@@ -320,7 +320,8 @@ impl Client {
     /// Returns a second handle of the connection, with which another thread can write while this thread reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The other thread can write after a long pause, so waiting for an answer has no timeout.
+        // The thread that writes can pause for a long time, so the thread that reads answers waits without a
+        // timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }

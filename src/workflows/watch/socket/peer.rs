@@ -135,12 +135,14 @@ mod process {
         let mut words = line.rsplit_once(") ")?.1.split(' ');
         let is_dead = matches!(words.next()?, "Z" | "X" | "x");
         let parent = words.next()?.parse().ok()?;
-        // The start time is field 22, and the last field that was read is field 4.
+        // The start time is field 22 of the line. The preceding call of `next` read field 4, so 17 fields are
+        // skipped.
         let started = words.nth(17)?.parse().ok()?;
         Some(Stat { pid, parent, started, is_dead })
     }
 
-    /// Lists a process and all its ancestors. Returns `None` if one of these processes cannot be read.
+    /// Lists a process and all its ancestors. Returns `None` if the state of the process or of an ancestor
+    /// cannot be read.
     pub(crate) fn ancestors(pid: i32) -> Option<Vec<Stat>> {
         let mut found = vec![stat(pid)?];
         while let Some(last) = found.last()
@@ -170,8 +172,8 @@ mod process {
     }
 }
 
-/// Outside Linux, an agent's orphaned child is not recognised as a descendant of the watch. Only the key of the
-/// watch then prevents commands from the child.
+/// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
+/// On these systems, the watch rejects the child's commands only because the child lacks the key of the watch.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None

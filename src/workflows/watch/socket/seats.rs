@@ -1,7 +1,8 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! A seat permits one connection. Agents and persons have separate seats. If all seats for persons are taken, a new
-//! connection gets a reserved seat. The first line of this connection must contain the key of the watch.
+//! A seat is a permit for one connection. Agents and persons have separate seats. If all seats for persons are
+//! taken, a new connection gets a reserved seat. The first line of this connection must contain the key of the
+//! watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +26,7 @@ pub(crate) struct ConnectionLimits {
     held: Arc<Mutex<HashMap<i32, usize>>>,
 }
 
-/// A seat for one connection. Dropping this value frees the seat.
+/// The permission for one connection, which takes one seat. Dropping the permission frees the seat.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     /// Whether the connection's first line must contain the key.

@@ -24,14 +24,14 @@ pub(crate) struct Follower {
     adapters: Vec<AdapterKind>,
     stdout: PathBuf,
     intake: Intake,
-    /// The inode of the output file, and the number of bytes that were read. Each attempt creates a file with a new
-    /// inode.
+    /// The inode of the output file, and the number of bytes that were read. If the agent is started again, the
+    /// new output file has another inode.
     place: (u64, u64),
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// The output file of a new attempt can repeat earlier events. `again` is the index in `told` of the event that
-    /// is expected to be repeated next.
+    /// If the agent is started again, the new output file can repeat events of the old output file. `again` is
+    /// the index, in `told`, of the next event that is expected to be a repetition.
     again: usize,
 }
 

@@ -333,7 +333,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // An earlier process recorded these triggers, but ended before reviewers saw the work.
+        // An earlier process recorded the triggers in `unreviewed`, but ended before a cycle began.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }

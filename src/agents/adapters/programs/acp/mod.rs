@@ -2,9 +2,9 @@
 //! decides which tools an agent may use. The adapter reads the answer only from the recorded output.
 
 #[cfg(feature = "acp")]
-mod conversation;
-#[cfg(feature = "acp")]
 mod permission;
+#[cfg(feature = "acp")]
+mod prompt_turn;
 #[cfg(all(test, feature = "acp"))]
 mod tests;
 #[cfg(feature = "acp")]
@@ -47,7 +47,7 @@ impl Adapter for Acp {
 
     fn dialogue(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         #[cfg(feature = "acp")]
-        return Some(Box::new(conversation::Conversation {
+        return Some(Box::new(prompt_turn::PromptTurn {
             role: query.request.task.role(),
             root: query.request.root.clone().into(),
             prompt: query.prompt.to_owned(),
@@ -101,8 +101,8 @@ impl Adapter for Acp {
     }
 }
 
-/// Records a tool call. If the call is new, the text before the call is discarded, because this text is not part of
-/// the answer.
+/// Records a tool call. Before a new call, discards the agent's text, because text before a tool call is not
+/// part of the answer.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
     let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
     if parsed.tools.insert(id, title).is_none() {

@@ -1,5 +1,5 @@
-//! Answers an agent's requests for permission according to the agent's role. A permission is valid for one tool
-//! call. Glee refuses commands, accesses outside the tree, and edits whose path is unknown.
+//! Answers an agent's requests for permission according to the agent's role. Glee grants each permission for one
+//! tool call only. Glee refuses commands, accesses outside the tree, and edits whose path is unknown.
 
 use std::path::{Path, PathBuf};
 

@@ -18,7 +18,7 @@ use agent_client_protocol::{Agent, ByteStreams, Client, Error};
 use tokio::io::AsyncReadExt as _;
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
 
-use super::conversation::Conversation;
+use super::prompt_turn::PromptTurn;
 use crate::agents::Stop;
 use crate::agents::streams::dialogue::{Dialogue as _, relay};
 use crate::domain::Role;
@@ -132,10 +132,8 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
             }
         }
     });
-    let conversation = Conversation { role, root: root.to_owned(), prompt: "the prompt".to_owned() };
-    tokio::time::timeout(Duration::from_secs(30), conversation.drive(stdout, Box::new(to_agent), stop))
-        .await
-        .unwrap();
+    let turn = PromptTurn { role, root: root.to_owned(), prompt: "the prompt".to_owned() };
+    tokio::time::timeout(Duration::from_secs(30), turn.drive(stdout, Box::new(to_agent), stop)).await.unwrap();
     agent.abort();
     let said = said.await.unwrap();
     let log = log.lock().unwrap().clone();

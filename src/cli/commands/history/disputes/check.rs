@@ -13,11 +13,11 @@ use crate::protocol::text::printable;
 use crate::rules;
 use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succession};
 
-/// Check the files of shared rulings
+/// Check the files with shared rulings in `.glee/rulings`
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Reads the files in `.glee/rulings`. Glee reports an error for each invalid file. Glee prints a \
-warning for each ruling that has ended, that a later ruling replaces, or whose code was removed.
+Glee reads the files in `.glee/rulings`, and reports an error for each invalid file. Glee prints a warning for \
+each ruling that has ended, that a later ruling replaces, or that concerns removed code.
 
 Exit codes: 0 no file has an error, 1 a file has an error.
 
@@ -44,7 +44,7 @@ struct Shown<'a> {
     by: &'a RuledBy,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<Date>,
-    /// The UTC date on which the ruling ended.
+    /// The date (UTC) on which the ruling ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended: Option<Date>,
     gone: bool,

@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// Returns the disputes whose ruling is in force although the ruling's code is no longer in the tree.
+/// Returns the disputes with a ruling in force on code that was removed from the tree.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;
@@ -63,8 +63,8 @@ pub(crate) fn last_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
     let day = text.parse::<Date>().ok().or_else(|| today.checked_add(age()?).ok());
-    match day.ok_or("give a date (2026-11-01) or a time from today (90d)")? {
-        day if day < today => Err(format!("give a day from {today} on: {day} has passed")),
+    match day.ok_or("give a date (2026-11-01) or a period from today (90d)")? {
+        day if day < today => Err(format!("{day} is in the past; give a day from {today} on")),
         day => Ok(day),
     }
 }

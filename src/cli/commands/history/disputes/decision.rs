@@ -1,4 +1,4 @@
-//! A person's decision on a dispute, as the options of `glee disputes resolve` or the fields of a form state it.
+//! A person's decision on a dispute, from the options of `glee disputes resolve` or from the fields of a form.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -36,7 +36,7 @@ pub(crate) enum DismissalKind {
     Discarded,
 }
 
-/// The options or fields as the person gave them. They can contradict each other.
+/// The options or fields as the person gave them. Options can contradict each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulingInput<'a> {
     pub(crate) word: Option<RulingChoice>,
@@ -47,7 +47,7 @@ pub(crate) struct RulingInput<'a> {
 }
 
 impl RulingInput<'_> {
-    /// Returns `None` if the judge or a dialog has to decide the dispute.
+    /// Returns `None` if the judge or a dialog must decide the dispute.
     pub(crate) fn disposition(&self) -> Result<Option<Disposition>, CommandError> {
         let own = self.own()?;
         if self.until.is_some() && self.word != Some(RulingChoice::Dismiss) {

@@ -26,7 +26,7 @@ pub(crate) struct Filters {
     /// List only open disputes
     #[arg(long)]
     open: bool,
-    /// List only rulings on code that was removed from the tree
+    /// List only disputes with a ruling in force on code that was removed from the tree
     #[arg(long)]
     gone: bool,
     /// List only disputes with this ruling or outcome
@@ -58,7 +58,7 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// Disputes that Glee fetched from other histories. A ruling from another history has no effect in this
+    /// The disputes that Glee fetched from other histories. A ruling of another history has no effect in this
     /// project.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
@@ -106,7 +106,8 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Explains why there are no disputes. The text mentions agreement only if a coder answered a mandatory finding.
+/// Explains why there are no disputes. If no coder answered a mandatory finding, the text does not claim that
+/// the coder agreed.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);

@@ -23,7 +23,7 @@ use crate::cli::context::{CommandResult, Globals};
   glee disputes --ruling dismiss --reviewer codex --since 3d
   glee disputes show 7
   glee disputes resolve 7 dismiss --as deferred --ref issue-12 --reason 'after the release'
-  glee disputes share 7                 write a file that binds in other clones and in CI"
+  glee disputes share 7                 write a ruling file for other clones and for CI"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

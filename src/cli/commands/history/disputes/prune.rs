@@ -8,9 +8,9 @@ use crate::history::queries::rows::{DisputeFilter, DisputeRow};
 /// End rulings on code that was removed from the tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A ruling ends if no file of the tree contains the block of code any more. The record remains, and \
-`glee disputes reopen` opens a dispute again. Run this command on the main branch, because on \
-other branches code that exists only on main counts as removed.
+Glee ends a ruling if its block of code is in no file of the tree. The history keeps the ruling, and `glee \
+disputes reopen` opens the dispute again. Run this command on the main branch: on another branch, code that \
+exists only on the main branch counts as removed.
 
 Examples:
   glee disputes --gone
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     if due.is_empty() {
-        return print("No ruling's code is gone.\n");
+        return print("No ruling in force concerns removed code.\n");
     }
     if args.dry_run {
         return print(&list::table(&due, &[], globals.table_style()));

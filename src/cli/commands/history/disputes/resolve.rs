@@ -1,6 +1,6 @@
-//! `glee disputes resolve`: settles open disputes. A ruling that the command line contains is recorded at once. If
-//! the judge or the user still has to decide, the command reopens the run of the dispute. The coder implements
-//! enforced findings later, when the user resumes the run.
+//! `glee disputes resolve`: settles open disputes. If the command line contains the ruling, the command records
+//! the ruling at once. If the judge or the user must decide, the command reopens the run of the dispute. The
+//! coder implements enforced findings later, when the user resumes the run.
 
 use jiff::civil::Date;
 
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     by: Option<RulingChoice>,
     #[command(flatten)]
     reason: ReasonFlag,
-    /// The outcome of a dismissal [default: refuted]
+    /// The kind of dismissal [default: refuted]
     #[arg(long = "as", value_enum, value_name = "WHAT")]
     disposition: Option<DismissalKind>,
     /// The issue that tracks a deferred finding, or the original of a duplicate finding
@@ -119,9 +119,10 @@ fn next(globals: &Globals, run: &RunId, enforced: bool) {
 /// If `named` is `None`, a dialog asks the user how to settle the disputes.
 fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
     if named.is_none() && !globals.interactive() {
-        return Err(CommandError::usage("a decision is required, because there is no terminal to ask on").hint(
-            format!("give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`", disputes[0].0),
-        ));
+        return Err(CommandError::usage("without a terminal, a decision is required").hint(format!(
+            "give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`",
+            disputes[0].0
+        )));
     }
     let outputs = Outputs::only(Format::Text);
     let mut exit = ExitReason::Clean;

@@ -14,22 +14,23 @@ use crate::rules;
 use crate::workflows::review;
 use crate::workspace::root::Workspace;
 
-/// Write rulings to files, so that the rulings apply in other clones and in CI
+/// Write rulings to files that apply in other clones and in CI
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Writes `.glee/rulings/<id>.yml`. Once this file is on the base branch, the ruling applies in every \
-clone and in CI. A ruling that closes a security finding applies only if the file contains the \
-name of the responsible person.
+Glee writes each ruling to the file `.glee/rulings/<id>.yml`. When this file is on the base branch, the ruling \
+applies in every clone and in CI. A ruling that closes a security finding applies only if the file contains \
+the name of the responsible person.
 
 Examples:
   glee disputes share 7
   glee disputes share 7 --by 'Ada Lovelace'
   glee disputes share --dry-run    list settled disputes that are not shared yet")]
 pub(crate) struct Args {
-    /// The numbers of the disputes [default: all disputes with a ruling in force that has no file yet]
+    /// The numbers of the disputes [default: all disputes whose ruling is in force and is not shared]
     #[arg(value_name = "NUMBER", value_parser = number::<u64>(1, u64::MAX))]
     numbers: Vec<u64>,
-    /// The person responsible for the rulings [default: git's user.name, for rulings of a person]
+    /// The name of the person who is responsible for the rulings [default: git's user.name, for rulings of a
+    /// person]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     /// Overwrite ruling files that have other content
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Some(journal) = journal.filter(|_| !numbers.is_empty()) else {
         return match numbers.first() {
             Some(number) => Err(JournalError::UnknownDispute(*number).into()),
-            None => print("Nothing to share: every binding ruling has a file.\n"),
+            None => print("Nothing to share: every ruling in force is shared.\n"),
         };
     };
     let mut due = Vec::new();
@@ -82,7 +83,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     )))
 }
 
-/// Returns each dispute whose ruling is in force and has no file yet, if the ruling's code still exists.
+/// Returns each dispute whose ruling is in force and not shared, if the ruling's code still exists.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,
@@ -153,8 +154,8 @@ fn write(
     if written > 0 {
         let files = style::count(written, "file");
         let binds = match workspace.is_git() {
-            true => "rulings bind from the commit that changes are based on",
-            false => "rulings bind in git repositories",
+            true => "a ruling applies to changes whose base commit contains the file of the ruling",
+            false => "rulings apply only in git repositories",
         };
         globals.say(&format!("Next: commit the {files}; {binds}"));
     }

@@ -19,14 +19,14 @@ use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
 use crate::workspace::root::Workspace;
 
-/// The maximum width of a line in columns. Longer lines are hard to read.
+/// The maximum width of a line in columns. Wider lines are hard to read.
 const WIDEST: usize = 100;
 
 /// Show the finding, objection and rulings of a dispute
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   glee disputes show 7
-  glee disputes show 5f3a91c2   by the first digits of the id, which is the same in all clones")]
+  glee disputes show 5f3a91c2   show the dispute whose id begins with these digits")]
 pub(crate) struct Args {
     /// The number of the dispute, its id, or at least the first four digits of the id
     dispute: String,
@@ -106,8 +106,8 @@ fn unknown(text: &str) -> JournalError {
     }
 }
 
-/// The recorded code of a dispute. Empty if the dispute comes from another history, or if the record of the run
-/// cannot be read.
+/// The recorded code of a dispute. The text is empty if the dispute comes from another history, or if the record
+/// of the run cannot be read.
 fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> DisputeCode {
     let run = &shown.record.run;
     let read = |journal: &Journal| Ok((journal.events(run)?, journal.folder_of(run)));
@@ -242,7 +242,7 @@ impl Page {
             _ if is_elsewhere => {}
             _ => {
                 self.text.push('\n');
-                self.line(&format!("To settle it: `glee disputes resolve {number}`, optionally with `judge`, `discard`, `enforce` or `dismiss`"));
+                self.line(&format!("To settle the dispute: `glee disputes resolve {number}`, optionally with `judge`, `discard`, `enforce` or `dismiss`"));
             }
         }
     }
@@ -257,8 +257,8 @@ impl Page {
             lines.push(printable::line(&reopened.reason.labelled(&label)));
         }
         let until = settlement.as_ref().and_then(|settlement| settlement.until);
-        lines.extend(until.map(|day| format!("Binds until {day}")));
-        lines.extend(ended_at.map(|at| format!("Ended {}: its code was gone", local_time(at))));
+        lines.extend(until.map(|day| format!("Applies until {day}")));
+        lines.extend(ended_at.map(|at| format!("Ended {}: the code was removed", local_time(at))));
         lines.extend(shown.supersedes.iter().map(|other| format!("Dispute {number} supersedes {other}")));
         lines.extend(shown.superseded_by.iter().map(|other| format!("Dispute {number} is superseded by {other}")));
         lines.extend(is_shared.then(|| format!("Shared as {}/{id}.yml", rulings::FOLDER)));

@@ -5,10 +5,11 @@ use crate::cli::style;
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 
-/// Check that no record of the history was altered, removed or moved
+/// Check that no record of the history was changed, removed or moved
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 the history is intact, 7 the history was altered.
-Keep the printed hash elsewhere to detect a history that was rewritten as a whole.
+Glee prints the hash of the last record. If you store this hash outside of the history, you can detect a \
+complete replacement of the history.
 
 Example: glee disputes verify")]
 pub(crate) struct Args {

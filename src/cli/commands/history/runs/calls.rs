@@ -45,16 +45,14 @@ fn unreadable(run: &RunId, folder: &Path, error: io::Error) -> CommandError {
         format!("failed to read the calls of run {} in `{}`", run.short(), folder.display()),
         error,
     )
-    .hint(
-        "print the findings of the run with `glee runs show` if `glee runs prune` deleted the prompts and answers",
-    )
+    .hint("`glee runs prune` deletes prompts and answers; print the findings of the run with `glee runs show`")
 }
 
 fn unknown(run: &RunId, only: &str, calls: &[(String, CallRecord)]) -> CommandError {
     let message = format!("run {} has no call `{}`", run.short(), printable::line(only));
     let names: Vec<String> = calls.iter().map(|(name, _)| format!("`{}`", printable::line(name))).collect();
     CommandError::usage(message).hint(match names.as_slice() {
-        [] => "choose another run, because no call of this run is stored; `glee runs` lists the runs".to_owned(),
+        [] => "no call of this run is stored: choose another run; `glee runs` lists the runs".to_owned(),
         names => format!("choose one of {}", names.join(", ")),
     })
 }

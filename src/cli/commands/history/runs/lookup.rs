@@ -30,7 +30,7 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // A dispute of an earlier run is still open, and this run raised the disputed finding again.
+        // An open dispute of an earlier run about a finding that this run raised again.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -66,7 +66,7 @@ pub(crate) struct Recalled {
     pub(crate) events: Vec<Event>,
     /// The user's choice how to settle disputes, from this command or from the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges from the current settings; empty if the run's plan already contains a judge.
+    /// The judges from the current settings. The list is empty if the run's plan already contains a judge.
     pub(crate) judges: Vec<Agent>,
 }
 
@@ -128,8 +128,7 @@ pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), Comman
     };
     let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
     Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}")).hint(format!(
-        "print the findings or changes of the run, which remain: `glee runs show {id}`, `glee runs \
-                       diff {id}`"
+        "print the findings or the changes of the run: `glee runs show {id}`, `glee runs diff {id}`"
     )))
 }
 
@@ -166,7 +165,7 @@ pub(crate) fn refuse_changed(workspace: &Workspace, events: &[Event], run: &RunI
     let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
     let message = format!("the tree has changed since run {} was left: {files}", run.short());
     Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
-        .hint("restore the tree that the run left, or start a new run with `glee review`"))
+        .hint("restore the tree as it was at the end of the run, or start a new run with `glee review`"))
 }
 
 fn ended(row: &RunRow) -> String {
@@ -186,6 +185,7 @@ fn ended(row: &RunRow) -> String {
 }
 
 pub(crate) fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
-    history::open_read(globals, workspace)?
-        .ok_or_else(|| CommandError::usage("this repository has no runs yet").hint("start one with `glee review`"))
+    history::open_read(globals, workspace)?.ok_or_else(|| {
+        CommandError::usage("this repository has no runs yet").hint("start a run with `glee review`")
+    })
 }

@@ -87,7 +87,7 @@ enum Command {
     Resume {
         #[command(flatten)]
         run: RunArg,
-        /// How to settle every open dispute without asking the user [default: as in the run]
+        /// How to settle every open dispute without asking the user [default: the choice of the run]
         #[arg(long, value_parser = one_of(ROUTES), value_name = "ROUTE")]
         on_dispute: Option<Route>,
         /// Hand the open mandatory findings of an ended run to the coder, as `glee fix` does
@@ -133,7 +133,7 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
         None => Vec::new(),
     };
     args.output.print(&rows, || match rows.as_slice() {
-        [] => "No runs yet. Start one with `glee review`.\n".to_owned(),
+        [] => "No runs yet. Start a run with `glee review`.\n".to_owned(),
         rows => table(rows, globals.table_style()),
     })
 }
@@ -143,7 +143,7 @@ fn show(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter)
     let events = journal.events(&run)?;
     if outputs.stdout == Format::Jsonl {
         events.iter().try_for_each(|event| stream::out(&json_line(event)))?;
-        if outputs.files.is_empty() {
+        if outputs.files.is_empty() && !outputs.is_opened {
             return Ok(ExitReason::Clean);
         }
     }

@@ -13,10 +13,10 @@ use crate::workflows::review::{self, Pruned};
 /// Delete stored code and answers of old runs, but keep findings and rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts \
-and raw answers. Findings, parsed answers and rulings remain, and rulings apply as before. A \
-pruned run can no longer be undone, resumed or replayed. Runs that can still be resumed, or that \
-have open disputes, are not pruned.
+Glee deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts and raw \
+answers. Glee keeps findings, parsed answers and rulings, and the rulings apply as before. A pruned run can no \
+longer be undone, resumed or replayed. Glee does not prune runs that can still be resumed or that have open \
+disputes.
 
 Examples:
   glee runs prune --dry-run
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (due, others): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
     if args.dry_run {
         if due.is_empty() {
-            stream::err("No run is that old.\n");
+            stream::err("No run is old enough to be pruned.\n");
             return Ok(ExitReason::Clean);
         }
         return print(&lookup::table(&due, globals.table_style()));
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let pruned = match runs.first() {
         None => Pruned { runs: 0, bytes: 0 },
         Some(first) => {
-            // The lock prevents coders from running, because a coder could use the files that are being deleted.
+            // The lock prevents coders from running, because a coder could read files that this command deletes.
             let _lock = workspace.lock(&state_dir, first)?;
             let mut journal = history::open(globals, &workspace)?;
             review::prune(&workspace, &state_dir, &mut journal, &runs, &others)?

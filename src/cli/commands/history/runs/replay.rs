@@ -13,13 +13,12 @@ use crate::protocol::text::printable;
 use crate::rules::consensus::Policy;
 use crate::workflows::review;
 
-/// Decide a recorded run again without calling agents, optionally by other rules
+/// Compute the decisions of a recorded run again without calling agents, optionally by other rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Uses the recorded answers of agents and people to decide again which findings are merged, \
-mandatory or disputed, and how each dispute ends. Without options, the rules of the run apply. The \
-report lists the differences from the run. If the run recorded no answer to a question, the exit \
-code is 4.
+Glee uses the recorded answers of agents and people to decide again which findings are merged, mandatory or \
+disputed, and how each dispute ends. Without options, Glee applies the rules of the run. The report lists the \
+differences between the replay and the run. If the record lacks the answer to a question, the exit code is 4.
 
 Examples:
   glee runs replay last --policy specification
@@ -28,7 +27,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// The rules by which findings of several reviewers are merged [default: as in the run]
+    /// The rules by which findings of several reviewers are merged [default: the rules of the run]
     #[arg(long, value_parser = one_of(POLICIES), value_name = "POLICY")]
     policy: Option<Policy>,
     /// Replace the value of a setting of the run (repeatable)

@@ -18,29 +18,29 @@ use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptio
 /// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee first lists the effect on each file. A file that the coder wrote last is restored to the \
-version before the run. If you changed the file after the coder, Glee merges your changes if \
-possible. If not, the file stays unchanged, and the exit code is 3. On a terminal, Glee asks you \
-about each of these files before any file is changed. Other files, the index, commits and branches \
-are not touched.
+Glee first lists the effect on each file. Glee restores each file that the coder changed to the version before \
+the run. If you changed the file after the coder, Glee keeps your changes and removes only the coder's \
+changes. If Glee cannot merge your changes, the file stays as it is, and the exit code is 3; on a terminal, \
+Glee first asks you about each such file. Glee changes no other files, and neither the index nor commits nor \
+branches.
 
-Glee keeps the replaced versions, and `--redo` restores them by the same rules. A second undo \
-changes nothing.
+Glee keeps the replaced versions of the files, and `--redo` restores these versions by the same rules. A \
+second undo changes nothing.
 
-If Glee was killed while the coder worked, the coder's changes are unknown. Glee then restores \
-every file that existed before the run, and lists new files. `--remove-new` also deletes the new \
-files.
+If Glee was killed while the coder worked, Glee cannot tell the coder's changes from other changes. In this \
+case, Glee restores every file that existed before the run, and lists the new files. `--remove-new` also \
+deletes the new files.
 
 Examples:
-  glee runs undo --dry-run           list what an undo of the last run would do
+  glee runs undo --dry-run           list the effect of an undo of the last run
   glee runs undo                     undo the last run
   glee runs undo 5f3a91c2 --force    discard your later changes that cannot be merged
-  glee runs undo --redo              restore what was undone
+  glee runs undo --redo              restore the undone changes
   glee runs undo --to old            write the tree from before the run into the folder `old`")]
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// Write the tree from before the run into this new or empty folder, and change nothing else
+    /// Write the tree as it was before the run into this new or empty folder, and change no other file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
     /// Restore files even if your later changes cannot be merged, and keep copies of your versions
@@ -105,10 +105,9 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
             Ok(()) => {}
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
             Err(error) => {
-                return Err(CommandError::new(ExitReason::Usage, error).hint(
-                    "run the command again, \
-                                                                                       because no file was changed",
-                ));
+                return Err(
+                    CommandError::new(ExitReason::Usage, error).hint("run the command again; no file was changed")
+                );
             }
         }
     }
@@ -178,7 +177,8 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     text
 }
 
-/// Asks the user about each file that cannot be restored without a decision, and changes the options accordingly.
+/// Asks the user about each file with a conflict and about new files, and stores the answers in `forced` and
+/// `remove_new` of the options.
 fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
     let color = globals.color_stderr();
     let mut chosen = BTreeSet::new();
@@ -199,7 +199,7 @@ fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Resu
     Ok(())
 }
 
-/// Returns the message that there is nothing to do, or an empty text if there is something to do.
+/// Returns a message if the undo has nothing to do, and otherwise an empty text.
 fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     match (redo, was_undone) {
         _ if !(plan.files.is_empty() && plan.conflicts.is_empty() && plan.new.is_empty()) => "",
@@ -209,7 +209,7 @@ fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     }
 }
 
-/// Describes the changes that were made. The text is empty if there was nothing to do.
+/// Describes the changes of the undo. The text is empty if the undo changed nothing.
 fn summary(redo: bool, undone: &Undone) -> String {
     let count = |files: usize| style::count(files, "file");
     let left = undone.conflicts.len() + undone.new.len();
@@ -288,8 +288,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run that was recorded before the tree was moved. The history of the tree's former path contains this
-    /// run.
+    /// Finds a run that was recorded before the work tree was moved to its current path. Such a run is in the
+    /// history of the earlier path.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

@@ -24,9 +24,9 @@ use crate::workflows::run::budget;
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The judge gets the recorded code and both sides of each dispute, but not the first ruling. Findings that the judge has \
-dismissed itself are left out. No ruling changes; `glee stats` shows how often the judges agree. The same seed draws the \
-same sample from the same history.
+The judge reads the recorded code, the finding and the objection of each dispute, but not the first ruling. \
+The sample omits findings that this judge dismissed. The audit changes no ruling. `glee stats` shows how often \
+the judges agree. With the same history and the same seed, Glee draws the same sample.
 
 Examples:
   glee stats audit --dry-run
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// The seed of the sample [default: random]
     #[arg(long, value_name = "N", value_parser = number::<u64>(0, u64::MAX))]
     seed: Option<u64>,
-    /// Draw only from findings raised from this day (UTC) on: a date (2026-11-01), or an age (90d)
+    /// Draw only findings that were raised since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
     /// Print the sample without asking the judge
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let judge = judge(&settings, args.judge.as_deref())?;
     let seed = args.seed.unwrap_or_else(audit::new_seed);
     let Some(journal) = history::open_read(globals, &workspace)? else {
-        return print("No dismissal is recorded. Start a review with `glee review`.\n");
+        return print("The history has no dismissal. Start a review with `glee review`.\n");
     };
     let sample = audit::sample(&journal, &judge, args.sample, seed, args.since)?;
     drop(journal);
@@ -107,11 +107,11 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     let found = judges.find(|agent| agent.name.0 == name).cloned();
     found.ok_or_else(|| {
         CommandError::usage(format!("no judge has the name `{}`", printable::line(named)))
-            .hint("name an agent with the role judge; `glee agents` lists the agents")
+            .hint("give the name of an agent with the role judge; `glee agents` lists the agents")
     })
 }
 
-/// The sample as it is printed. The cases themselves are handed to the audit.
+/// The data about the sample that the command prints.
 struct Report {
     judge: String,
     seed: u64,
@@ -173,7 +173,9 @@ impl Report {
                 0 => String::new(),
                 number => format!(" The code of {} was pruned.", count(number, "dismissal")),
             };
-            return format!("No dismissal by another judge than {judge} can be audited.{pruned}\n");
+            return format!(
+                "The history has no dismissal by a judge other than {judge} that can be audited.{pruned}\n"
+            );
         }
         let mut out = String::new();
         let number = self.drawn.len() as u64;
@@ -187,7 +189,7 @@ impl Report {
         if self.unavailable > 0 {
             let _ = writeln!(
                 out,
-                "The code of {} was pruned; others were drawn.",
+                "The code of {} was pruned, so other dismissals were drawn.",
                 count(self.unavailable, "dismissal")
             );
         }

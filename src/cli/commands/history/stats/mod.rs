@@ -20,8 +20,9 @@ use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-A share is printed with its denominator and its 95% interval (Wilson). A dispute without a decision is held: it is open, \
-was discarded without a ruling, or the judge escalated it. Shares of decisions leave held disputes out.
+Glee prints each share with its denominator and its 95% interval (Wilson). A dispute without a decision is \
+held: the dispute is open, was discarded without a ruling, or was escalated by the judge. The shares of upheld \
+and dismissed findings do not count held disputes.
 
 Examples:
   glee stats
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     /// Print only the measures of reviewers, judges, models or categories
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
-    /// Count only findings and calls from this day (UTC) on: a date (2026-11-01), or an age (90d)
+    /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
     #[command(flatten)]

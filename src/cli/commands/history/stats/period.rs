@@ -1,4 +1,4 @@
-//! Parses the first day of a period on the command line.
+//! Parses the option `--since` of `glee stats` and `glee stats audit`.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;

@@ -1,4 +1,5 @@
-//! Formats statistics as text: one block for each reviewer, judge, model or category, with plots where they fit.
+//! Formats statistics as text: one block for each reviewer, judge, model or category, with plots if the lines
+//! have enough columns.
 
 use std::fmt::Write as _;
 
@@ -7,14 +8,14 @@ use crate::protocol::text::printable;
 use crate::rules::interval::Share;
 use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
-/// The most blocks of a list. `--json` prints all.
+/// The maximum number of blocks in a list. `--json` prints all.
 const MOST: usize = 20;
 
-/// The most columns of a name, and the columns of a measure's label.
+/// The maximum width of a name, and the width of a measure's label, in columns.
 const NAME: usize = 40;
 const LABEL: usize = 13;
 
-/// The fewest and the most columns of a plot.
+/// The minimum and the maximum width of a plot, in columns.
 const PLOT: (usize, usize) = (10, 30);
 
 pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
@@ -112,7 +113,8 @@ fn widths(shares: impl Iterator<Item = Share> + Clone) -> (usize, usize) {
     (style::widest(shares.clone().map(counts)), style::widest(shares.filter_map(interval)))
 }
 
-/// Appends a share with its denominator, its interval and its plot. A share of nothing is left out.
+/// Appends a line of statistics: the label, the counts, the confidence interval and the bar of a share. Appends
+/// nothing if the denominator is zero.
 fn plotted(out: &mut String, style: Style, widths: (usize, usize), label: &str, share: Share) {
     let Some(interval) = interval(share) else { return };
     let counts = counts(share);

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
         return args.output.print(&outcomes, String::new);
     }
     if listed.is_empty() {
-        return print("No stage is recorded yet. Start one with `glee consensus ask`.\n");
+        return print("No stage is recorded yet. Start a stage with `glee consensus ask`.\n");
     }
     let width = listed.iter().map(|(outcome, _)| outcome.id.len()).max().unwrap_or(0).clamp(2, 30);
     let mut out = format!("{:<width$}  {:<14}  {:<16}  ENDED\n", "ID", "STAGE", "STARTED");

@@ -1,4 +1,4 @@
-//! `glee consensus`: several agents agree on a plan before code is written.
+//! `glee consensus`: asks several agents to agree on a plan before a coder writes code.
 
 mod ask;
 mod list;
@@ -12,10 +12,9 @@ use crate::cli::context::{CommandResult, Globals};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Several agents answer the same request in parallel. An agent with the role aggregator summarises \
-the answers and lists agreements and conflicts. An arbiter (an agent with the role judge) or you \
-decide the conflicts. The decision is binding. Without a subcommand, Glee lists the recorded \
-stages.
+Several agents answer the same request in parallel. An agent with the role aggregator summarises the answers \
+and lists agreements and conflicts. An arbiter (an agent with the role judge) decides the conflicts, or you \
+decide them. The decision is binding. Without a subcommand, Glee lists the recorded stages.
 
 Examples:
   glee consensus ask 'How should orders be retried?'

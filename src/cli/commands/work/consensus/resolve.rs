@@ -6,7 +6,7 @@ use crate::workflows::consensus::{self, Last, NextStep};
 /// End a deadlock by deciding the conflict yourself
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The name of the work
+    /// The name of the recorded run or pipeline (its `--id`)
     #[arg(value_name = "ID")]
     id: String,
     /// The approach to take: an agent's name, a label such as `approach_a`, or `hybrid` [default: Glee asks you]
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             context.resume(run, &last.plan)?
         }
         None => {
-            return Err(CommandError::usage("a decision is required, because there is no terminal to ask on")
+            return Err(CommandError::usage("without a terminal, a decision is required")
                 .hint(format!("choose an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
         }
     };

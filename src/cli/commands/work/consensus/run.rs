@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// The pipeline file, which has the keys `prompt` and `stages`
     #[arg(value_name = "PIPELINE")]
     pipeline: PathBuf,
-    /// A name for the work, with which an interrupted pipeline can be resumed
+    /// The name under which Glee records the pipeline (the same name resumes an interrupted pipeline)
     #[arg(long, value_name = "ID")]
     id: String,
     /// The request that replaces the pipeline's `prompt` (`-`: standard input)
@@ -52,7 +52,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut pipeline = Pipeline { context: &context, args, agents, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
-    // All steps are planned before the first agent call, so that a mistake in the pipeline costs nothing.
+    // Glee plans all steps before the first agent call, so that a mistake in the pipeline is found before a call
+    // causes costs.
     for step in &steps {
         pipeline.plan(step)?;
     }
@@ -107,7 +108,7 @@ struct Pipeline<'a> {
     args: &'a Args,
     agents: Vec<String>,
     prompt: String,
-    /// The synthesis of the preceding stage.
+    /// The synthesis of the previous stage.
     input: Option<Untrusted>,
     resolved: Vec<Value>,
 }
@@ -139,7 +140,8 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // The user could have deleted the files of the earlier outcome, so Glee writes these files again.
+                // Glee writes the files of the earlier outcome again, because the user could have deleted these
+                // files.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)
             }

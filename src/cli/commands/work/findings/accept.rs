@@ -1,4 +1,4 @@
-//! `glee accept`: records a person's ruling on a finding. No agent has to object to the finding first.
+//! `glee accept`: records a person's ruling on a finding. The ruling requires no objection of an agent.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -14,8 +14,8 @@ use crate::protocol::text::printable;
 /// Rule on a finding: accept the risk, refute the finding or defer the fix
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The ruling opens and settles a dispute. Later reviews apply the ruling until the code changes. \
-`glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling.
+Glee opens a dispute on the finding, and settles the dispute with your ruling. Later reviews apply the ruling \
+until the code changes. `glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling.
 
 Examples:
   glee accept F3 --reason 'only in tests'
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let until = args.until.map(|day| format!(" until {day}")).unwrap_or_default();
     stream::out(&format!("{}: DISMISS by you, {ended}{until} (dispute {number}).\n", finding.id))?;
     if finding.anchor.is_none() {
-        globals.say("note: the finding names no code, so later reviews do not recognise it");
+        globals.say("note: the finding names no code, so later reviews do not recognise the finding");
     }
     globals.say(&format!("Next: `glee runs resume {}` to finish the run", found.run.short()));
     Ok(ExitReason::Clean)

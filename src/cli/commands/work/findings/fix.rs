@@ -1,4 +1,4 @@
-//! `glee fix`: hands single findings of an ended run to the coder.
+//! `glee fix`: hands the chosen findings of an ended run to the coder.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use crate::workflows::review;
 
-/// Have the coder edit files to fix single findings
+/// Have the coder edit files to fix the chosen findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The run of the findings continues as with `glee review --fix`. The reviewers that raised the \
-findings check the changes, an objection of the coder opens a dispute, and `glee runs undo` undoes \
-the changes. The other findings of the run do not change.
+Glee continues the run of the findings as with `glee review --fix`. The reviewers that raised the findings \
+check the changes. An objection of the coder opens a dispute. `glee runs undo` undoes the changes. The other \
+findings of the run do not change.
 
 Examples:
   glee fix F3 F7
@@ -49,7 +49,7 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
     let run = found.run.short();
     if findings.is_empty() {
         return Err(CommandError::usage(format!("no mandatory finding of run {run} is open"))
-            .hint(format!("hand over a single finding with `glee fix F1 --run {run}`")));
+            .hint(format!("fix another finding with `glee fix F1 --run {run}`")));
     }
     let names = findings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     globals.say(&format!("The run continues as with `glee fix {names} --run {run}`"));
@@ -91,7 +91,8 @@ fn hand_over(
     })
 }
 
-/// Fails if the coder has nothing to do for the finding, or if a dispute about the finding is open.
+/// Fails if the finding is implemented, if a ruling has closed the finding, or if a dispute about the finding is
+/// open.
 fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
     let id = settled.finding.id;
     let closed = |dispute: String| {

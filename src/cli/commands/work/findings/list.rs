@@ -13,9 +13,9 @@ use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
 /// List the findings of all runs that are open in this tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs raised \
-a finding, the newest run decides. If a fix was undone, its finding is open again. Moved code is recognised if it has \
-at least three lines.
+A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs \
+raised a finding, its state in the newest run applies. A finding whose fix was undone is open again. Moved \
+code is recognised if it has at least three lines.
 
 Examples:
   glee findings                          list the open findings, severe ones first
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The current location of the finding, else the reviewed location, as seen from the folder of the command.
+/// The current location of the finding, or else the reviewed location, relative to the folder of the command.
 fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
     let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
     folder.path(&mut place.file);

@@ -55,7 +55,7 @@ impl RecordedRun {
         }
         let run = self.run.short();
         Err(CommandError::usage(format!("run {run} has not ended"))
-            .hint(format!("wait until it ends, or resume it with `glee runs resume {run}`")))
+            .hint(format!("wait until the run ends, or resume the run with `glee runs resume {run}`")))
     }
 }
 

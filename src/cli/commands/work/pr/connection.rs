@@ -19,7 +19,7 @@ impl RequestOnHost {
         let remote = workspace.remote_address();
         let env = |name: &str| std::env::var(name).ok();
         let address = address::find(wanted, remote.as_deref(), HostSettings::default(), &env)?;
-        let host = crate::hosts::connect(&address, workspace.root(), &env).map_err(failed)?;
+        let host = crate::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
         let request = host.request().map_err(failed)?;
         Ok(Self { host, request })
     }

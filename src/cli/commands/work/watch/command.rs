@@ -110,8 +110,8 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the running watch. If no watch is running, writes the effect of the command to the history,
-/// so that a person can end a pause at any time.
+/// Sends a command to the running watch. If no watch is running, records the command in the history, so that a
+/// person can end a pause at any time.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),
@@ -120,8 +120,8 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // A watch can be running although its socket was removed. A running watch holds this lock, so the command fails
-    // instead of writing to the history at the same time.
+    // A watch can be running although its socket was removed. A running watch holds this lock, and then the
+    // command fails instead of writing to the history of that watch.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
     let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };
@@ -133,7 +133,7 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
         WatchCommand::Resume { reason } => WatchEvent::WatchResumed { by, reason: reason.as_str().into() },
         WatchCommand::Close { issue, .. } if last.issues.iter().all(|known| known.number != *issue) => {
             return Err(CommandError::usage(format!("there is no open issue {issue}"))
-                .hint("`glee watch issues` lists them"));
+                .hint("`glee watch issues` lists the open issues"));
         }
         WatchCommand::Close { issue, reason } => {
             WatchEvent::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }

@@ -22,7 +22,7 @@ pub(crate) fn connect(globals: &Globals) -> Result<Result<Client, SocketError>, 
 }
 
 pub(crate) fn accepted(reply: Option<CommandReply>) -> Result<CommandReply, CommandError> {
-    let reply = reply.ok_or_else(|| CommandError::usage("the watch ended before it answered"))?;
+    let reply = reply.ok_or_else(|| CommandError::usage("the watch ended without an answer"))?;
     match &reply.error {
         Some(error) => Err(CommandError::usage(printable::line(error))),
         None => Ok(reply),

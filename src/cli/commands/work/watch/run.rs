@@ -52,7 +52,8 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch requests open files for this number of agents, and uses the files for connections.
+/// The watch raises the limit of open files as for this number of agents, so that the watch can accept
+/// connections.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -79,7 +80,8 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.report.format != BasicFormat::Jsonl;
     let root = workspace.root().to_owned();
-    // An error is ignored, because a watch with fewer open files only accepts fewer connections.
+    // If the limit of open files cannot be raised, the error is ignored, because the watch still works, but with
+    // fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
     let (ended, cause) = execute::drive(UNLIMITED, &terminal, None, |stop| {
         let terminal = terminal.clone();
@@ -112,7 +114,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
-                // The drawing task ends by itself, because the watch has dropped the sender of the status.
+                // The drawing task ends, because the watch has dropped the sender of the status.
                 drop(drawing.await);
             }
             ended
@@ -123,7 +125,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
         stream::out(&pretty(&ended.standing))?;
     } else if args.report.format == BasicFormat::Text && !globals.quiet {
         stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), &ended.standing)));
-        globals.say("Stopped; `glee watch` continues from here");
+        globals.say("The watch has stopped; `glee watch` continues the watch");
     }
     Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
 }
@@ -134,7 +136,7 @@ fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
             agent: names::full(agents, name.trim(), Some(Role::Coder))?.as_str().into(),
             task: text.trim().to_owned(),
         }),
-        _ => Err(CommandError::usage("`--task` requires an agent and a text").hint("write `--task NAME='...'`")),
+        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT").hint("write `--task NAME='...'`")),
     };
     tasks.iter().map(job).collect()
 }
@@ -147,8 +149,8 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
         while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // A batch takes its first line as soon as the line arrives, and then only lines in the buffer. A batch
-            // therefore never waits for a second line.
+            // A batch starts when its first line arrives, and also contains the lines that are already in the
+            // buffer. The thread does not wait for further lines of a batch.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;

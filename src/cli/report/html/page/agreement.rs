@@ -187,7 +187,8 @@ fn of_answer(answer: Answer) -> Stance {
     }
 }
 
-/// Returns the position that a ruling takes. Returns `None` for the ruling ESCALATE.
+/// Returns whether a ruling is for the finding, against the finding, or in part for the finding. Returns `None`
+/// for the ruling ESCALATE.
 fn of_ruling(ruling: &Ruling) -> Option<Stance> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Stance::For),

@@ -97,7 +97,8 @@ impl Excerpts {
         Self { files }
     }
 
-    /// Returns `None` if the file does not have the first line of the place, or if the place got no excerpt.
+    /// Returns the excerpt of `place`. Returns `None` if the file lacks the first line of `place`, or if the
+    /// maximum total size left no room for the excerpt.
     pub(crate) fn view(&self, place: &CodePlace) -> Option<CodeView> {
         let lines = self.files.get(&(place.file.clone(), place.round))?;
         lines.get(&place.line)?;

@@ -114,14 +114,15 @@ pub(crate) fn code_place(raw: &RawFinding, round: u32) -> Option<CodePlace> {
     Some(CodePlace { file: raw.file.clone()?, round, line: raw.line?, end_line: raw.end_line })
 }
 
-/// Returns the places of all findings, the open findings first.
+/// Returns the locations of all findings in the code, sorted so that open findings come first.
 pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     let mut sorted = findings.to_vec();
     sorted.sort_by_key(|finding| (!finding.blocks(), finding.state.is_closed(), finding.finding.id));
     sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
 }
 
-/// Returns the agents that raised a finding. The index of an agent in the list is the agent's key in the filter.
+/// Returns the agents that raised at least one finding of the run. The page's filter identifies an agent by the
+/// index in the returned list.
 pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
     let mut names: Vec<AgentName> =
         outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
@@ -286,7 +287,7 @@ fn reviewers(settled: &SettledFinding) -> Vec<String> {
             let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
             facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
         }
-        Class::Uncorroborated => facts.push(format!("what would decide: {}", consensus.would_decide)),
+        Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
         Class::Rejected => facts.push(consensus.why.clone()),
         Class::Disputed => facts[0].clone_from(&consensus.why),
     }
@@ -312,7 +313,7 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
         facts.push(format!("round {}", finding.round));
     }
     if let Some(earlier) = finding.reverses {
-        facts.push(format!("asks to undo what {earlier} asked for"));
+        facts.push(format!("reverses the change that {earlier} requested"));
     }
     facts.dedup();
     facts

@@ -205,7 +205,7 @@ fn tiles(outcome: &Outcome) -> Vec<TileView> {
     let number = |is: &dyn Fn(&SettledFinding) -> bool| findings.iter().filter(|finding| is(finding)).count();
     let mandatory = number(&|finding| finding.finding.mandatory);
     let blocking = number(&SettledFinding::blocks);
-    let optional = number(&|finding| !finding.finding.mandatory && !finding.state.is_closed());
+    let optional = number(&|finding| finding.is_open() && !finding.finding.mandatory);
     let fixed = number(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
     let unchecked = number(&|finding| finding.state == FindingState::Unchecked);
     let reviewers = &outcome.proof.reviewers;

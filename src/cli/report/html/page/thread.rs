@@ -150,8 +150,8 @@ impl Threads {
         }
     }
 
-    /// Puts the positions of the reviewers at the beginning of the thread. A finding without other entries gets
-    /// a thread only if several reviewers took a position on the finding.
+    /// Puts the positions of the reviewers at the beginning of the finding's thread. If the thread has no other
+    /// entries, the thread is created only for two or more positions.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
         let positions =
@@ -181,7 +181,7 @@ fn adjusted(word: &str, by: i32) -> String {
     if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
 }
 
-/// Creates the entries of threads.
+/// Creates the entries of a finding's thread. `cast` contains the roles of the participants.
 struct Speaker<'a> {
     cast: &'a Cast,
 }

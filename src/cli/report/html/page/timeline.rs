@@ -63,11 +63,12 @@ struct CallRow {
     tone: &'static str,
 }
 
-/// The time axis, which begins with the first call. Long pauses without a call are shortened. All times are in
-/// milliseconds.
+/// The time axis of the timeline, which begins with the first call. The axis shortens long pauses between calls.
+/// All times are in milliseconds.
 struct Axis {
     start: i64,
-    /// For each shortened pause: the time at which the pause ends, and the removed time.
+    /// A pair for each shortened pause: the time at which the pause ends, and the duration that was removed from
+    /// the axis.
     cuts: Vec<(i64, i64)>,
     length: i64,
 }

@@ -18,7 +18,8 @@ mod watches;
 #[derive(Debug)]
 pub(crate) struct EventLines {
     screen: Screen,
-    /// The style at the time of the last event. The width of the terminal can change between events.
+    /// The style with which the last event was drawn. The style is determined again for each event, because the
+    /// width of the terminal can change.
     style: Style,
     name_width: usize,
     shards: usize,
@@ -171,7 +172,7 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // If the content of a message is JSON, the summary of the message is shown instead.
+            // If the content of a message is JSON, the line shows the summary of the message instead.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
@@ -347,7 +348,7 @@ impl EventLines {
             Objector::Coder => format!("{coder} objects to"),
             Objector::Reviewers => "reviewers contradict each other about".to_owned(),
             Objector::Unconfirmed => "no other reviewer confirmed".to_owned(),
-            Objector::Earlier => "an earlier finding asked for the opposite of".to_owned(),
+            Objector::Earlier => "an earlier finding requests the opposite of".to_owned(),
             Objector::Person => "a person rules on".to_owned(),
             Objector::Participant => "a person objects in the pull request to".to_owned(),
         };

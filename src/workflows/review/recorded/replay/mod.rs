@@ -101,7 +101,8 @@ fn begun(events: &[Event]) -> Option<Plan> {
 fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the tag of each dispute at the time of the run. Entries from `ruled` take precedence.
+    // The disposition and the tag of each dispute at the time of the run. The values in `ruled` replace the
+    // values from other fields of the record.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
     let open = record.still_disputed.values().chain(record.carried.keys());
     states.extend(open.map(|number| ((*number).into(), (None, None))));
@@ -237,14 +238,15 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The notices are removed, because the state already contains all recorded notices.
+                // The notices of `conclude` are removed, because the state already contains the notices of the
+                // recorded run.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
-                // Takes the latest recorded results of the `review.verify` commands on the current tree or an
-                // earlier tree. If the record has no results on these trees, takes the first recorded results on
-                // a later tree.
+                // The record can contain several results of the `review.verify` commands. The replay takes the
+                // latest results on the current tree or on an earlier tree. If no such results exist, the replay
+                // takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -440,9 +442,10 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// The event that chooses the route of a dispute. If a person chose the recorded route, or if the default route
-    /// is the same as in the run, the recorded route applies. If the default route is different and no person chose
-    /// a route, the new default route applies.
+    /// Returns the event that chooses the route of a dispute. If a person chose the recorded route, or if the
+    /// replay has the same default route as the run, the recorded route applies. Without such a recorded route,
+    /// the default route of the replay applies. However, the route `human` replaces the default route `judge` if
+    /// the replay has no judge.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);

@@ -1,5 +1,5 @@
-//! Conducts a conversation over the Agent Client Protocol. Glee opens a session, sends one prompt and answers the
-//! agent's requests.
+//! Conducts one prompt turn over the Agent Client Protocol: opens a session, sends one prompt, and answers the requests
+//! of the agent.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -28,13 +28,13 @@ use crate::domain::Role;
 const LONGEST: u64 = 8 << 20;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Conversation {
+pub(crate) struct PromptTurn {
     pub(crate) role: Role,
     pub(crate) root: PathBuf,
     pub(crate) prompt: String,
 }
 
-impl Conversation {
+impl PromptTurn {
     fn capabilities(&self) -> ClientCapabilities {
         let files = FileSystemCapabilities::new()
             .read_text_file(matches!(self.role, Role::Coder | Role::Reviewer))
@@ -98,7 +98,7 @@ impl Conversation {
     }
 }
 
-impl Dialogue for Conversation {
+impl Dialogue for PromptTurn {
     fn drive<'a>(
         &'a self,
         stdout: StdoutReader,
@@ -111,7 +111,7 @@ impl Dialogue for Conversation {
         let tools = Arc::new(Mutex::new(Tools::default()));
         let known = tools.clone();
         Box::pin(async move {
-            // The connection's result is ignored, because Glee reads errors from the recorded output.
+            // The `Result` of the connection is ignored, because Glee reads errors from the recorded output.
             let _ = Client
                 .v1()
                 .name("glee")
