@@ -1,7 +1,7 @@
 //! A loopback server with the parts of GitHub's API that Glee uses. It keeps its state, takes commits and diffs from a
 //! real repository, and refuses what GitHub refuses.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -43,13 +43,15 @@ pub(crate) struct KillAt {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub(crate) repository: PathBuf,
+    /// The address of the server.
+    pub(crate) address: String,
     pub(crate) title: String,
     pub(crate) branch: String,
     pub(crate) state: String,
     pub(crate) threads: Vec<Discussion>,
     pub(crate) comments: Vec<Said>,
-    /// The conclusion and the title of the check of each commit.
-    pub(crate) checks: BTreeMap<String, (String, String)>,
+    /// The commit, the conclusion and the external id of each check.
+    pub(crate) checks: Vec<[String; 3]>,
     pub(crate) maintainers: BTreeSet<String>,
     next: u64,
     /// The methods and paths of all requests.
@@ -85,6 +87,7 @@ impl Double {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let double = Self { address, state: Arc::new(Mutex::new(state)), process: Arc::default() };
+        double.state().address.clone_from(&double.address);
         let server = double.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -125,7 +128,7 @@ impl Double {
         let kill_now = state.kill.filter(|kill| kill.request == number);
         let strike = |process: i32| {
             if process > 0 {
-                drop(kill(Pid::from_raw(process), Signal::SIGKILL));
+                kill(Pid::from_raw(process), Signal::SIGKILL).expect("the process runs");
             }
         };
         if kill_now.is_some_and(|kill| !kill.is_applied) {
@@ -231,6 +234,7 @@ impl State {
 
     fn answer(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let path = path.strip_prefix("/api/v3").or_else(|| path.strip_prefix("/api")).unwrap_or(path);
         let rest = path.strip_prefix("/repos/team/shop").unwrap_or(path).to_owned();
         if self.is_read_only && method != "GET" && (path != "/graphql" || is_mutation(body)) {
             return (403, json!({ "message": "Resource not accessible by integration" }));
@@ -280,10 +284,17 @@ impl State {
                 self.comments.push(said);
                 (201, json!({}))
             }
-            ("POST", "/check-runs") | ("PATCH", _) if rest.starts_with("/check-runs") => {
-                let title = body["output"]["title"].as_str().unwrap_or_default().to_owned();
-                self.checks.insert(text("head_sha"), (text("conclusion"), title));
-                (201, json!({ "id": 1 }))
+            ("POST", "/check-runs") => {
+                self.checks.push([text("head_sha"), text("conclusion"), text("external_id")]);
+                (201, json!({ "id": self.checks.len() }))
+            }
+            ("PATCH", _) if rest.starts_with("/check-runs/") => {
+                let id: usize = rest.rsplit('/').next().and_then(|id| id.parse().ok()).unwrap_or(0);
+                match id.checked_sub(1).and_then(|at| self.checks.get_mut(at)) {
+                    Some(check) => check[1] = text("conclusion"),
+                    None => return (404, json!({ "message": "Not Found" })),
+                }
+                (200, json!({ "id": id }))
             }
             ("PATCH", _) if rest.starts_with("/issues/comments/") => {
                 let comment = self.comments.iter_mut().find(|said| rest.ends_with(&format!("/{}", said.id)));
@@ -302,8 +313,9 @@ impl State {
             }
             ("GET", _) if rest.ends_with("/check-runs") => {
                 let commit = rest.split('/').nth(2).unwrap_or_default();
+                let runs = (1..).zip(&self.checks).filter(|(_, check)| check[0] == commit);
                 let runs: Vec<Value> =
-                    self.checks.keys().filter(|key| *key == commit).map(|_| json!({ "id": 1 })).collect();
+                    runs.map(|(id, check)| json!({ "id": id, "external_id": check[2] })).collect();
                 (200, json!({ "total_count": runs.len(), "check_runs": runs }))
             }
             ("GET", _) if rest.starts_with("/collaborators/") => {
@@ -326,10 +338,10 @@ impl State {
     }
 
     fn pull(&self) -> Value {
-        let repo = json!({ "id": 1, "clone_url": "https://git.example.org/team/shop.git" });
+        let repo = json!({ "id": 1, "clone_url": format!("{}/team/shop.git", self.address) });
         json!({
             "number": 7, "html_url": "https://git.example.org/team/shop/pull/7", "title": self.title,
-            "user": { "login": AUTHOR, "type": "User" }, "state": self.state, "merged_at": null, "draft": false,
+            "user": { "login": AUTHOR, "type": "User" }, "state": self.state, "merged": false, "draft": false,
             "base": { "sha": self.commit("refs/heads/main"), "ref": "main", "repo": repo },
             "head": { "sha": self.head(), "ref": self.branch, "repo": repo },
         })
@@ -338,7 +350,7 @@ impl State {
     fn graphql(&mut self, body: &Value) -> (u16, Value) {
         let query = body["query"].as_str().unwrap_or_default();
         if is_mutation(body) {
-            let wanted = body["variables"]["id"].as_str().unwrap_or_default().to_owned();
+            let wanted = body["variables"]["thread"].as_str().unwrap_or_default().to_owned();
             let thread = self.threads.iter_mut().find(|thread| format!("T{}", thread.comments[0].id) == wanted);
             let Some(thread) = thread else {
                 return (
@@ -346,38 +358,46 @@ impl State {
                     json!({ "errors": [{ "type": "NOT_FOUND", "message": "Could not resolve to a node" }] }),
                 );
             };
-            thread.is_resolved = query.contains("{resolveReviewThread");
+            thread.is_resolved = !query.contains("unresolveReviewThread");
             return (200, json!({ "data": {} }));
         }
         let said = |said: &Said| {
             json!({
-                "databaseId": said.id, "author": { "login": said.by, "__typename": "User" },
+                "fullDatabaseId": said.id.to_string(), "author": { "login": said.by, "__typename": "User" },
                 "authorAssociation": said.association, "body": said.body, "createdAt": "2026-01-01T00:00:00Z",
                 "lastEditedAt": null, "viewerDidAuthor": said.by == BOT,
             })
         };
-        let whole =
-            |nodes: Vec<Value>| json!({ "pageInfo": { "hasNextPage": false, "endCursor": null }, "nodes": nodes });
-        let (field, nodes): (&str, Vec<Value>) = if query.contains("{reviewThreads(") {
+        let first: usize = body["variables"]["after"].as_str().and_then(|after| after.parse().ok()).unwrap_or(0);
+        let comments = |thread: &Discussion, first: usize| paged(thread.comments.iter().map(said).collect(), first);
+        if let Some(wanted) = body["variables"]["thread"].as_str() {
+            let thread = self.threads.iter().find(|thread| format!("T{}", thread.comments[0].id) == wanted);
+            return (
+                200,
+                json!({ "data": { "node": thread.map(|thread| json!({ "comments": comments(thread, first) })) } }),
+            );
+        }
+        let nodes: Vec<Value> = if query.contains("reviewThreads(") {
             let threads = self.threads.iter().map(|thread| {
                 let line = thread.line.filter(|line| self.lines(&thread.path).contains(line));
                 json!({
                     "id": format!("T{}", thread.comments[0].id), "path": thread.path, "line": line,
-                    "isResolved": thread.is_resolved, "comments": whole(thread.comments.iter().map(said).collect()),
+                    "isResolved": thread.is_resolved, "comments": comments(thread, 0),
                 })
             });
-            ("reviewThreads", threads.collect())
+            threads.collect()
         } else {
-            ("comments", self.comments.iter().map(said).collect())
+            self.comments.iter().map(said).collect()
         };
-        let first: usize = body["variables"]["after"].as_str().and_then(|after| after.parse().ok()).unwrap_or(0);
-        let page: Vec<Value> = nodes.iter().skip(first).take(100).cloned().collect();
-        let end = first + page.len();
-        let page = json!({
-            "pageInfo": { "hasNextPage": end < nodes.len(), "endCursor": end.to_string() }, "nodes": page,
-        });
-        (200, json!({ "data": { "repository": { "pullRequest": { field: page } } } }))
+        (200, json!({ "data": { "repository": { "pullRequest": { "page": paged(nodes, first) } } } }))
     }
+}
+
+/// At most 100 nodes, from the node `first` on.
+fn paged(nodes: Vec<Value>, first: usize) -> Value {
+    let page: Vec<Value> = nodes.iter().skip(first).take(100).cloned().collect();
+    let end = first + page.len();
+    json!({ "pageInfo": { "hasNextPage": end < nodes.len(), "endCursor": end.to_string() }, "nodes": page })
 }
 
 fn is_mutation(body: &Value) -> bool {

@@ -46,7 +46,6 @@ impl Scene {
         scene.author(&["push", "-q", &bare, "main"]);
         scene.author(&["checkout", "-q", "-b", "change"]);
         git(&home, &["clone", "-q", &bare, &text(root.clone())]);
-        git(&root, &["remote", "set-url", "origin", "https://git.example.org/team/shop.git"]);
         std::fs::create_dir_all(scene.sandbox.user_config().parent().expect("a folder")).expect("a folder");
         std::fs::write(scene.sandbox.user_config(), CONFIG).expect("a file");
         scene.sandbox.program("scales", JUDGE);
@@ -56,16 +55,14 @@ impl Scene {
     /// Sets the variables that contain paths and addresses.
     fn placed(mut self) -> Self {
         let home = self.sandbox.home();
-        let config = home.join("gitconfig");
-        let text = format!(
-            "[url \"{}\"]\n\tinsteadOf = https://git.example.org/team/shop.git\n",
-            home.join("host.git").display()
-        );
+        let (config, address) = (home.join("gitconfig"), self.double.address.clone());
+        let remote = format!("{address}/team/shop.git");
+        let text = format!("[url \"{}\"]\n\tinsteadOf = {remote}\n", home.join("host.git").display());
         std::fs::write(&config, text).expect("a file");
-        let address = self.double.address.clone();
+        git(&self.sandbox.root(), &["remote", "set-url", "origin", &remote]);
         self.double.state().repository = home.join("host.git");
         self.sandbox.env("GIT_CONFIG_GLOBAL", config.display().to_string());
-        self.sandbox.env("GITHUB_SERVER_URL", "https://git.example.org").env("GITHUB_API_URL", address);
+        self.sandbox.env("GITHUB_SERVER_URL", &address).env("GITHUB_API_URL", format!("{address}/api/v3"));
         self.sandbox.env("GITHUB_TOKEN", TOKEN);
         self
     }
