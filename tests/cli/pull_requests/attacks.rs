@@ -163,7 +163,12 @@ fn more_than_three_hundred_files_are_reviewed_and_rulings_outlive_the_history() 
     step(&scene, 1);
     assert_eq!(scene.publish().code, 0);
     scene.double.state().maintainers.insert("maintainer".to_owned());
-    scene.double.state().reply("a.py", "member", "MEMBER", "This cannot happen, because the text comes from our own shop.");
+    scene.double.state().reply(
+        "a.py",
+        "member",
+        "MEMBER",
+        "This cannot happen, because the text comes from our own shop.",
+    );
     scene.double.state().reply("b.py", "maintainer", "MEMBER", "@glee dismiss we accept this");
     let arbitrated = scene.sandbox.glee(&["pr", "arbitrate", "7"]);
     assert_eq!(arbitrated.code, 0, "{arbitrated}");

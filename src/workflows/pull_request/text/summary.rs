@@ -31,7 +31,7 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
         parts.push(format!("{} {verb} for a decision", number_of(disputes, "dispute")));
     }
     let failing = |notice: &&String| notice.contains(Outcome::VERIFY_FAILS);
-    parts.extend(review.outcome.notices.iter().find(failing).map(|notice| printable::line(notice)));
+    parts.extend(review.outcome.notices.iter().find(failing).map(printable::line));
     let found = parts.join(", ");
     let unread = printable::line(&UnreadFile::languages(&review.outcome.proof.unread));
     let unread = if unread.is_empty() { String::new() } else { format!("; not reviewed: no rules for {unread}") };

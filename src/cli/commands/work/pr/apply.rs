@@ -71,7 +71,7 @@ pub(crate) fn summary(publication: &Publication) -> String {
         number => Some(format!("{number} {many}")),
     };
     let parts = [
-        (publication.comments.len() > 0).then(|| count(publication.comments.len(), "comment")),
+        (!publication.comments.is_empty()).then(|| count(publication.comments.len(), "comment")),
         several(replies, "reply", "replies"),
         several(resolved(true), "thread resolved", "threads resolved"),
         several(resolved(false), "thread opened again", "threads opened again"),
