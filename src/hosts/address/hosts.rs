@@ -1,17 +1,17 @@
 //! Known hosts, and the variables that continuous integration services set.
 
-use super::location::{Location, RepositoryAddress, Variables, split};
+use super::server::{RepositoryAddress, Variables, WebServer, split};
 use crate::hosts::model::HostKind;
 
 /// The server of the current job.
-pub(super) struct JobServer {
-    pub(super) location: Location,
-    pub(super) kind: HostKind,
-    pub(super) api: Option<String>,
+pub(crate) struct JobServer {
+    pub(crate) server: WebServer,
+    pub(crate) kind: HostKind,
+    pub(crate) api: Option<String>,
 }
 
 /// Returns the server that the variables of GitLab, GitHub Actions, or Gitea's or Forgejo's Actions name.
-pub(super) fn job_server(env: Variables<'_>) -> Option<JobServer> {
+pub(crate) fn job_server(env: Variables<'_>) -> Option<JobServer> {
     let (server, kind, api) = match set(env, "CI_SERVER_URL") {
         Some(server) => (server, HostKind::GitLab, set(env, "CI_API_V4_URL")),
         None => {
@@ -21,27 +21,27 @@ pub(super) fn job_server(env: Variables<'_>) -> Option<JobServer> {
             (set(env, "GITHUB_SERVER_URL")?, kind, set(env, "GITHUB_API_URL"))
         }
     };
-    let (mut location, path) = Location::of_url(&server)?;
+    let (mut server, path) = WebServer::of_url(&server)?;
     let prefix = path.trim_matches('/');
     if !prefix.is_empty() {
-        location.prefix = format!("/{prefix}");
+        server.prefix = format!("/{prefix}");
     }
-    Some(JobServer { location, kind, api })
+    Some(JobServer { server, kind, api })
 }
 
 /// Returns the repository in which the job runs.
-pub(super) fn repository_of_job(env: Variables<'_>) -> Option<RepositoryAddress> {
-    let server = job_server(env)?;
-    let path = match server.kind {
+pub(crate) fn repository_of_job(env: Variables<'_>) -> Option<RepositoryAddress> {
+    let job = job_server(env)?;
+    let path = match job.kind {
         HostKind::GitLab => set(env, "CI_MERGE_REQUEST_PROJECT_PATH").or_else(|| set(env, "CI_PROJECT_PATH"))?,
         HostKind::GitHub | HostKind::Gitea => set(env, "GITHUB_REPOSITORY")?,
     };
     let (owner, repository) = split(&path.split('/').collect::<Vec<_>>())?;
-    Some(RepositoryAddress { location: server.location, owner, repository, kind: Some(server.kind) })
+    Some(RepositoryAddress { server: job.server, owner, repository, kind: Some(job.kind) })
 }
 
 /// Returns the number of the request for which the job runs.
-pub(super) fn number_of_job(env: Variables<'_>) -> Option<u64> {
+pub(crate) fn number_of_job(env: Variables<'_>) -> Option<u64> {
     if let Some(number) = set(env, "CI_MERGE_REQUEST_IID") {
         return number.parse().ok();
     }
@@ -50,7 +50,7 @@ pub(super) fn number_of_job(env: Variables<'_>) -> Option<u64> {
 }
 
 /// The kinds of hosts with fixed names.
-pub(super) fn known(host: &str) -> Option<HostKind> {
+pub(crate) fn known(host: &str) -> Option<HostKind> {
     match host {
         "github.com" => Some(HostKind::GitHub),
         "gitlab.com" => Some(HostKind::GitLab),
@@ -61,7 +61,7 @@ pub(super) fn known(host: &str) -> Option<HostKind> {
 }
 
 /// The kind that the first label of a host's name states, such as `gitlab.example.org`.
-pub(super) fn by_label(host: &str) -> Option<HostKind> {
+pub(crate) fn by_label(host: &str) -> Option<HostKind> {
     match host.split_once('.')?.0 {
         "github" => Some(HostKind::GitHub),
         "gitlab" => Some(HostKind::GitLab),
@@ -70,8 +70,8 @@ pub(super) fn by_label(host: &str) -> Option<HostKind> {
     }
 }
 
-pub(super) fn default_api(kind: HostKind, location: &Location) -> String {
-    let Location { scheme, host, prefix } = location;
+pub(crate) fn default_api(kind: HostKind, server: &WebServer) -> String {
+    let WebServer { scheme, host, prefix } = server;
     match kind {
         HostKind::GitHub if host == "github.com" || host.ends_with(".ghe.com") => format!("https://api.{host}"),
         HostKind::GitHub => format!("{scheme}://{host}{prefix}/api/v3"),

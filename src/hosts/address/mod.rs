@@ -7,8 +7,8 @@
 //! the web address, or from the first label of the host's name, in this order.
 
 mod hosts;
-mod location;
 mod repository;
+mod server;
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +17,9 @@ use thiserror::Error;
 use super::model::HostKind;
 use super::origin::origin;
 use crate::domain::Advice;
-use location::{Location, RepositoryAddress};
+use server::{RepositoryAddress, WebServer};
 
-pub use location::Variables;
+pub use server::Variables;
 
 /// A pull request of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,21 +128,21 @@ fn with_host(
     settings: HostSettings<'_>,
     env: Variables<'_>,
 ) -> Result<RequestAddress, AddressError> {
-    let RepositoryAddress { location, owner, repository, kind: by_form } = place;
-    let job = hosts::job_server(env).filter(|job| job.location.host == location.host);
+    let RepositoryAddress { server, owner, repository, kind: by_form } = place;
+    let job = hosts::job_server(env).filter(|job| job.server.host == server.host);
     let kind = settings
         .kind
-        .or_else(|| hosts::known(&location.host))
+        .or_else(|| hosts::known(&server.host))
         .or(job.as_ref().map(|job| job.kind))
         .or(by_form)
-        .or_else(|| hosts::by_label(&location.host))
-        .ok_or_else(|| AddressError::UnknownKind(location.host.clone()))?;
+        .or_else(|| hosts::by_label(&server.host))
+        .ok_or_else(|| AddressError::UnknownKind(server.host.clone()))?;
     let stated = settings.api.map(str::to_owned).or_else(|| job.filter(|job| job.kind == kind)?.api);
-    let api = stated.unwrap_or_else(|| hosts::default_api(kind, &location));
+    let api = stated.unwrap_or_else(|| hosts::default_api(kind, &server));
     let api = api.trim_end_matches('/').to_owned();
     if let Err(why) = origin(&api) {
         return Err(AddressError::InvalidApi { address: api, why });
     }
-    let Location { host, .. } = location;
+    let WebServer { host, .. } = server;
     Ok(RequestAddress { kind, host, api, owner, repository, number })
 }

@@ -4,7 +4,7 @@ use crate::hosts::address::{RequestAddress, Variables};
 use crate::hosts::model::HostKind;
 
 /// The variables for a host of the given kind, in the order in which they are used.
-pub(super) fn variables(kind: HostKind) -> &'static [&'static str] {
+pub(crate) fn variables(kind: HostKind) -> &'static [&'static str] {
     match kind {
         HostKind::GitHub => &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
         HostKind::GitLab => &["GITLAB_TOKEN", "CI_JOB_TOKEN"],
@@ -14,7 +14,7 @@ pub(super) fn variables(kind: HostKind) -> &'static [&'static str] {
 }
 
 /// Whether the token in the variable belongs to the host.
-pub(super) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
+pub(crate) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
     let named = |name: &str| env(name).filter(|value| !value.is_empty()).map(|value| host_of(&value));
     let is_gitea_job = ["GITEA_ACTIONS", "FORGEJO_ACTIONS"].iter().any(|name| named(name).is_some());
     let job = named("GITHUB_SERVER_URL");

@@ -31,7 +31,7 @@ const TOKENS: &[&str] = &[
 
 /// Returns the name of the program and the token that the program states for the host. `None` if the program is
 /// missing, inside `tree`, fails, or has no token for the host.
-pub(super) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
+pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
     let host = address.host.as_str();
     let (name, arguments, input) = match address.kind {
         HostKind::GitHub => ("gh", vec!["auth", "token", "--hostname", host], None),

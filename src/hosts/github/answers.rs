@@ -7,7 +7,7 @@ use crate::hosts::diff_lines::DiffLines;
 use crate::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
 
 #[derive(Debug, Deserialize)]
-pub(super) struct PullAnswer {
+pub(crate) struct PullAnswer {
     number: u64,
     html_url: String,
     title: Untrusted,
@@ -37,14 +37,14 @@ struct RepositoryAnswer {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct UserAnswer {
+pub(crate) struct UserAnswer {
     login: String,
     #[serde(rename = "type", default)]
     kind: String,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct FileAnswer {
+pub(crate) struct FileAnswer {
     filename: String,
     status: String,
     previous_filename: Option<String>,
@@ -53,29 +53,29 @@ pub(super) struct FileAnswer {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct CheckRuns {
-    pub(super) check_runs: Vec<CheckRunAnswer>,
+pub(crate) struct CheckRuns {
+    pub(crate) check_runs: Vec<CheckRunAnswer>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct CheckRunAnswer {
-    pub(super) id: u64,
-    pub(super) external_id: Option<String>,
+pub(crate) struct CheckRunAnswer {
+    pub(crate) id: u64,
+    pub(crate) external_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct PermissionAnswer {
+pub(crate) struct PermissionAnswer {
     /// `admin`, `write`, `read` or `none`. The roles `maintain` and `triage` appear as `write` and `read`.
-    pub(super) permission: String,
+    pub(crate) permission: String,
 }
 
 /// An object of which Glee reads nothing.
 #[derive(Debug, Deserialize)]
-pub(super) struct CreatedAnswer {}
+pub(crate) struct CreatedAnswer {}
 
 impl PullAnswer {
     /// Fails if the repository of the base commit is missing.
-    pub(super) fn into_request(self) -> Result<PullRequest, &'static str> {
+    pub(crate) fn into_request(self) -> Result<PullRequest, &'static str> {
         let Some(repository) = self.base.repo else { return Err("the repository of the base commit is missing") };
         let state = match (self.merged, self.state.as_str()) {
             (true, _) => RequestState::Merged,
@@ -108,7 +108,7 @@ impl PullAnswer {
 }
 
 impl FileAnswer {
-    pub(super) fn into_file(self) -> ChangedFile {
+    pub(crate) fn into_file(self) -> ChangedFile {
         let DiffLines { shown: lines, added } = match &self.patch {
             // The right side of a deleted file has no lines.
             Some(patch) if self.status != "removed" => DiffLines::of(patch),

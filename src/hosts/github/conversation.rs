@@ -15,13 +15,13 @@ const COMMENT: &str = "fullDatabaseId body createdAt lastEditedAt viewerDidAutho
                        author { login __typename }";
 
 /// The queries of GraphQL for one pull request.
-pub(super) struct Graph<'a> {
-    pub(super) transport: &'a Transport,
+pub(crate) struct Graph<'a> {
+    pub(crate) transport: &'a Transport,
     /// The address of GraphQL.
-    pub(super) url: String,
-    pub(super) owner: &'a str,
-    pub(super) repository: &'a str,
-    pub(super) number: u64,
+    pub(crate) url: String,
+    pub(crate) owner: &'a str,
+    pub(crate) repository: &'a str,
+    pub(crate) number: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -56,7 +56,7 @@ struct ThreadNode {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CommentNode {
+pub(crate) struct CommentNode {
     /// The number of the REST API. GraphQL prints the number as a string, because the number can exceed 32 bits.
     full_database_id: String,
     body: Untrusted,
@@ -96,7 +96,7 @@ impl CommentNode {
 
 impl Graph<'_> {
     /// Reads all threads. Members have the permission [`Permission::Member`], also if they are maintainers.
-    pub(super) fn threads(&self) -> Result<Vec<Thread>, HostError> {
+    pub(crate) fn threads(&self) -> Result<Vec<Thread>, HostError> {
         let query = format!(
             "query($owner: String!, $repository: String!, $number: Int!, $after: String) {{ \
              repository(owner: $owner, name: $repository) {{ pullRequest(number: $number) {{ \
@@ -124,7 +124,7 @@ impl Graph<'_> {
     }
 
     /// Reads all comments that belong to no line.
-    pub(super) fn comments(&self) -> Result<Vec<Comment>, HostError> {
+    pub(crate) fn comments(&self) -> Result<Vec<Comment>, HostError> {
         let query = format!(
             "query($owner: String!, $repository: String!, $number: Int!, $after: String) {{ \
              repository(owner: $owner, name: $repository) {{ pullRequest(number: $number) {{ \
@@ -135,7 +135,7 @@ impl Graph<'_> {
         Ok(nodes.into_iter().map(CommentNode::into_comment).collect())
     }
 
-    pub(super) fn set_resolved(&self, thread: &ThreadId, is_resolved: bool) -> Result<(), HostError> {
+    pub(crate) fn set_resolved(&self, thread: &ThreadId, is_resolved: bool) -> Result<(), HostError> {
         let mutation = if is_resolved { "resolveReviewThread" } else { "unresolveReviewThread" };
         let query =
             format!("mutation($thread: ID!) {{ {mutation}(input: {{threadId: $thread}}) {{ thread {{ id }} }} }}");

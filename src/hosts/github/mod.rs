@@ -20,7 +20,7 @@ use answers::{CheckRuns, CreatedAnswer, FileAnswer, PermissionAnswer, PullAnswer
 use conversation::Graph;
 
 /// The headers of all requests.
-pub(super) const HEADERS: &[(&str, &str)] =
+pub(crate) const HEADERS: &[(&str, &str)] =
     &[("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")];
 
 /// The maximum number of files of a pull request that GitHub lists.
@@ -35,7 +35,7 @@ const CHECK: &str = "glee";
 /// The maximum number of characters of a commit status.
 const DESCRIPTION: usize = 140;
 
-pub(super) struct GitHub {
+pub(crate) struct GitHub {
     transport: Transport,
     address: RequestAddress,
     /// The permissions of members, by login.
@@ -43,7 +43,7 @@ pub(super) struct GitHub {
 }
 
 impl GitHub {
-    pub(super) fn new(transport: Transport, address: RequestAddress) -> Self {
+    pub(crate) fn new(transport: Transport, address: RequestAddress) -> Self {
         Self { transport, address, permissions: RefCell::default() }
     }
 

@@ -18,7 +18,7 @@ const UNSTATED: i64 = 60;
 
 /// Returns the end of the rate limit because of which the host did not process the request. `None` if the answer
 /// states no rate limit. `earlier` is the number of preceding answers to this request that stated one.
-pub(super) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timestamp> {
+pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timestamp> {
     let states_limit = match reply.status.as_u16() {
         429 => true,
         403 => {
@@ -47,7 +47,7 @@ pub(super) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timesta
 }
 
 /// Returns the time that `Retry-After` states in seconds or as a date.
-pub(super) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
+pub(crate) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
     let value = reply.header("retry-after")?.trim();
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));

@@ -4,7 +4,7 @@ use super::reply::Reply;
 use crate::hosts::origin::origin;
 
 /// Returns the target of the link with the relation `next`.
-pub(super) fn next(reply: &Reply) -> Option<String> {
+pub(crate) fn next(reply: &Reply) -> Option<String> {
     for value in reply.headers.get_all("link") {
         for link in value.to_str().ok()?.split(",").map(str::trim) {
             let Some((target, parameters)) = link.strip_prefix('<').and_then(|link| link.split_once('>')) else {
@@ -23,13 +23,13 @@ pub(super) fn next(reply: &Reply) -> Option<String> {
 }
 
 /// Returns the address of a path of the API. An address of the API's origin stays the same.
-pub(super) fn address(base: &str, path: &str) -> Result<String, String> {
+pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }
 
 /// Returns the address that an answer from the address `from` refers to. The origin has to stay the same, because the
 /// next request contains the token.
-pub(super) fn follow(from: &str, target: &str) -> Result<String, String> {
+pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;
     let url = match target {
         _ if target.starts_with("//") => return Err("the answer refers to an address without a scheme".to_owned()),

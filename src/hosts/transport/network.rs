@@ -20,7 +20,7 @@ const REQUEST: Duration = Duration::from_secs(60);
 const LARGEST: u64 = 32 << 20;
 
 /// Creates the client for an address.
-pub(super) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Agent, String> {
+pub(crate) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Agent, String> {
     origin(base)?;
     let uri: Uri = base.parse().map_err(|error| format!("the address is invalid: {error}"))?;
     let is_local = uri.host().is_some_and(is_loopback);
@@ -56,7 +56,7 @@ fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
 }
 
 /// Reads the whole answer.
-pub(super) fn reply(result: Result<Response<Body>, Error>) -> Result<Reply, Lost> {
+pub(crate) fn reply(result: Result<Response<Body>, Error>) -> Result<Reply, Lost> {
     let (head, body) = result.map_err(|error| lost(&error))?.into_parts();
     let mut bytes = Vec::new();
     let read = body.into_reader().take(LARGEST + 1).read_to_end(&mut bytes);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::reply::Reply;
 
 /// Returns the message of the host, or the status if the answer has no message. The text is not escaped.
-pub(super) fn reason(reply: &Reply) -> String {
+pub(crate) fn reason(reply: &Reply) -> String {
     let status = format!("status {}", reply.status);
     let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else { return status };
     let mut parts = Vec::new();
@@ -31,6 +31,6 @@ pub(super) fn reason(reply: &Reply) -> String {
 }
 
 /// Returns the object of a purpose, such as `pull request` for `read the pull request`.
-pub(super) fn object(what: &str) -> &str {
+pub(crate) fn object(what: &str) -> &str {
     what.split_once(" the ").map_or(what, |(_, object)| object)
 }

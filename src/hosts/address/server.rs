@@ -8,27 +8,27 @@ pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A web server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Location {
+pub(crate) struct WebServer {
     /// `https`, or `http` on a loopback address.
-    pub(super) scheme: &'static str,
+    pub(crate) scheme: &'static str,
     /// The name with the port of the web server, in lower case.
-    pub(super) host: String,
+    pub(crate) host: String,
     /// The path of the server's start page: empty, or such as `/gitlab`.
-    pub(super) prefix: String,
+    pub(crate) prefix: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RepositoryAddress {
-    pub(super) location: Location,
-    pub(super) owner: String,
-    pub(super) repository: String,
+pub(crate) struct RepositoryAddress {
+    pub(crate) server: WebServer,
+    pub(crate) owner: String,
+    pub(crate) repository: String,
     /// The kind of the host, if the form of the address shows it.
-    pub(super) kind: Option<HostKind>,
+    pub(crate) kind: Option<HostKind>,
 }
 
-impl Location {
+impl WebServer {
     /// Parses `scheme://[user@]host[:port][/path]` with `https` or `http`, and returns the path, too.
-    pub(super) fn of_url(url: &str) -> Option<(Self, &str)> {
+    pub(crate) fn of_url(url: &str) -> Option<(Self, &str)> {
         let (scheme, rest) = url.split_once("://")?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let host = authority.rsplit('@').next()?.to_ascii_lowercase();
@@ -52,13 +52,13 @@ impl Location {
     }
 }
 
-pub(super) fn is_host(name: &str) -> bool {
+pub(crate) fn is_host(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
 }
 
 /// Splits a path into the owner and the repository. Both become parts of addresses of the API, so they consist of
 /// the characters that hosts permit in names.
-pub(super) fn split(parts: &[&str]) -> Option<(String, String)> {
+pub(crate) fn split(parts: &[&str]) -> Option<(String, String)> {
     let is_name = |part: &&str| {
         !part.is_empty()
             && !part.chars().all(|c| c == '.')
