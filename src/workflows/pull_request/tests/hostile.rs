@@ -222,9 +222,7 @@ fn hostile_texts_of_findings_stay_text() {
             for bad in ["@", "<", "://", "www.", "#1", "GH-1", "![", "\n/", "evil.example)"] {
                 assert!(!shown.contains(bad), "{bad:?} of {text:?} in {shown}");
             }
-            for secret in ["ghp_0123456789abcdefghijABCDEFGHIJ012345"] {
-                assert!(!body.contains(secret), "{body}");
-            }
+            assert!(!body.contains("ghp_0123456789abcdefghijABCDEFGHIJ012345"), "{body}");
             let id = CommentId("1".to_owned());
             let marks = marker::marks(&comment(id, "glee[bot]", Permission::Member, &body, true)).unwrap();
             assert_eq!((marks.answers.len(), marks.rulings.len(), marks.broken), (0, 0, 0), "{body}");

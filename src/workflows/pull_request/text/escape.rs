@@ -36,6 +36,6 @@ pub(crate) fn commit(id: &str) -> String {
 
 /// Sets names apart as code, as in "`a`, `b`".
 pub(crate) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.into_iter().map(|name| code(name)).collect();
+    let names: Vec<String> = names.into_iter().map(code).collect();
     names.join(", ")
 }

@@ -1,6 +1,7 @@
 //! The summary comment, which is also the summary of the check.
 
 use crate::domain::{Outcome, SettledFinding, Tag, UnreadFile, number_of};
+use crate::protocol::secrets::redact;
 use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::check::Blocking;
 use crate::workflows::pull_request::input::RequestReview;
@@ -32,7 +33,9 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
         parts.push(format!("{} {verb} for a decision", number_of(disputes, "dispute")));
     }
     let failing = |notice: &&String| notice.contains(Outcome::VERIFY_FAILS);
-    parts.extend(review.outcome.notices.iter().find(failing).map(|notice| printable::line(notice)));
+    parts.extend(
+        review.outcome.notices.iter().find(failing).map(|notice| redact(&printable::line(notice)).into_owned()),
+    );
     let found = parts.join(", ");
     let unread = printable::line(&UnreadFile::languages(&review.outcome.proof.unread));
     let unread = if unread.is_empty() { String::new() } else { format!("; not reviewed: no rules for {unread}") };
