@@ -4,14 +4,14 @@
 
 /// A text with a maximum length. After the first part that does not fit, no further part is added, so that the
 /// parts that are left out are less important than the parts that are included.
-pub(crate) struct Page {
+pub(crate) struct MarkupPage {
     pub(crate) text: String,
     /// The maximum number of characters.
     most: usize,
     is_full: bool,
 }
 
-impl Page {
+impl MarkupPage {
     pub(crate) fn new(text: String, most: usize) -> Self {
         Self { text, most, is_full: false }
     }

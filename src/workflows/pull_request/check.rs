@@ -4,7 +4,7 @@ use crate::config::settings::PrMode;
 use crate::domain::ExitReason;
 use crate::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workflows::pull_request::standing::Standing;
+use crate::workflows::pull_request::standing::RequestStanding;
 
 /// The number of findings that prevent a clean outcome, after all disputes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,10 +19,12 @@ impl Blocking {
     pub(crate) fn of(review: &RequestReview<'_>) -> Self {
         let mut blocking = Self::default();
         for settled in review.outcome.findings.iter().filter(|settled| settled.finding.mandatory) {
-            match Standing::of(review, settled) {
-                Standing::Open | Standing::Enforced(_) => blocking.open += usize::from(!settled.state.is_closed()),
-                Standing::Escalated(_) | Standing::Undecided => blocking.disputes += 1,
-                Standing::Closed(_) | Standing::Quiet => {}
+            match RequestStanding::of(review, settled) {
+                RequestStanding::Open | RequestStanding::Enforced(_) => {
+                    blocking.open += usize::from(!settled.state.is_closed())
+                }
+                RequestStanding::Escalated(_) | RequestStanding::Undecided => blocking.disputes += 1,
+                RequestStanding::Closed(_) | RequestStanding::Quiet => {}
             }
         }
         blocking

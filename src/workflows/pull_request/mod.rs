@@ -4,11 +4,10 @@
 //! The conversation on the host is the only state. Hidden markers in comments of Glee contain what Glee said before
 //! (`marker`), so a publication that stops at any point is completed by the next plan without repetitions.
 //!
-//! `threads` finds the thread of each finding, `commands` parses replies, `standing` is the state of a finding after
+//! `threads` finds the thread of each finding, `standing` is the state of a finding after
 //! all disputes, `statements` decides what is due in a thread, `placement` finds the lines of a new comment, and `text` contains the bodies of all comments.
 
 mod check;
-mod commands;
 mod input;
 mod marker;
 mod placement;

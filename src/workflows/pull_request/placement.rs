@@ -11,7 +11,7 @@ use crate::protocol::text::printable;
 use crate::workflows::pull_request::input::RequestReview;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CommentPlace {
     pub(crate) path: String,
     /// `None` for the whole file.
     pub(crate) line: Option<u32>,
@@ -22,18 +22,18 @@ pub(crate) struct Place {
 }
 
 /// The place of a comment on a finding. `None` if the pull request does not change the file.
-pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<Place> {
+pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<CommentPlace> {
     let raw = &settled.finding.raw;
     let file = review.files.iter().find(|file| Some(&file.path) == raw.file.as_ref())?;
     let at = |lines: &RangeInclusive<u32>, fix| {
         let (first, last) = (*lines.start(), *lines.end());
         let start_line = (first < last).then_some(first);
-        Place { path: file.path.clone(), line: Some(last), start_line, fix }
+        CommentPlace { path: file.path.clone(), line: Some(last), start_line, fix }
     };
     if let Some((lines, fix)) = fix(review, settled, file) {
         return Some(at(&lines, Some(fix)));
     }
-    let whole = Place { path: file.path.clone(), line: None, start_line: None, fix: None };
+    let whole = CommentPlace { path: file.path.clone(), line: None, start_line: None, fix: None };
     let Some(first) = raw.line else { return Some(whole) };
     let lines = first..=raw.end_line.unwrap_or(first).max(first);
     Some(if is_in_diff(file, &lines) {

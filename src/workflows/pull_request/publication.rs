@@ -5,9 +5,9 @@ use crate::domain::{Finding, SettledFinding};
 use crate::hosts::{Check, Comment, CommentId, NewComment, RequestState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, FindingMark};
-use crate::workflows::pull_request::placement::{self, Place};
+use crate::workflows::pull_request::placement::{self, CommentPlace};
 use crate::workflows::pull_request::replies::replies;
-use crate::workflows::pull_request::standing::Standing;
+use crate::workflows::pull_request::standing::RequestStanding;
 use crate::workflows::pull_request::statements::{self, ThreadChange};
 use crate::workflows::pull_request::threads::{self, FindingThread};
 use crate::workflows::pull_request::{check, text};
@@ -83,7 +83,7 @@ fn comments<'a>(
     let started = threads.iter().filter(|thread| thread.mark.run == *run).count();
     let mut room = usize::try_from(review.settings.max_comments).unwrap_or(usize::MAX).saturating_sub(started);
     let mut open: Vec<&SettledFinding> = review.outcome.findings.iter().collect();
-    open.retain(|settled| Standing::of(review, settled).is_open() && !has_thread(settled));
+    open.retain(|settled| RequestStanding::of(review, settled).is_open() && !has_thread(settled));
     open.sort_by_key(|settled| text::importance(settled));
     let (mut comments, mut unplaced) = (Vec::new(), Vec::new());
     for settled in open {
@@ -99,8 +99,8 @@ fn comments<'a>(
     (comments, unplaced)
 }
 
-fn comment<'a>(review: &RequestReview<'a>, settled: &'a SettledFinding, place: Place) -> NewComment {
-    let standing = Standing::of(review, settled);
+fn comment<'a>(review: &RequestReview<'a>, settled: &'a SettledFinding, place: CommentPlace) -> NewComment {
+    let standing = RequestStanding::of(review, settled);
     let Finding { id, raw, .. } = &settled.finding;
     let mark = FindingMark::new(&review.outcome.run, *id, raw.line, threads::anchor(&settled.finding));
     let mut markers = vec![mark.written()];

@@ -6,21 +6,21 @@ use crate::domain::{
 use crate::workflows::pull_request::input::{RequestDispute, RequestReview};
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Standing<'a> {
+pub(crate) enum RequestStanding<'a> {
     Open,
     /// The dispute waits for a judge, for example because the judge failed.
     Undecided,
     /// The dispute waits for a person.
-    Escalated(Decision<'a>),
-    Enforced(Decision<'a>),
-    Closed(Decision<'a>),
+    Escalated(KnownDecision<'a>),
+    Enforced(KnownDecision<'a>),
+    Closed(KnownDecision<'a>),
     /// Reviewers rejected the finding, or a coder fixed the finding in the work tree.
     Quiet,
 }
 
 /// A decision about a finding, as far as it is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Decision<'a> {
+pub(crate) struct KnownDecision<'a> {
     pub(crate) disposition: Option<&'a Disposition>,
     pub(crate) record: Option<&'a RulingRecord>,
     pub(crate) shared: Option<&'a SharedRuling>,
@@ -29,7 +29,7 @@ pub(crate) struct Decision<'a> {
     pub(crate) is_new: bool,
 }
 
-impl<'a> Standing<'a> {
+impl<'a> RequestStanding<'a> {
     /// The standing of a finding of the outcome.
     pub(crate) fn of(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         match review.disputes.iter().find(|dispute| dispute.finding == settled.finding.id) {
@@ -48,8 +48,11 @@ impl<'a> Standing<'a> {
     }
 
     fn disputed(known: &'a RequestDispute) -> Self {
-        let decision =
-            Decision { shared: known.shared.as_ref(), is_new: known.is_new, ..Decision::of(&known.dispute) };
+        let decision = KnownDecision {
+            shared: known.shared.as_ref(),
+            is_new: known.is_new,
+            ..KnownDecision::of(&known.dispute)
+        };
         match &known.dispute.disposition {
             Some(disposition) if disposition.closes() => Self::Closed(decision),
             Some(_) => Self::Enforced(decision),
@@ -61,7 +64,7 @@ impl<'a> Standing<'a> {
     }
 
     fn before(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
-        let known = || review.outcome.dispute_of(settled).map(Decision::of).unwrap_or_default();
+        let known = || review.outcome.dispute_of(settled).map(KnownDecision::of).unwrap_or_default();
         match &settled.state {
             FindingState::Resolved | FindingState::Unchecked => Self::Quiet,
             FindingState::Disputed { .. } => Self::Escalated(known()),
@@ -70,7 +73,7 @@ impl<'a> Standing<'a> {
             FindingState::AlreadyRuled { dispute, disposition } => {
                 let earlier = settled.earlier.iter().find(|earlier| earlier.dispute == *dispute);
                 let rationale = earlier.map(|earlier| &earlier.rationale);
-                let decision = Decision { disposition: Some(disposition), rationale, ..known() };
+                let decision = KnownDecision { disposition: Some(disposition), rationale, ..known() };
                 if disposition.closes() { Self::Closed(decision) } else { Self::Enforced(decision) }
             }
             _ if settled.finding.is_rejected() => Self::Quiet,
@@ -84,7 +87,7 @@ impl<'a> Standing<'a> {
     }
 }
 
-impl<'a> Decision<'a> {
+impl<'a> KnownDecision<'a> {
     fn of(dispute: &'a Dispute) -> Self {
         Self { disposition: dispute.disposition.as_ref(), record: dispute.rulings.last(), ..Self::default() }
     }

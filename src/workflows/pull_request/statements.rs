@@ -10,8 +10,8 @@
 use crate::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, AnswerMark, ThreadStatement};
-use crate::workflows::pull_request::replies::{Pending, Replies};
-use crate::workflows::pull_request::standing::{Decision, Standing};
+use crate::workflows::pull_request::replies::{PendingReplies, Replies};
+use crate::workflows::pull_request::standing::{KnownDecision, RequestStanding};
 use crate::workflows::pull_request::text;
 use crate::workflows::pull_request::threads::FindingThread;
 
@@ -35,7 +35,7 @@ pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &
                 due.close(ThreadStatement::Fixed, text::fixed(due.head), Vec::new(), Vec::new());
             }
         }
-        Some(settled) => due.continued(&Standing::of(review, settled), settled.finding.mandatory),
+        Some(settled) => due.continued(&RequestStanding::of(review, settled), settled.finding.mandatory),
     }
     let refusals = replies.refusals.iter().filter(|refusal| refusal.thread == of.thread.id);
     let refusals: Vec<_> = refusals.collect();
@@ -48,8 +48,10 @@ pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &
 }
 
 /// The markers of the decision about a finding, for the comment that starts its thread.
-pub(crate) fn markers(review: &RequestReview<'_>, standing: &Standing<'_>) -> Vec<String> {
-    let (Standing::Enforced(decision) | Standing::Escalated(decision) | Standing::Closed(decision)) = standing
+pub(crate) fn markers(review: &RequestReview<'_>, standing: &RequestStanding<'_>) -> Vec<String> {
+    let (RequestStanding::Enforced(decision)
+    | RequestStanding::Escalated(decision)
+    | RequestStanding::Closed(decision)) = standing
     else {
         return Vec::new();
     };
@@ -57,10 +59,10 @@ pub(crate) fn markers(review: &RequestReview<'_>, standing: &Standing<'_>) -> Ve
     std::iter::once(mark.written()).chain(decision.shared.and_then(marker::ruling)).collect()
 }
 
-fn statement(standing: &Standing<'_>, decision: &Decision<'_>) -> ThreadStatement {
+fn statement(standing: &RequestStanding<'_>, decision: &KnownDecision<'_>) -> ThreadStatement {
     match standing {
-        Standing::Escalated(_) => ThreadStatement::Escalated,
-        Standing::Enforced(_) => ThreadStatement::Ruled { disposition: ENFORCED.to_owned() },
+        RequestStanding::Escalated(_) => ThreadStatement::Escalated,
+        RequestStanding::Enforced(_) => ThreadStatement::Ruled { disposition: ENFORCED.to_owned() },
         _ => {
             let disposition = decision.disposition.map_or("discarded", crate::domain::Disposition::as_str);
             ThreadStatement::Ruled { disposition: disposition.to_owned() }
@@ -71,7 +73,7 @@ fn statement(standing: &Standing<'_>, decision: &Decision<'_>) -> ThreadStatemen
 struct Due<'a> {
     thread: &'a Thread,
     head: &'a str,
-    pending: Pending,
+    pending: PendingReplies,
     /// What Glee said so far, without refusals.
     said: Vec<AnswerMark>,
     changes: Vec<ThreadChange>,
@@ -81,7 +83,7 @@ impl<'a> Due<'a> {
     fn of(review: &RequestReview<'a>, thread: &'a Thread) -> Self {
         let answers = thread.comments.iter().filter_map(marker::marks).flat_map(|marks| marks.answers);
         let said = answers.filter(|mark| mark.statement != ThreadStatement::Refused).collect();
-        let pending = Pending::of(review, thread);
+        let pending = PendingReplies::of(review, thread);
         Self { thread, head: &review.request.head.id, pending, said, changes: Vec::new() }
     }
 
@@ -93,17 +95,17 @@ impl<'a> Due<'a> {
         self.last().is_some_and(closes)
     }
 
-    fn continued(&mut self, standing: &Standing<'_>, is_mandatory: bool) {
+    fn continued(&mut self, standing: &RequestStanding<'_>, is_mandatory: bool) {
         match standing {
-            Standing::Quiet => {}
-            Standing::Closed(decision) => {
+            RequestStanding::Quiet => {}
+            RequestStanding::Closed(decision) => {
                 let is_said = matches!(self.last(), Some(ThreadStatement::Ruled { .. })) && self.is_closed();
                 if let Some(answers) = self.answers(is_said, decision) {
                     let markers = decision.shared.and_then(marker::ruling).into_iter().collect();
                     self.close(statement(standing, decision), text::ruling(decision), answers, markers);
                 }
             }
-            Standing::Enforced(decision) | Standing::Escalated(decision) => {
+            RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
                 let statement = statement(standing, decision);
                 let is_kept = self.last() == Some(&ThreadStatement::KeptOpen);
                 let before = self.said.iter().rev().find(|mark| mark.statement != ThreadStatement::KeptOpen);
@@ -117,15 +119,15 @@ impl<'a> Due<'a> {
                     None => self.keep_open(is_mandatory),
                 }
             }
-            Standing::Open | Standing::Undecided if self.is_closed() => {
+            RequestStanding::Open | RequestStanding::Undecided if self.is_closed() => {
                 self.open(ThreadStatement::RaisedAgain, &text::raised_again(self.head), Vec::new(), Vec::new());
             }
-            Standing::Open | Standing::Undecided => self.keep_open(is_mandatory),
+            RequestStanding::Open | RequestStanding::Undecided => self.keep_open(is_mandatory),
         }
     }
 
     /// The comments that the decision answers. `None` if the decision does not have to be said.
-    fn answers(&self, is_said: bool, decision: &Decision<'_>) -> Option<Vec<String>> {
+    fn answers(&self, is_said: bool, decision: &KnownDecision<'_>) -> Option<Vec<String>> {
         let answers = self.pending.answered_by_ruling(decision.is_new);
         (!is_said || decision.is_new && !answers.is_empty()).then_some(answers)
     }

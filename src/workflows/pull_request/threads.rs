@@ -96,9 +96,12 @@ fn edited(
     for file in files {
         let text = (review.text_of)(file).unwrap_or_default();
         let blocks = Blocks::of(file, &text);
+        let is_renamed = review.files.iter().any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
             let anchor = &threads[**at].mark.anchor;
-            anchor.file == file && !anchor.block.is_empty() && blocks.place(anchor).is_none()
+            // The host lists only the old path at the base, so a file that was renamed twice is recognised by words.
+            let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
+            (anchor.file == file || is_lost) && !anchor.block.is_empty() && blocks.place(anchor).is_none()
         };
         let old: Vec<usize> = old.iter().filter(is_edited).copied().collect();
         let new: Vec<usize> = new.iter().filter(|at| anchors[**at].file == file).copied().collect();
@@ -114,7 +117,8 @@ fn edited(
                     && new.iter().filter(|at| anchors[**at].text == *text).count() == 1;
                 let lines = on_host.line.or(mark.line).zip(findings[*finding].finding.raw.line);
                 let distance = lines.map(|(before, now)| before.abs_diff(now));
-                if is_only || distance.is_none_or(|distance| distance <= FAR) {
+                let is_near = mark.anchor.file == file && distance.is_none_or(|distance| distance <= FAR);
+                if is_only || is_near {
                     pairs.push((likeness, distance.unwrap_or(0), *thread, *finding));
                 }
             }

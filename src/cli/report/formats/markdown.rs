@@ -7,7 +7,7 @@ use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
 use crate::cli::style::count;
 use crate::domain::Outcome;
-use crate::protocol::text::markup::{Page, code, cut, fenced, indented, prose};
+use crate::protocol::text::markup::{MarkupPage, code, cut, fenced, indented, prose};
 
 /// The maximum number of characters of the report. GitHub allows 65,536 characters in a comment.
 const MOST: usize = 65_000;
@@ -19,7 +19,7 @@ const TITLE: usize = 300;
 const TEXT: usize = 1_500;
 
 pub(crate) fn render(outcome: &Outcome) -> String {
-    let mut page = Page::new(format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))), MOST - RESERVED);
+    let mut page = MarkupPage::new(format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))), MOST - RESERVED);
     let entries = entry::all(outcome);
     let number = |state| entries.iter().filter(|entry| entry.reported_state() == state).count();
     page.add(&format!(

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::agents::builtin::exact_fix;
 use crate::config::settings::PrSettings;
 use crate::domain::{
     Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, Finding,
@@ -128,11 +127,10 @@ impl Model {
             title: "MD5 is a weak hash".into(),
             file: Some(path.to_owned()),
             line: Some(5),
-            rule: Some("py/weak-hash".to_owned()),
+            rule: Some("py-weak-hash".to_owned()),
             suggestion: Some(suggestion.into()),
             ..RawFinding::default()
         };
-        let _ = exact_fix(path, text, &raw);
         self.add(raw);
         suggestion.to_owned()
     }

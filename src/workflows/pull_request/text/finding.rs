@@ -2,15 +2,16 @@
 
 use crate::domain::SettledFinding;
 use crate::protocol::text::{markup, printable};
-use crate::workflows::pull_request::placement::Place;
-use crate::workflows::pull_request::standing::Standing;
-use crate::workflows::pull_request::text::{TEXT, TITLE, clean, code, line, names, prose, statement};
+use crate::workflows::pull_request::placement::CommentPlace;
+use crate::workflows::pull_request::standing::RequestStanding;
+use crate::workflows::pull_request::text::escape::{TEXT, TITLE, clean, code, line, names, prose};
+use crate::workflows::pull_request::text::statement;
 
 /// The maximum number of items of evidence.
 const EVIDENCE: usize = 10;
 
 /// The text of a comment without markers.
-pub(crate) fn comment(settled: &SettledFinding, standing: &Standing<'_>, place: &Place) -> String {
+pub(crate) fn comment(settled: &SettledFinding, standing: &RequestStanding<'_>, place: &CommentPlace) -> String {
     let raw = &settled.finding.raw;
     let mut parts = vec![format!("**{}** {}", severity(settled), title(settled))];
     if place.line.is_none() {
@@ -23,7 +24,9 @@ pub(crate) fn comment(settled: &SettledFinding, standing: &Standing<'_>, place: 
     let category = category.map(|category| format!(" ({})", code(category))).unwrap_or_default();
     parts.push(format!("Raised by {raised_by}{category}; {kind}."));
     match standing {
-        Standing::Enforced(decision) | Standing::Escalated(decision) => parts.push(statement::ruling(decision)),
+        RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
+            parts.push(statement::ruling(decision))
+        }
         _ if settled.finding.mandatory => parts.push(format!("Reply to object; {}.", statement::WHO_RULES)),
         _ => {}
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::hosts::HostKind;
+use crate::protocol::secrets::redact;
 use crate::workflows::pull_request::input::RequestReview;
 
 /// The address of a file at the head commit. `None` if the repository has no web address.
@@ -12,7 +13,9 @@ pub(crate) fn address(review: &RequestReview<'_>, path: &str, lines: Option<(u32
     let is_web = repository.starts_with("https://") || repository.starts_with("http://");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '/' | '.' | '-' | '_' | '~' | '%');
     let is_commit = !request.head.id.is_empty() && request.head.id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_web || !repository.chars().all(is_plain) || !is_commit {
+    // The address of a path with a secret would contain the secret.
+    let is_public = redact(path) == path;
+    if !is_public || !is_web || !repository.chars().all(is_plain) || !is_commit {
         return None;
     }
     let folder = match review.host {

@@ -1,8 +1,8 @@
 //! What Glee says in a thread after its first comment.
 
 use crate::domain::{Disposition, Ruler};
-use crate::workflows::pull_request::standing::Decision;
-use crate::workflows::pull_request::text::{code, commit, line, prose};
+use crate::workflows::pull_request::standing::KnownDecision;
+use crate::workflows::pull_request::text::escape::{code, commit, line, prose};
 
 pub(crate) const WHO_RULES: &str =
     "a maintainer rules with `@glee enforce <reason>` or `@glee dismiss <reason>` in the first line of a reply";
@@ -10,7 +10,7 @@ pub(crate) const WHO_RULES: &str =
 /// The maximum number of citations.
 const CITED: usize = 10;
 
-pub(crate) fn ruling(decision: &Decision<'_>) -> String {
+pub(crate) fn ruling(decision: &KnownDecision<'_>) -> String {
     let word = match decision.disposition {
         None if decision.record.is_some() => "**Escalated**".to_owned(),
         None => "**Waits for a person**".to_owned(),
@@ -48,7 +48,7 @@ fn capitalised(text: &str) -> String {
     chars.next().map(|first| format!("{}{}", first.to_uppercase(), chars.as_str())).unwrap_or_default()
 }
 
-fn ruler(decision: &Decision<'_>) -> Option<String> {
+fn ruler(decision: &KnownDecision<'_>) -> Option<String> {
     let person = || decision.shared.and_then(|shared| shared.by.person.as_deref());
     match (decision.record.map(|record| &record.by), person()) {
         (Some(Ruler::Judge { name }), _) => Some(code(&name.0)),

@@ -1,12 +1,14 @@
 //! The summary comment, which is also the summary of the check.
 
 use crate::domain::{Outcome, SettledFinding, Tag, UnreadFile, number_of};
+use crate::protocol::secrets::redact;
 use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::check::Blocking;
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workflows::pull_request::standing::Standing;
+use crate::workflows::pull_request::standing::RequestStanding;
+use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, names};
 use crate::workflows::pull_request::text::finding::{details, location, severity, title};
-use crate::workflows::pull_request::text::{LONGEST, code, commit, line, links, names, statement};
+use crate::workflows::pull_request::text::{links, statement};
 
 /// The space for the marker and the last sentence, in characters.
 const RESERVED: usize = 400;
@@ -31,7 +33,9 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
         parts.push(format!("{} {verb} for a decision", number_of(disputes, "dispute")));
     }
     let failing = |notice: &&String| notice.contains(Outcome::VERIFY_FAILS);
-    parts.extend(review.outcome.notices.iter().find(failing).map(printable::line));
+    parts.extend(
+        review.outcome.notices.iter().find(failing).map(|notice| redact(&printable::line(notice)).into_owned()),
+    );
     let found = parts.join(", ");
     let unread = printable::line(&UnreadFile::languages(&review.outcome.proof.unread));
     let unread = if unread.is_empty() { String::new() } else { format!("; not reviewed: no rules for {unread}") };
@@ -52,9 +56,9 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
 pub(crate) fn summary(review: &RequestReview<'_>, unplaced: &[&SettledFinding], ignored: usize) -> String {
     let outcome = review.outcome;
     let title_line = format!("## Glee: {}\n\n", markup::prose(&verdict(review)));
-    let mut page = markup::Page::new(title_line, LONGEST - RESERVED);
-    let mut open: Vec<(&SettledFinding, Standing<'_>)> =
-        outcome.findings.iter().map(|settled| (settled, Standing::of(review, settled))).collect();
+    let mut page = markup::MarkupPage::new(title_line, LONGEST - RESERVED);
+    let mut open: Vec<(&SettledFinding, RequestStanding<'_>)> =
+        outcome.findings.iter().map(|settled| (settled, RequestStanding::of(review, settled))).collect();
     let count = open.len();
     open.retain(|(_, standing)| standing.is_open());
     open.sort_by_key(|(settled, _)| importance(settled));
@@ -90,13 +94,17 @@ fn reviewed(review: &RequestReview<'_>) -> String {
 }
 
 /// Adds the rows that fit. Returns whether all rows fit.
-fn table(review: &RequestReview<'_>, open: &[(&SettledFinding, Standing<'_>)], page: &mut markup::Page) -> bool {
+fn table(
+    review: &RequestReview<'_>,
+    open: &[(&SettledFinding, RequestStanding<'_>)],
+    page: &mut markup::MarkupPage,
+) -> bool {
     let head = "\n| severity | finding | place | state |\n|---|---|---|---|\n";
     let rows = open.iter().map(|(settled, standing)| {
         let state = match standing {
-            Standing::Enforced(_) => "enforced",
-            Standing::Escalated(_) => "waits for a maintainer",
-            Standing::Undecided => "disputed",
+            RequestStanding::Enforced(_) => "enforced",
+            RequestStanding::Escalated(_) => "waits for a maintainer",
+            RequestStanding::Undecided => "disputed",
             _ if settled.finding.mandatory => "mandatory",
             _ => "optional",
         };
@@ -131,8 +139,8 @@ fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
     }
 }
 
-fn waits(settled: &SettledFinding, standing: &Standing<'_>) -> Option<String> {
-    let Standing::Escalated(decision) = standing else { return None };
+fn waits(settled: &SettledFinding, standing: &RequestStanding<'_>) -> Option<String> {
+    let RequestStanding::Escalated(decision) = standing else { return None };
     let said = markup::indented(&statement::ruling(decision));
     Some(format!("- **{}** {} {}\n\n  {said}\n", severity(settled), code(&location(settled)), title(settled)))
 }

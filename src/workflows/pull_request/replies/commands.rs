@@ -160,7 +160,7 @@ fn is_objection(text: &str) -> bool {
         let mut words = words.iter();
         with.all(|word| words.next().is_some_and(|said| said == word))
     };
-    if ACKNOWLEDGEMENTS.iter().any(|acknowledgement| begins(acknowledgement)) {
+    if ACKNOWLEDGEMENTS.iter().any(begins) {
         return false;
     }
     let cites = references(text).any(|cited| cited.lines.is_some());

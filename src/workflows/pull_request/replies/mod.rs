@@ -1,10 +1,12 @@
 //! What people said to Glee in its threads.
 
+mod commands;
+
 use crate::domain::{FindingId, RulingWord, Untrusted};
 use crate::hosts::{Comment, CommentId, Permission, Thread, ThreadId};
-use crate::workflows::pull_request::commands::{self, ReplyKind};
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workflows::pull_request::standing::Standing;
+use crate::workflows::pull_request::replies::commands::ReplyKind;
+use crate::workflows::pull_request::standing::RequestStanding;
 use crate::workflows::pull_request::{marker, threads};
 
 /// The replies that Glee has not answered.
@@ -71,7 +73,7 @@ const NOT_RAISED: &str = "there is nothing to rule on, because the last review d
 pub fn replies(review: &RequestReview<'_>) -> Replies {
     let mut replies = Replies::default();
     for thread in threads::of(review) {
-        let pending = Pending::of(review, thread.thread);
+        let pending = PendingReplies::of(review, thread.thread);
         replies.ignored += pending.ignored;
         replies.refusals.extend(pending.refusals.iter().cloned());
         let Some(settled) = thread.finding else {
@@ -85,10 +87,10 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
             replies.rulings.push(said.ruling(finding));
             continue;
         }
-        let is_reopening = match Standing::earlier(review, settled) {
-            Standing::Open | Standing::Undecided => false,
-            Standing::Enforced(_) => true,
-            Standing::Escalated(_) | Standing::Closed(_) | Standing::Quiet => continue,
+        let is_reopening = match RequestStanding::earlier(review, settled) {
+            RequestStanding::Open | RequestStanding::Undecided => false,
+            RequestStanding::Enforced(_) => true,
+            RequestStanding::Escalated(_) | RequestStanding::Closed(_) | RequestStanding::Quiet => continue,
         };
         let counts = |said: &&SaidObjection| settled.finding.mandatory && (said.is_command || !is_reopening);
         let said: Vec<&SaidObjection> = pending.objections.iter().filter(counts).collect();
@@ -161,14 +163,14 @@ impl SaidRuling {
 
 /// The replies in one thread that Glee has not answered, whatever the standing of the finding is.
 #[derive(Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingReplies {
     objections: Vec<SaidObjection>,
     rulings: Vec<SaidRuling>,
     refusals: Vec<RefusedRuling>,
     ignored: usize,
 }
 
-impl Pending {
+impl PendingReplies {
     pub(crate) fn of(review: &RequestReview<'_>, thread: &Thread) -> Self {
         let mut pending = Self::default();
         let answered = marker::answered(thread);
