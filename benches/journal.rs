@@ -34,6 +34,7 @@ fn plan() -> EventKind {
         on_dispute: None,
         rulings_at: None,
         target_args: None,
+        pull_request: None,
     };
     EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
 }
@@ -78,7 +79,8 @@ fn dispute(number: u64) -> Vec<EventKind> {
         evidence: vec!["src/names.rs:1".into()],
     };
     let number = DisputeNumber(number);
-    let dispute = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() }.numbered(number);
+    let dispute = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new(), participant: None }
+        .numbered(number);
     let mut events = vec![EventKind::Dispute(DisputeEvent::DisputeOpened { dispute: Box::new(dispute) })];
     if !number.0.is_multiple_of(10) {
         let by = || Ruler::Judge { name: AgentName::from("claude-judge") };
@@ -96,7 +98,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             dispute: number,
             ruling: RulingRecord { ruling, by: by(), votes: Vec::new() },
         }));
-        let settlement = Settlement { disposition, by: by(), reason: "".into(), until: None };
+        let settlement = Settlement { disposition, by: by(), reason: "".into(), until: None, person: None };
         events.push(EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, settlement }));
     }
     events

@@ -43,6 +43,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("syntect", &["cli/report/html/highlight.rs"]),
     ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
+    ("ureq", &["hosts", "workspace/advisories"]),
     ("tracing_subscriber", &["system/log.rs"]),
 ];
 
@@ -134,10 +135,15 @@ const READERS: &[&str] = &[
     "rules",
     "workflows/review",
     "workflows/consensus/outcome.rs",
+    "workflows/pull_request/marker.rs",
+    "workflows/pull_request/publication.rs",
+    "workflows/pull_request/replies/commands.rs",
+    "workflows/pull_request/threads.rs",
     "workflows/run/redaction.rs",
     "workflows/watch/cycle.rs",
     "workflows/watch/workflow/arbitration.rs",
     "workflows/watch/state.rs",
+    "workspace/git/fetched_change.rs",
     "workspace/code/anchors.rs",
 ];
 

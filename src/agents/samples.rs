@@ -92,6 +92,7 @@ pub(crate) fn dispute() -> Task {
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
         opened_by: None,
+        participant: None,
         disposition: None,
         earlier: Vec::new(),
     };

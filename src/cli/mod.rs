@@ -36,7 +36,7 @@ const HELP: &str = "\
 
 Usage: glee [OPTIONS] <COMMAND>
 
-Work      review       Review code, fix findings, settle disputes
+Work      review       Review and fix code, settle disputes (see also `pr`)
           findings     List open findings (see also `show`, `fix`, `accept`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
@@ -89,6 +89,7 @@ enum Command {
     Consensus(work::consensus::Args),
     Gate(work::gate::Args),
     Watch(work::watch::Args),
+    Pr(work::pr::Args),
     Emit(work::emit::Args),
     Stats(history::stats::Args),
     Serve(history::serve::Args),
@@ -105,7 +106,13 @@ impl Command {
     fn runs_agents(&self) -> bool {
         matches!(
             self,
-            Self::Review(_) | Self::Fix(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_)
+            Self::Review(_)
+                | Self::Fix(_)
+                | Self::Runs(_)
+                | Self::Consensus(_)
+                | Self::Gate(_)
+                | Self::Watch(_)
+                | Self::Pr(_)
         )
     }
 }
@@ -202,6 +209,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Consensus(args) => work::consensus::run(args, globals),
         Command::Gate(args) => work::gate::run(args, globals),
         Command::Watch(args) => work::watch::run(args, globals),
+        Command::Pr(args) => work::pr::run(args, globals),
         Command::Emit(args) => work::emit::run(args, globals),
         Command::Stats(args) => history::stats::run(args, globals),
         Command::Serve(args) => history::serve::run(args, globals),
@@ -266,6 +274,8 @@ mod tests {
         "watch resume",
         "watch issues close",
         "watch stop",
+        "pr publish",
+        "pr arbitrate",
         "emit",
         "serve",
         "completions",

@@ -76,6 +76,8 @@ section! {
         pub notify: NotifySettings = NotifySettings::default(),
         /// How reports are shown on a terminal.
         pub ui: UiSettings = UiSettings::default(),
+        /// How reviews are published on pull requests.
+        pub pr: PrSettings = PrSettings::default(),
     }
 }
 
@@ -491,4 +493,40 @@ pub enum PagerUse {
     Auto,
     /// No pager.
     Off,
+}
+
+section! {
+    #[derive(Copy, Eq)]
+    pub struct PrSettings {
+        /// Whether the check on a pull request can fail.
+        @stricter pub mode: PrMode = PrMode::Warn,
+        /// Whether the author of a change is allowed to rule on findings about this change.
+        pub author_may_rule: bool = false,
+        /// The maximum number of comments that a run starts. The summary lists the other findings.
+        pub max_comments: u32 as "As::<Count<0, 1_000>>" = 30,
+        /// The findings that become comments. The summary lists the other findings.
+        pub comment_on: CommentOn = CommentOn::All,
+        /// Whether a reply without a command can be an objection.
+        pub replies_object: bool = true,
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PrMode {
+    /// The check never fails.
+    #[default]
+    Warn,
+    /// The check fails if a mandatory finding is open or a dispute waits for a person.
+    Enforce,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CommentOn {
+    /// All open findings.
+    #[default]
+    All,
+    /// Open mandatory findings.
+    Mandatory,
 }

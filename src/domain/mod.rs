@@ -24,7 +24,7 @@ pub use agreement::stage::{
     StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
 };
 pub use disputes::audit::{AuditPlan, RulingAudit};
-pub use disputes::dispute::{Dispute, EarlierDispute, Objector, Relation, Route, Sides};
+pub use disputes::dispute::{Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides};
 pub use disputes::ruling::{Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
 pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};

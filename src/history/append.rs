@@ -12,7 +12,7 @@ use super::{JournalError, chain};
 use crate::domain::event::{DisputeEvent, Event, EventKind, Settlement};
 use crate::domain::{
     Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
-    RunId, Sides,
+    RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, from_json, time};
 use crate::history::store::Journal;
@@ -24,6 +24,17 @@ struct Tail<'a> {
     seq: i64,
     events: i64,
     hash: String,
+}
+
+/// The ruling of a person, outside of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenRuling {
+    pub disposition: Disposition,
+    pub reason: Untrusted,
+    /// The ruling is in force until the end of this day, in UTC.
+    pub until: Option<Date>,
+    /// The login name of the person, if the person ruled in the conversation of a pull request.
+    pub person: Option<String>,
 }
 
 impl Journal {
@@ -64,7 +75,7 @@ impl Journal {
         finding: Finding,
         objection: Response,
     ) -> Result<Event, JournalError> {
-        let sides = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() };
+        let sides = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new(), participant: None };
         let mut events = self.open_disputes(run, [sides])?;
         Ok(events.pop().expect("one dispute makes one event"))
     }
@@ -94,10 +105,20 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<DisputeNumber, JournalError> {
+        self.rule_as(run, sides, GivenRuling { disposition, reason: reason.into(), until, person: None })
+    }
+
+    /// Does the same as [`Journal::rule`], and also records the name of the person.
+    pub fn rule_as(
+        &mut self,
+        run: &RunId,
+        sides: Sides,
+        given: GivenRuling,
+    ) -> Result<DisputeNumber, JournalError> {
         self.write(run, |tail| {
             let number = tail.next_number()?;
             tail.push(DisputeEvent::DisputeOpened { dispute: Box::new(sides.numbered(number)) })?;
-            tail.settle(number, disposition, reason, until)?;
+            tail.settle(number, given)?;
             Ok(number)
         })
     }
@@ -111,6 +132,11 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
+        self.resolve_as(number, GivenRuling { disposition, reason: reason.into(), until, person: None })
+    }
+
+    /// Does the same as [`Journal::resolve`], and also records the name of the person.
+    pub fn resolve_as(&mut self, number: DisputeNumber, given: GivenRuling) -> Result<RunId, JournalError> {
         // The run to which a dispute belongs never changes, so this line reads the run without the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
@@ -118,7 +144,7 @@ impl Journal {
             if disposition_now.is_some() {
                 return Ok(disposition_now);
             }
-            tail.settle(number, disposition, reason, until)?;
+            tail.settle(number, given)?;
             Ok(None)
         })?;
         settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
@@ -198,17 +224,12 @@ impl<'a> Tail<'a> {
         self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|number| DisputeNumber(number.unsigned_abs()))
     }
 
-    fn settle(
-        &mut self,
-        dispute: DisputeNumber,
-        disposition: Disposition,
-        reason: String,
-        until: Option<Date>,
-    ) -> rusqlite::Result<()> {
+    fn settle(&mut self, dispute: DisputeNumber, given: GivenRuling) -> rusqlite::Result<()> {
+        let GivenRuling { disposition, reason, until, person } = given;
         let ruling =
             RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
-        let settlement = Settlement { disposition, by: Ruler::Human, reason: reason.into(), until };
+        let settlement = Settlement { disposition, by: Ruler::Human, reason, until, person };
         self.push(DisputeEvent::DisputeSettled { dispute, settlement }).map(drop)
     }
 
@@ -240,7 +261,7 @@ impl<'a> Tail<'a> {
     }
 }
 
-fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
+fn ruling_for(disposition: &Disposition, reason: &Untrusted) -> Ruling {
     let grounds = match disposition {
         Disposition::NotMandatory => Some(Grounds::NotMandatory),
         Disposition::Duplicate { .. } => Some(Grounds::Duplicate),
@@ -251,7 +272,7 @@ fn ruling_for(disposition: &Disposition, reason: &str) -> Ruling {
         | Disposition::Deferred { .. } => None,
     };
     Ruling {
-        rationale: reason.into(),
+        rationale: reason.clone(),
         grounds,
         ..Ruling::bare(if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce })
     }

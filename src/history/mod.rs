@@ -17,6 +17,7 @@ pub(crate) mod store;
 #[cfg(test)]
 mod tests;
 
+pub use append::GivenRuling;
 pub use chain::{Corruption, Fault, Verification};
 pub use error::JournalError;
 pub use queries::measures::Dismissal;

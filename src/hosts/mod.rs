@@ -2,10 +2,19 @@
 //!
 //! `model` defines the types that all hosts share, and the trait that each host implements. `address` finds the
 //! host of a link or of a remote, and `credentials` finds the token. `transport` sends requests, waits at rate
-//! limits and reads pages. Each host is one file: `github`, `gitlab` and `gitea` (also Forgejo).
+//! limits and reads pages. `connection` creates the host, which is one of `github`, `gitlab` and `gitea` (also
+//! Forgejo).
 
+pub mod address;
+mod connection;
+pub mod credentials;
+mod diff_lines;
+mod github;
 pub mod model;
+mod origin;
+pub mod transport;
 
+pub use connection::connect;
 pub use model::{
     Account, ChangedFile, Check, CheckState, Comment, CommentId, Commit, Conversation, Host, HostError, HostKind,
     NewComment, Permission, PullRequest, RequestState, Thread, ThreadId,

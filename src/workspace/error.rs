@@ -46,6 +46,8 @@ pub enum WorkspaceError {
     NoCommit,
     #[error("`{one}` and `{other}` have no common ancestor")]
     NoMergeBase { one: String, other: String },
+    #[error("the commits of the pull request changed while they were fetched")]
+    ChangeMoved,
     #[error("the parent of `{0}` is missing: the clone is shallow")]
     Shallow(String),
     #[error("`{0}` contains no unified diff")]
@@ -141,6 +143,7 @@ impl Advice for WorkspaceError {
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or specify a range `A..B`"
             }
+            Self::ChangeMoved => "run the command again",
             Self::Shallow(..) => "fetch the parent: `git fetch --deepen=1`",
             Self::NotADiff(..) => "create a diff with `git diff > changes.diff`",
             Self::CombinedDiff(..) => "compare with one parent: `git diff HEAD^ HEAD` or `git show --first-parent`",

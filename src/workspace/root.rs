@@ -20,6 +20,8 @@ pub struct Workspace {
     pub(crate) repository: Option<Repository>,
     /// The recorded `.gleeignore` files, which replace the `.gleeignore` files in the tree.
     pub(crate) recorded_ignores: Option<ignores::RecordedIgnores>,
+    /// The commit from which [`Workspace::read`] and [`Workspace::resolve`] read, instead of the tree.
+    pub(crate) read_commit: Option<String>,
     pub(crate) root_commit: OnceLock<Option<String>>,
 }
 
@@ -36,7 +38,7 @@ impl Workspace {
             None => start.ancestors().find(|folder| folder.join(".glee").is_dir()).unwrap_or(&start),
         };
         let (root, root_commit) = (root.to_owned(), OnceLock::new());
-        Ok(Self { root, start, repository, recorded_ignores: None, root_commit })
+        Ok(Self { root, start, repository, recorded_ignores: None, read_commit: None, root_commit })
     }
 
     pub fn root(&self) -> &Path {
@@ -58,18 +60,32 @@ impl Workspace {
         std::iter::once(self.root.clone()).chain(git).collect()
     }
 
+    /// Reads files from a commit instead of the tree, because the reviewed commit is not checked out.
+    pub fn use_commit(&mut self, commit: &str) {
+        self.read_commit = Some(commit.to_owned());
+    }
+
     /// Converts a path in an agent's answer to a path relative to the root, with `/` between components.
     ///
     /// Returns `None` if the path does not lead to a regular file below the root. Rejects `..`, `.git`, NUL, drive
     /// letters, absolute paths outside the tree, and links to files outside the tree.
     pub fn resolve(&self, path: &str) -> Option<String> {
-        let resolve = |path: &str| self.clean(path).filter(|clean| self.is_file_inside(clean));
+        let is_file = |clean: &String| match &self.read_commit {
+            Some(commit) => self.read_at_commit(commit, clean).is_some(),
+            None => self.is_file_inside(clean),
+        };
+        let resolve = |path: &str| self.clean(path).filter(is_file);
         resolve(path).or_else(|| resolve(&path.replace('\\', "/")))
     }
 
     /// The first 4 MiB of a file's current text, with invalid UTF-8 replaced. Returns `None` if
     /// [`Workspace::resolve`] rejects the path.
     pub fn read(&self, path: &str) -> Option<String> {
+        if let Some(commit) = &self.read_commit {
+            let mut bytes = self.read_at_commit(commit, &self.resolve(path)?)?;
+            bytes.truncate(usize::try_from(READ_CAP).unwrap_or(usize::MAX));
+            return Some(text_files::lossy(bytes));
+        }
         let file = text_files::open_regular(&self.root.join(self.resolve(path)?)).ok()?;
         let mut bytes = Vec::new();
         file.take(READ_CAP).read_to_end(&mut bytes).ok()?;

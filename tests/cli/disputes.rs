@@ -39,6 +39,7 @@ pub(crate) fn plan() -> Plan {
         on_dispute: None,
         rulings_at: None,
         target_args: None,
+        pull_request: None,
     }
 }
 
@@ -103,7 +104,8 @@ pub(crate) fn sandbox() -> Sandbox {
             },
         })
     };
-    let settlement = Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into(), until: None };
+    let settlement =
+        Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into(), until: None, person: None };
     let settled = EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: DisputeNumber(1), settlement });
     journal
         .append_all(&run, [ruled(1, RulingWord::Dismiss), settled, ruled(2, RulingWord::Escalate)])
@@ -249,7 +251,8 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             coder_evidence: None,
         };
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
-        let settlement = Settlement { disposition, by: by.clone(), reason: rationale.into(), until: None };
+        let settlement =
+            Settlement { disposition, by: by.clone(), reason: rationale.into(), until: None, person: None };
         [
             EventKind::Dispute(DisputeEvent::RulingGiven {
                 dispute,

@@ -23,6 +23,7 @@ mod merge;
 mod one_off;
 mod parse;
 mod process;
+mod pull_requests;
 mod repairs;
 mod reuse;
 mod review;

@@ -1,10 +1,11 @@
 //! Answers review requests to `builtin:rules`. Reports rule matches in the lines under review as findings.
 
+use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
 use super::answer::Body;
 use crate::agents::builtin::rules::catalog::{Catalog, CatalogError};
-use crate::agents::builtin::rules::scan::{Hit, folded};
+use crate::agents::builtin::rules::scan::{Hit, RuleEdit, folded};
 use crate::domain::{RawFinding, Severity, Untrusted};
 use crate::protocol::request::SourceFile;
 
@@ -43,9 +44,29 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
 
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
-    let edit = hit.edit.as_ref()?;
+    let (_, lines) = edited_lines(text, hit.edit.as_ref()?)?;
+    (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
+}
+
+/// The bytes of the whole lines that an edit changes, and the text of these lines after the edit, without the last
+/// line break.
+fn edited_lines(text: &str, edit: &RuleEdit) -> Option<(Range<usize>, String)> {
     let start = text.get(..edit.range.start)?.rfind('\n').map_or(0, |at| at + 1);
     let end = text.get(edit.range.end..)?.find('\n').map_or(text.len(), |at| edit.range.end + at);
     let lines = format!("{}{}{}", text.get(start..edit.range.start)?, edit.text, text.get(edit.range.end..end)?);
-    (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
+    Some((start..end, lines))
+}
+
+/// The lines of `text` that the fix of a packaged rule replaces, and the text that replaces these lines. `None` if
+/// the finding does not have the suggestion of the rule's fix.
+pub(crate) fn exact_fix(path: &str, text: &str, finding: &RawFinding) -> Option<(RangeInclusive<u32>, String)> {
+    let (rule, suggested) = (finding.rule.as_deref()?, finding.suggestion.as_ref()?);
+    let catalog = Catalog::of_packaged_rule(path, rule).ok()?;
+    let is_it = |hit: &Hit| {
+        Some(hit.lines.0) == finding.line && suggestion(text, hit).is_some_and(|fix| *suggested == *fix)
+    };
+    let hit = catalog.scan(path, text, Some(rule)).into_iter().find(is_it)?;
+    let (bytes, lines) = edited_lines(text, hit.edit.as_ref()?)?;
+    let number = |end: usize| u32::try_from(text.get(..end)?.matches('\n').count() + 1).ok();
+    Some((number(bytes.start)?..=number(bytes.end)?, lines))
 }

@@ -178,7 +178,8 @@ fn dispute() -> Dispute {
         text: format!("{FILE}:1 is as it was asked for").into(),
         evidence: vec![format!("{FILE}:1").into()],
     };
-    Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new() }.numbered(DisputeNumber(1))
+    Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new(), participant: None }
+        .numbered(DisputeNumber(1))
 }
 
 fn prompt(role: Role, nonce: &str) -> String {

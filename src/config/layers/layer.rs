@@ -254,7 +254,7 @@ mod tests {
             (
                 "xyz: 2\n",
                 "c.yml:1:1: unknown key `xyz` | use one of the keys version, project, agents, review, rulings, \
-                 advisories, sandbox, redaction, watch, budget, limits, notify, ui",
+                 advisories, sandbox, redaction, watch, budget, limits, notify, ui, pr",
             ),
             (
                 "budget: {energy: null}\n",
@@ -278,7 +278,7 @@ mod tests {
             (
                 "- a\n",
                 "c.yml:1:1: the file must be a mapping | use one of the keys version, project, agents, review, \
-                 rulings, advisories, sandbox, redaction, watch, budget, limits, notify, ui",
+                 rulings, advisories, sandbox, redaction, watch, budget, limits, notify, ui, pr",
             ),
             (
                 "agents: {a: b}\n",

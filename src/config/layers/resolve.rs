@@ -279,6 +279,11 @@ mod tests {
         notify.after = 30s
         notify.command = none
         notify.terminal = auto
+        pr.author_may_rule = false
+        pr.comment_on = all
+        pr.max_comments = 30
+        pr.mode = warn
+        pr.replies_object = true
         project.id = none
         redaction.block_private_keys = true
         redaction.secrets = true

@@ -260,7 +260,8 @@ mod tests {
                 "budget",
                 "limits",
                 "notify",
-                "ui"
+                "ui",
+                "pr",
             ]
         );
         assert_eq!(children("review.on_dispute"), ["prompt_user", "default"]);

@@ -106,6 +106,18 @@ pub enum Objector {
     Earlier,
     /// A person, who ruled on the finding although no agent objected (`glee accept`).
     Person,
+    /// A person in the conversation of a pull request, who objected to the finding or ruled on it.
+    Participant,
+}
+
+/// The comments in the conversation of a pull request with which people objected to a finding, or with which a person
+/// ruled on it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Participant {
+    /// The login names, as the host states them.
+    pub logins: Vec<String>,
+    /// The host's ids of the comments.
+    pub comments: Vec<String>,
 }
 
 impl Objector {
@@ -120,6 +132,7 @@ impl Objector {
             Self::Unconfirmed => "Not confirmed",
             Self::Earlier => "It undoes an earlier finding",
             Self::Person => "A person ruled without an objection",
+            Self::Participant => "A person objects in the pull request",
         }
     }
 }
@@ -131,11 +144,12 @@ pub struct Sides {
     pub objection: Response,
     pub objector: Objector,
     pub earlier: Vec<EarlierDispute>,
+    pub participant: Option<Participant>,
 }
 
 impl Sides {
     pub fn numbered(self, number: DisputeNumber) -> Dispute {
-        let Self { finding, objection, objector, earlier } = self;
+        let Self { finding, objection, objector, earlier, participant } = self;
         Dispute {
             number,
             finding,
@@ -147,6 +161,7 @@ impl Sides {
             discarded_by: None,
             earlier,
             opened_by: None,
+            participant,
         }
     }
 }
@@ -179,6 +194,9 @@ pub struct Dispute {
     /// run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,
+    /// `participant` is present if a comment in a pull request opened the dispute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participant: Option<Participant>,
 }
 
 impl Dispute {

@@ -17,8 +17,8 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot, CallMetadata, Coverage,
     DebateMessage, Decision, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange,
     FileReview, Finding, FindingId, RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler,
-    RulingAudit, RulingRecord, RulingRef, RunId, Settler, Skip, StagePlan, StageVerdict, Tag, Trigger, Untrusted,
-    Usage, WatchPlan, WatchStatus,
+    RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
+    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -69,6 +69,25 @@ pub struct Plan {
     /// The arguments with which `glee review` selects the same target again. Paths are relative to the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_args: Option<Vec<String>>,
+    /// `pull_request` is present if the target is a pull request (`glee review --pr`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestPlan>,
+}
+
+/// The pull request that a run reviews.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PullRequestPlan {
+    pub number: u64,
+    /// The address of the page for people.
+    pub link: String,
+    /// The commit at the tip of the base branch, from which the configuration and the shared rulings are read.
+    pub base: String,
+    /// The merge base of the base commit and the head commit.
+    pub from: String,
+    pub head: String,
+    /// The rulings from the conversation of the pull request, which bind as shared rulings do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rulings: Vec<SharedRuling>,
 }
 
 /// The way in which a review of staged changes treats the git index.
@@ -112,6 +131,9 @@ pub struct Settlement {
     /// The last day, in UTC, on which the ruling binds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
+    /// The login name of the person who ruled in the conversation of a pull request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
 }
 
 /// The kind of an event. An event is recorded as an object whose field `event` contains the event's name.

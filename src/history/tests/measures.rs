@@ -278,6 +278,7 @@ impl Fold {
                     objection: objection(finding),
                     objector: Objector::Coder,
                     earlier: Vec::new(),
+                    participant: None,
                 };
                 let dispute: Box<Dispute> = Box::new(sides.numbered(DisputeNumber(self.opened)));
                 Some((run, DisputeEvent::DisputeOpened { dispute }.into()))

@@ -43,6 +43,7 @@ fn started(target: &str) -> EventKind {
             on_dispute: None,
             rulings_at: None,
             target_args: None,
+            pull_request: None,
         }),
     })
 }
@@ -103,7 +104,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
 fn settled(dispute: u64, disposition: Disposition, by: Ruler) -> EventKind {
     EventKind::Dispute(DisputeEvent::DisputeSettled {
         dispute: DisputeNumber(dispute),
-        settlement: Settlement { disposition, by, reason: "".into(), until: None },
+        settlement: Settlement { disposition, by, reason: "".into(), until: None, person: None },
     })
 }
 
@@ -278,7 +279,13 @@ fn a_person_settles_an_open_dispute_once() {
     assert_eq!(words, [(RulingWord::Escalate, judge()), (RulingWord::Dismiss, Ruler::Human)]);
     assert_eq!(
         record.settlement,
-        Some(Settlement { disposition: later, by: Ruler::Human, reason: "next month".into(), until: None })
+        Some(Settlement {
+            disposition: later,
+            by: Ruler::Human,
+            reason: "next month".into(),
+            until: None,
+            person: None
+        })
     );
 
     let before = journal.events(&run).unwrap().len();

@@ -75,6 +75,7 @@ fn dispute() -> Dispute {
         objector: crate::domain::Objector::Coder,
         discarded_by: None,
         opened_by: None,
+        participant: None,
         disposition: None,
         earlier: Vec::new(),
     }

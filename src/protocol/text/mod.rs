@@ -4,6 +4,7 @@ pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod location;
 pub(crate) mod markdown;
+pub(crate) mod markup;
 pub(crate) mod nonce;
 pub mod printable;
 pub(crate) mod references;

@@ -191,7 +191,7 @@ fn prepared(
 ) -> Result<ReviewWorkflow, RunError> {
     let folder = setup.journal.transcripts(&run)?;
     let templates = templates(&setup.workspace, plan, &folder)?;
-    let shared = SharedRulings::at(&setup.workspace, plan.rulings_at.as_deref())?;
+    let shared = SharedRulings::of_plan(&setup.workspace, plan)?;
     let bindings = shared.bindings();
     let max_age = &setup.settings.rulings.max_age;
     Ok(ReviewWorkflow {

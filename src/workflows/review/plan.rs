@@ -122,6 +122,7 @@ pub fn plan(
         on_dispute: None,
         rulings_at: None,
         target_args: None,
+        pull_request: None,
     })
 }
 

@@ -401,6 +401,7 @@ pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<c
             by: record.by.clone(),
             reason: record.ruling.rationale.clone(),
             until: None,
+            person: None,
         })
     });
     Some(ruled.unwrap_or_else(|| Settlement {
@@ -408,6 +409,7 @@ pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<c
         by: if state.chosen.contains(&number) { Ruler::Human } else { Ruler::Policy },
         reason: Untrusted::default(),
         until: None,
+        person: None,
     }))
 }
 
@@ -490,6 +492,7 @@ mod tests {
                 on_dispute: None,
                 rulings_at: None,
                 target_args: None,
+                pull_request: None,
             };
             let policy = SchedulePolicy {
                 mode,
@@ -572,6 +575,7 @@ mod tests {
                 objector: crate::domain::Objector::Coder,
                 discarded_by: None,
                 opened_by: None,
+                participant: None,
                 disposition: None,
                 earlier: Vec::new(),
             };

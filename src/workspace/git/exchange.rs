@@ -206,7 +206,7 @@ impl Repository {
         Ok(Some(tip))
     }
 
-    fn has(&self, commit: &str) -> bool {
+    pub(crate) fn has(&self, commit: &str) -> bool {
         self.find(&format!("{commit}^{{tree}}")).is_ok_and(|tree| tree.is_some())
     }
 

@@ -48,7 +48,7 @@ const KEPT: [&str; 4] =
 pub(crate) const EMPTY_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 pub(crate) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Repository {
     pub(crate) program: PathBuf,
     pub(crate) top: PathBuf,

@@ -10,6 +10,7 @@ use crate::domain::{Advice as _, Coverage, RunId, Skip, SkipReason};
 use crate::workspace::root::Workspace;
 
 mod diffs;
+mod fetched;
 mod hostile;
 mod images;
 mod looks;

@@ -68,6 +68,15 @@ impl Sandbox {
         Self { base, variables: Vec::new(), _folder: folder }
     }
 
+    /// A copy of all folders, with the same variables.
+    pub(crate) fn copy(&self) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let base = folder.path().canonicalize().expect("a temporary folder");
+        let copied = Command::new("cp").arg("-a").arg(self.base.join(".")).arg(&base).status();
+        assert!(copied.expect("cp is installed").success());
+        Self { base, variables: self.variables.clone(), _folder: folder }
+    }
+
     /// The project folder, in which commands run.
     pub(crate) fn root(&self) -> PathBuf {
         self.base.join("project")

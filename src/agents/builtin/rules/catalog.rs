@@ -105,6 +105,11 @@ impl Catalog {
         Self::load(&language::ALL, None, &[])
     }
 
+    /// Loads one packaged rule for the language of the file at `path`. The catalog is empty if there is no such rule.
+    pub(crate) fn of_packaged_rule(path: &str, id: &str) -> Result<Self, CatalogError> {
+        Self::load(&languages([path]), Some(&BTreeSet::from([id])), &[])
+    }
+
     pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
         self.infos.values()
     }

@@ -6,5 +6,6 @@ pub(crate) mod emit;
 pub(crate) mod findings;
 pub(crate) mod gate;
 pub(crate) mod one_off;
+pub(crate) mod pr;
 pub(crate) mod review;
 pub(crate) mod watch;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::agents::Agents;
-use crate::cli::commands::work::one_off;
+use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs, ROUTES,
     ReportOutputs, execute, history, number, one_of, place, print,
@@ -36,6 +36,7 @@ Examples:
   glee review --base main --fix     review this branch and let the coder implement the findings
   git diff | glee review --diff -   review a patch
   glee review --with claude src/    review without configuration
+  glee review --pr 7 --publish      review a pull request and comment on it
 
 Exit codes: 0 no open mandatory findings, 1 open mandatory findings, 2 wrong usage, 3 a dispute \
 waits for a person, 4 an agent failed, 5 files changed while a reviewer or judge worked, 6 another \
@@ -57,6 +58,13 @@ pub(crate) struct Args {
     /// Review the unified diff in this file (`-`: standard input)
     #[arg(long, value_name = "FILE", group = "target", conflicts_with = "paths")]
     diff: Option<PathBuf>,
+    /// Review a pull request, given by its number or address (empty: the request of the CI job). The work tree
+    /// does not change, and the configuration is read from the base branch
+    #[arg(long, value_name = "N|URL", group = "target", conflicts_with = "paths")]
+    pr: Option<String>,
+    /// Publish the review on the pull request, and have the judge rule on replies (see `glee pr`)
+    #[arg(long, requires = "pr", conflicts_with = "dry_run")]
+    publish: bool,
     /// Have the coder edit files to fix the findings
     #[arg(long)]
     fix: bool,
@@ -223,15 +231,33 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     outputs.check_filter(&args.filter.flags())?;
     let plan_format = args.dry_run.then(|| plan_format(&outputs)).transpose()?;
     let mut workspace = place::workspace(globals)?;
-    let spec = args.target(&workspace, globals)?;
-    let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
-    let (mut settings, scripts) = execute::settings(globals, args.overrides()?, &mut workspace, steering.as_ref())?;
+    let change =
+        args.pr.as_deref().map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace)).transpose()?;
+    let (spec, steering) = match &change {
+        Some(change) => {
+            change.check_mode(args.mode(), &workspace)?;
+            (change.target(), Some(change.steering(&workspace)?))
+        }
+        None => {
+            let spec = args.target(&workspace, globals)?;
+            let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
+            (spec, steering)
+        }
+    };
+    let (mut settings, mut scripts) =
+        execute::settings(globals, args.overrides()?, &mut workspace, steering.as_ref())?;
+    if let Some(change) = &change {
+        scripts = change.edited_scripts(&scripts, &workspace)?;
+    }
     one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
+    if let Some(change) = change.as_ref().filter(|_| args.mode() == Mode::Review) {
+        workspace.use_commit(&change.commits.head);
+    }
     let workspace = Arc::new(workspace);
     let options = SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
-    let target = workspace.select(&spec, &options)?;
+    let mut target = workspace.select(&spec, &options)?;
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
     let planned = review::plan(&settings, args.mode(), asks, workspace.root(), &target);
@@ -242,13 +268,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         _ => error.into(),
     })?;
     plan.rulings_at = workspace.rulings_base(&spec)?;
-    let shared = SharedRulings::at(&workspace, plan.rulings_at.as_deref())?;
+    plan.steered_by = base;
+    plan.target_args = args.target_args(&spec, &workspace, globals);
+    if let Some(change) = &change {
+        change.record(&mut plan, &mut target);
+    }
+    let shared = SharedRulings::of_plan(&workspace, &plan)?;
     plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
     plan.own.extend(rulings::edits(&workspace, &spec, &target, &shared)?);
-    plan.steered_by = base;
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
-    plan.target_args = args.target_args(&spec, &workspace, globals);
     let agents = execute::programs(&plan.agents, &plan.backups, workspace.root())?;
     if let Some(format) = plan_format {
         return dry_run(format, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
@@ -266,10 +295,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         command: plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
         has_coder: execute::has_coder(&settings),
     };
-    let run = review::new_run();
-    execute::review(&context, workspace, settings, agents, (&run, &fix), |setup, resolver| {
+    let (run, pr) = (review::new_run(), settings.pr);
+    let exit = execute::review(&context, workspace, settings, agents, (&run, &fix), |setup, resolver| {
         review::start(setup, resolver, run.clone(), plan, target)
-    })
+    })?;
+    match change {
+        Some(change) if args.publish => pr::publish_review(change, &run, exit, outputs.stdout, globals),
+        Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
+        None => Ok(exit),
+    }
 }
 
 /// Whether Glee runs in continuous integration. In continuous integration, a review can start before a person

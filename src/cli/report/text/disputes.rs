@@ -51,6 +51,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
         Objector::Reviewers => Some(("reviewers", 12)),
         Objector::Unconfirmed => Some(("alone", 12)),
         Objector::Earlier => Some(("undoes", 4)),
+        Objector::Participant => Some(("objection", 4)),
         // The objection of a person is not shown, because the person's ruling contains the same text.
         Objector::Person => None,
     };

@@ -221,7 +221,7 @@ impl DisputeDetails {
             objector: dispute.objector.heading(),
             objector_role: match dispute.objector {
                 Objector::Coder => "coder",
-                Objector::Person => "person",
+                Objector::Person | Objector::Participant => "person",
                 Objector::Reviewers | Objector::Unconfirmed | Objector::Earlier => "reviewer",
             },
             objection: if is_person { String::new() } else { block(&dispute.objection.text) },

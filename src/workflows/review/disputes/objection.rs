@@ -24,7 +24,7 @@ impl ReviewState {
             Some(earlier) => (self.reversal(id, earlier), Objector::Earlier),
         };
         let earlier = self.related.get(&id).cloned().unwrap_or_default();
-        Sides { finding: finding.clone(), objection, objector, earlier }
+        Sides { finding: finding.clone(), objection, objector, earlier, participant: None }
     }
 
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {

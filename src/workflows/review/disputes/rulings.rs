@@ -12,7 +12,7 @@ use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read}
 use crate::config::settings::MaxAge;
 use crate::domain::{
     AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor, SharedRuling, Tag,
-    event::Event,
+    event::{Event, Plan},
 };
 use crate::history::queries::rows::{Binding, DisputeRecord};
 use crate::history::{JournalError, store::Journal};
@@ -36,6 +36,16 @@ impl SharedRulings {
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
         let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
+    }
+
+    /// Reads the shared rulings that apply to a run: those of a commit, and those of a pull request's conversation. If
+    /// both contain the same ruling, the ruling in the commit takes precedence.
+    pub fn of_plan(workspace: &Workspace, plan: &Plan) -> Result<Self, RunError> {
+        let mut shared = Self::at(workspace, plan.rulings_at.as_deref())?;
+        let of_request = plan.pull_request.iter().flat_map(|request| &request.rulings);
+        let known: BTreeSet<DisputeId> = shared.rulings.iter().map(|ruling| ruling.id.clone()).collect();
+        shared.rulings.extend(of_request.filter(|ruling| !known.contains(&ruling.id)).cloned());
+        Ok(shared)
     }
 
     pub fn of(files: Vec<RulingFile>) -> Self {

@@ -142,18 +142,23 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Returns the indices of the anchors in `earlier` that a later run raised again. A later finding repeats at most
-/// one earlier finding, because the findings of one run are different problems.
+/// Returns the indices of the anchors in `earlier` that a later run raised again.
 pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeSet<usize> {
+    continued(earlier, later, text_of).into_keys().collect()
+}
+
+/// Maps the index of each anchor in `earlier` that a later run raised again to the index of the anchor in `later`. A
+/// later finding repeats at most one earlier finding, because the findings of one run are different problems.
+pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeMap<usize, usize> {
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    let (mut continued, mut taken) = (BTreeMap::new(), BTreeSet::new());
     for (_, before, after) in pairs {
-        if !repeated.contains(&before) && taken.insert(after) {
-            repeated.insert(before);
+        if !continued.contains_key(&before) && taken.insert(after) {
+            continued.insert(before, after);
         }
     }
-    repeated
+    continued
 }
 
 /// Applies earlier disputes to findings of a round.

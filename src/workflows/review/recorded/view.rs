@@ -41,9 +41,9 @@ pub(crate) fn recorded(
         let round = state.round();
         let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
-        let commit = state.plan.as_ref().and_then(|plan| plan.rulings_at.as_deref());
         // If the commit no longer exists, no shared rulings apply.
-        let shared = SharedRulings::at(workspace, commit).unwrap_or_default().bindings();
+        let shared = state.plan.as_ref().and_then(|plan| SharedRulings::of_plan(workspace, plan).ok());
+        let shared = shared.unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
         let merged = context.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
         merged.iter().for_each(|event| state.apply(event));
@@ -94,6 +94,14 @@ pub(crate) fn decided_again(
 /// The plan of a run, with the mode and the coder of its fix requests.
 pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
     ReviewState::of(events).plan
+}
+
+/// The exit reason of an ended run after disputes that were opened or settled later. A failure of the run remains.
+pub(crate) fn exit_now(events: &[Event]) -> Option<ExitReason> {
+    let state = ReviewState::of(events);
+    let (exit, _) = state.ended?;
+    let is_conclusive = matches!(exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen);
+    Some(if is_conclusive { outcome::exit(&state, &state.settings.review) } else { exit })
 }
 
 pub(crate) fn is_ended(events: &[Event]) -> bool {

@@ -11,8 +11,8 @@ use crate::domain::event::{
 };
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, CallMetadata, Coverage, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, Lowered, RawFinding,
-    Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
+    DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, Lowered, Objector,
+    RawFinding, Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
 };
 
 /// If a reviewer gives no valid answer to this number of re-check requests, Glee does not ask the reviewer again
@@ -316,7 +316,13 @@ impl ReviewState {
     fn apply_dispute(&mut self, event: &DisputeEvent) {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
-                self.disputed.insert(dispute.finding.id, dispute.number);
+                let id = dispute.finding.id;
+                // An objection in a pull request starts over, whatever an earlier run decided.
+                if dispute.objector == Objector::Participant {
+                    self.ruled.remove(&id);
+                    self.still_disputed.remove(&id);
+                }
+                self.disputed.insert(id, dispute.number);
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
             DisputeEvent::DisputesReopened { disputes, judges } => {

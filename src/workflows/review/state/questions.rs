@@ -179,7 +179,9 @@ impl ReviewState {
     }
 
     fn is_ruled_by_person(&self, id: FindingId) -> bool {
-        self.dispute_of(id).is_some_and(|dispute| dispute.objector == Objector::Person && !dispute.is_open())
+        self.dispute_of(id).is_some_and(|dispute| {
+            matches!(dispute.objector, Objector::Person | Objector::Participant) && !dispute.is_open()
+        })
     }
 
     /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three

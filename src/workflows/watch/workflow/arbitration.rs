@@ -143,7 +143,7 @@ impl WatchWorkflow {
         let ruling = RulingRecord { ruling, by: by.clone(), votes: Vec::new() };
         self.append(DisputeEvent::RulingGiven { dispute: number, ruling })?;
         if let Some(disposition) = disposition {
-            let settlement = Settlement { disposition, by, reason, until: None };
+            let settlement = Settlement { disposition, by, reason, until: None, person: None };
             self.append(DisputeEvent::DisputeSettled { dispute: number, settlement })?;
         }
         Ok(())

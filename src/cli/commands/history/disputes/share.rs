@@ -111,7 +111,7 @@ fn form(
             .hint(format!("settle the dispute first: `glee disputes resolve {number}`")));
     };
     let person = match settlement.by {
-        Ruler::Human => args.by.clone().or_else(|| workspace.user_name()),
+        Ruler::Human => args.by.clone().or_else(|| settlement.person.clone()).or_else(|| workspace.user_name()),
         Ruler::Judge { .. } | Ruler::Panel | Ruler::Policy => args.by.clone(),
     };
     if settlement.by == Ruler::Human && person.is_none() {

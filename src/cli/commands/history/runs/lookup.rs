@@ -88,6 +88,9 @@ pub(crate) fn recall(
         (None, None) => None,
     };
     let steering = steering.transpose()?;
+    if let Some(request) = plan.pull_request.as_ref().filter(|_| plan.mode == Mode::Review) {
+        workspace.use_commit(&request.head);
+    }
     let chosen = named.or(plan.on_dispute);
     let flags = chosen.map(|route| ("review.on_dispute.default".to_owned(), route.as_str().into()));
     let (settings, _) = execute::settings(globals, flags.into_iter().collect(), &mut workspace, steering.as_ref())?;

@@ -73,7 +73,13 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 evidence: Vec::new(),
             };
             let earlier = settled.earlier.clone();
-            let sides = Sides { finding: finding.clone(), objection, objector: Objector::Person, earlier };
+            let sides = Sides {
+                finding: finding.clone(),
+                objection,
+                objector: Objector::Person,
+                earlier,
+                participant: None,
+            };
             journal.rule(&found.run, sides, disposition.clone(), reason, args.until)?
         }
     };

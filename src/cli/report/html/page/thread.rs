@@ -285,5 +285,10 @@ pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str)
         Objector::Unconfirmed => ("no other reviewer".to_owned(), "reviewer"),
         Objector::Earlier => ("an earlier finding".to_owned(), "reviewer"),
         Objector::Person => ("a person".to_owned(), "person"),
+        Objector::Participant => {
+            let login =
+                dispute.participant.as_ref().map(|participant| printable::line(&participant.logins.join(", ")));
+            (login.unwrap_or_else(|| "a person".to_owned()), "person")
+        }
     }
 }

@@ -350,6 +350,7 @@ impl EventLines {
             Objector::Unconfirmed => "no other reviewer confirmed".to_owned(),
             Objector::Earlier => "an earlier finding requests the opposite of".to_owned(),
             Objector::Person => "a person rules on".to_owned(),
+            Objector::Participant => "a person objects in the pull request to".to_owned(),
         };
         let line = format!(
             "{} {}: {sides} {} {}{}",
@@ -508,6 +509,7 @@ mod tests {
                     by: Ruler::Judge { name: "referee".into() },
                     reason: "".into(),
                     until: None,
+                    person: None,
                 },
             }),
             finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),

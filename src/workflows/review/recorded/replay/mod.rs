@@ -55,7 +55,7 @@ pub fn replay(
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
     // If the commit no longer exists, no shared rulings apply.
-    let shared = SharedRulings::at(workspace, plan.rulings_at.as_deref()).unwrap_or_default().bindings();
+    let shared = SharedRulings::of_plan(workspace, &plan).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
         earlier: earlier(rulings::all(Some(journal), &shared)?, &record, run),
@@ -201,7 +201,8 @@ impl Replay<'_> {
 
     /// The events of the disputes that a person opened and settled after the run.
     fn by_person(&self) -> Vec<EventKind> {
-        let of_person = self.record.disputes.values().filter(|dispute| dispute.objector == Objector::Person);
+        let of_person = self.record.disputes.values();
+        let of_person = of_person.filter(|it| matches!(it.objector, Objector::Person | Objector::Participant));
         let now = of_person.filter_map(|known| {
             let finding = self.now([known.finding.id]).concat().first().and_then(|id| self.state.finding(*id))?;
             let objection = Response { finding: finding.id, ..known.objection.clone() };

@@ -1,0 +1,82 @@
+//! Applies a publication on the host.
+//!
+//! The order is fixed: comments, changes of threads, summary, check. Everything that was applied is recognised in the
+//! conversation, so after an interruption the next plan contains only the rest.
+
+use super::connection::RequestOnHost;
+use crate::cli::context::Globals;
+use crate::cli::style::count;
+use crate::hosts::{HostError, NewComment};
+use crate::protocol::text::printable;
+use crate::workflows::pull_request::{Publication, ThreadChange};
+
+pub(crate) fn apply(
+    on_host: &RequestOnHost,
+    publication: &Publication,
+    globals: &Globals,
+) -> Result<(), HostError> {
+    let RequestOnHost { host, request } = on_host;
+    for comments in publication.comments.chunks(host.batch().max(1)) {
+        match host.comment(request, comments) {
+            Err(HostError::Refused { .. }) => one_by_one(on_host, comments, globals)?,
+            done => done?,
+        }
+    }
+    for change in &publication.threads {
+        match change {
+            ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
+            ThreadChange::Resolve { thread, is_resolved } => {
+                // A host without resolved threads shows the reply alone.
+                host.set_resolved(request, thread, *is_resolved)?;
+            }
+        }
+    }
+    if let Some(summary) = &publication.summary {
+        host.summarise(request, summary.existing.as_ref(), &summary.body)?;
+    }
+    host.check(request, &publication.check)
+}
+
+/// Starts the threads of a batch that the host refused, each on its own. If the host refuses the line of a comment,
+/// the comment is about the whole file.
+fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<(), HostError> {
+    let RequestOnHost { host, request } = on_host;
+    for comment in comments {
+        let Err(error) = host.comment(request, std::slice::from_ref(comment)) else { continue };
+        if !matches!(error, HostError::Refused { .. }) {
+            return Err(error);
+        }
+        let of_file = NewComment { line: None, start_line: None, ..comment.clone() };
+        match host.comment(request, &[of_file]) {
+            Err(HostError::Refused { why, .. }) => {
+                let (path, why) = (printable::line(&comment.path), printable::line(&why));
+                globals.say(&format!("note: the host refused a comment on `{path}`: {why}"));
+            }
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+/// What a publication contains, in one line.
+pub(crate) fn summary(publication: &Publication) -> String {
+    let replies = publication.threads.iter().filter(|change| matches!(change, ThreadChange::Reply { .. })).count();
+    let resolved = |wanted: bool| {
+        let is_it = |change: &&ThreadChange| matches!(change, ThreadChange::Resolve { is_resolved, .. } if *is_resolved == wanted);
+        publication.threads.iter().filter(is_it).count()
+    };
+    let several = |number: usize, one: &str, many: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
+    };
+    let parts = [
+        (!publication.comments.is_empty()).then(|| count(publication.comments.len(), "comment")),
+        several(replies, "reply", "replies"),
+        several(resolved(true), "thread resolved", "threads resolved"),
+        several(resolved(false), "thread opened again", "threads opened again"),
+        publication.summary.as_ref().map(|_| "the summary".to_owned()),
+        Some("the check".to_owned()),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,112 @@
+//! The commits of a pull request as the target of a review.
+
+use std::collections::BTreeSet;
+
+use super::connection::{RequestOnHost, failed, short};
+use crate::cli::context::{CommandError, Globals};
+use crate::domain::SharedRuling;
+use crate::domain::event::{Mode, Plan, PullRequestPlan};
+use crate::hosts::PullRequest;
+use crate::protocol::text::printable;
+use crate::workflows::pull_request::rulings;
+use crate::workspace::root::Workspace;
+use crate::workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
+
+/// The change of a pull request, whose commits exist in the repository until the value is dropped.
+pub(crate) struct PullRequestChange {
+    pub(crate) on_host: RequestOnHost,
+    pub(crate) commits: FetchedChange,
+    /// The rulings that Glee published in the conversation.
+    rulings: Vec<SharedRuling>,
+    wanted: String,
+}
+
+impl PullRequestChange {
+    pub(crate) fn fetch(wanted: &str, globals: &Globals, workspace: &Workspace) -> Result<Self, CommandError> {
+        let on_host = RequestOnHost::open(wanted, globals)?;
+        on_host.require_open()?;
+        let commits = fetch(&on_host.request, workspace)?;
+        let conversation = on_host.host.conversation(&on_host.request).map_err(failed)?;
+        let found = rulings(&conversation);
+        found.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
+        Ok(Self { on_host, commits, rulings: found.rulings, wanted: wanted.to_owned() })
+    }
+
+    /// The changes since the merge base, read from the commits.
+    pub(crate) fn target(&self) -> TargetSpec {
+        TargetSpec::Range(format!("{}..{}", self.commits.from, self.commits.head))
+    }
+
+    /// The files that configure Glee, as in the base commit. The edited files are those that the change edits, no
+    /// matter which commit the work tree contains.
+    pub(crate) fn steering(&self, workspace: &Workspace) -> Result<ControlFiles, CommandError> {
+        let FetchedChange { base, from, head, .. } = &self.commits;
+        let edited = workspace.edited_control_files(from, head)?;
+        let mut steering = workspace.control_files_at(base)?;
+        steering.edited = edited;
+        Ok(steering)
+    }
+
+    /// The scripts among `scripts` that the change edits.
+    pub(crate) fn edited_scripts(
+        &self,
+        scripts: &[String],
+        workspace: &Workspace,
+    ) -> Result<Vec<String>, CommandError> {
+        let changed: BTreeSet<String> = workspace.changed_paths(&self.commits.from, &self.commits.head)?;
+        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+        let is_edited = |script: &&String| {
+            let beside = folder(script);
+            changed
+                .iter()
+                .any(|path| path == *script || beside.as_ref().is_some_and(|beside| path.starts_with(beside)))
+        };
+        Ok(scripts.iter().filter(is_edited).cloned().collect())
+    }
+
+    /// Fails if a coder would edit a work tree that does not contain the head commit.
+    pub(crate) fn check_mode(&self, mode: Mode, workspace: &Workspace) -> Result<(), CommandError> {
+        let head = &self.commits.head;
+        if mode == Mode::Review || workspace.head() == Some(head) {
+            return Ok(());
+        }
+        let name = self.on_host.name();
+        Err(CommandError::usage(format!(
+            "the coder edits the work tree, which does not contain the head commit {} of {name}",
+            short(head)
+        ))
+        .hint(format!("review without a coder, or check the commit out first: `git checkout {}`", short(head))))
+    }
+
+    /// Records the pull request in the plan of a review.
+    pub(crate) fn record(&self, plan: &mut Plan, target: &mut Target) {
+        let FetchedChange { base, from, head, .. } = &self.commits;
+        let request = &self.on_host.request;
+        target.description = self.on_host.name();
+        plan.target = self.on_host.name();
+        plan.steered_by = Some(base.clone());
+        plan.rulings_at = Some(base.clone());
+        let is_link = self.wanted.contains("://");
+        let named = if is_link { request.link.clone() } else { request.number.to_string() };
+        plan.target_args = Some(vec!["--pr".to_owned(), named]);
+        plan.pull_request = Some(PullRequestPlan {
+            number: request.number,
+            link: request.link.clone(),
+            base: base.clone(),
+            from: from.clone(),
+            head: head.clone(),
+            rulings: self.rulings.clone(),
+        });
+    }
+}
+
+/// Fetches the commits of a request into the repository of the work tree.
+pub(crate) fn fetch(request: &PullRequest, workspace: &Workspace) -> Result<FetchedChange, CommandError> {
+    Ok(workspace.fetch_change(&ChangeSource {
+        repository: &request.repository,
+        head_ref: &request.head_ref,
+        head: &request.head.id,
+        base_branch: &request.base.branch,
+        base: &request.base.id,
+    })?)
+}

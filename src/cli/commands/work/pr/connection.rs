@@ -1,0 +1,76 @@
+//! Connects to the host of a pull request.
+
+use crate::cli::context::{CommandError, Globals, place};
+use crate::domain::ExitReason;
+use crate::hosts::address::{self, HostSettings};
+use crate::hosts::{Host, HostError, PullRequest, RequestState};
+use crate::protocol::text::printable;
+
+/// A pull request on its host.
+pub(crate) struct RequestOnHost {
+    pub(crate) host: Box<dyn Host>,
+    pub(crate) request: PullRequest,
+}
+
+impl RequestOnHost {
+    /// Finds the host and reads the request. `wanted` is a number, a link, or empty for the request of the CI job.
+    pub(crate) fn open(wanted: &str, globals: &Globals) -> Result<Self, CommandError> {
+        let workspace = place::workspace(globals)?;
+        let remote = workspace.remote_address();
+        let env = |name: &str| std::env::var(name).ok();
+        let address = address::find(wanted, remote.as_deref(), HostSettings::default(), &env)?;
+        let host = crate::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
+        let request = host.request().map_err(failed)?;
+        Ok(Self { host, request })
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("PR {}", self.request.number)
+    }
+
+    /// Fails if the request is merged or closed.
+    pub(crate) fn require_open(&self) -> Result<(), CommandError> {
+        let state = match self.request.state {
+            RequestState::Open => return Ok(()),
+            RequestState::Closed => "closed",
+            RequestState::Merged => "merged",
+        };
+        let (base, head) = (&self.request.base.id, &self.request.head.id);
+        Err(CommandError::usage(format!("{} is {state}", self.name())).hint(format!(
+            "review the commits instead: `glee review {}...{}`",
+            short(base),
+            short(head)
+        )))
+    }
+}
+
+pub(crate) fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
+}
+
+/// Converts an error of a host to an error of the command.
+pub(crate) fn failed(error: HostError) -> CommandError {
+    let (exit, hint) = match &error {
+        HostError::Unreachable { .. } => (
+            ExitReason::AgentFailed,
+            "check the network, then run the command again; it continues where it stopped",
+        ),
+        HostError::Unauthorised { .. } => {
+            (ExitReason::Usage, "renew the token, then run the command again; it continues where it stopped")
+        }
+        HostError::Forbidden { .. } => {
+            (ExitReason::Usage, "use a token that is allowed to read and write pull requests")
+        }
+        HostError::NotFound { .. } => (
+            ExitReason::Usage,
+            "check the number and the remote, and whether the token is allowed to read the repository",
+        ),
+        HostError::RateLimited { .. } => {
+            (ExitReason::Budget, "run the command again after this time; it continues where it stopped")
+        }
+        HostError::Refused { .. } | HostError::Unexpected { .. } => {
+            (ExitReason::AgentFailed, "run the command again; it continues where it stopped")
+        }
+    };
+    CommandError::new(exit, anyhow::Error::msg(printable::line(&error.to_string()))).hint(hint)
+}

@@ -1,0 +1,213 @@
+//! `glee pr publish`: publishes a recorded review on its pull request.
+
+use super::apply;
+use super::change::PullRequestChange;
+use super::connection::{RequestOnHost, failed};
+use super::conversation::{self, Decided};
+use super::session::{self, RequestSession};
+use crate::cli::commands::history::runs::lookup;
+use crate::cli::context::{CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream};
+use crate::cli::style::count;
+use crate::config::settings::PrMode;
+use crate::domain::{ExitReason, RunId};
+use crate::hosts::{HostError, HostKind};
+use crate::protocol::text::printable;
+use crate::workflows::pull_request::{Publication, ThreadChange, plan};
+
+/// Publish a recorded review on its pull request
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Starts comments on new findings, answers in threads, resolves threads of fixed findings, and updates \
+the summary and the check. Nothing is published twice. If the token is not allowed to write, for \
+example for a fork, the findings are printed as annotations of the CI job.
+
+Exit codes: as of `glee review`; with `pr.mode: warn`, 0 instead of 1 and 3.
+
+Examples:
+  glee pr publish                  publish the last review of the request of this CI job
+  glee pr publish --pr 7 --dry-run")]
+pub(crate) struct Args {
+    /// The run: its id, the first or last digits of the id, or `last` [default: the newest run of the pull request]
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+    /// The pull request, by its number or address [default: the request of the run or of the CI job]
+    #[arg(long, value_name = "N|URL")]
+    pr: Option<String>,
+    /// Print what would be published, without changing anything
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let named = args.run.as_deref().map(|run| of_run(run, globals)).transpose()?;
+    let wanted = args.pr.clone().or_else(|| named.as_ref().map(|(_, link)| link.clone())).unwrap_or_default();
+    let on_host = RequestOnHost::open(&wanted, globals)?;
+    let run = match named {
+        Some((run, _)) => run,
+        None => session::newest_run(&on_host, globals)?,
+    };
+    let mut session = RequestSession::open(on_host, &run, globals)?;
+    if args.dry_run {
+        let known = conversation::known(&session, globals)?;
+        let publication = session.with_review(&known, plan);
+        stream::out(&described(&publication))?;
+        return Ok(ExitReason::Clean);
+    }
+    publish(&mut session, None, globals)
+}
+
+/// Returns the run and the address of its pull request.
+fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError> {
+    let (_, journal, run) = lookup::find(globals, text)?;
+    let plan = lookup::plan(&journal.events(&run)?, &run)?;
+    let request = plan.pull_request.ok_or_else(|| {
+        CommandError::usage(format!("run {} is not a review of a pull request", run.short()))
+            .hint("review a pull request with `glee review --pr N`")
+    })?;
+    Ok((run, request.link))
+}
+
+/// Publishes a review that has just ended with `exit`, and whose report has the format `shown`.
+pub(crate) fn publish_review(
+    change: PullRequestChange,
+    run: &RunId,
+    exit: ExitReason,
+    shown: Format,
+    globals: &Globals,
+) -> CommandResult {
+    // The user can resume a run that was stopped or is over its budget, and publish it then.
+    if matches!(exit, ExitReason::Signal(_) | ExitReason::Budget) {
+        globals.say(&format!(
+            "note: the review is not published on {}, because it has not ended",
+            change.on_host.name()
+        ));
+        return Ok(exit);
+    }
+    let PullRequestChange { on_host, commits, .. } = change;
+    let request = on_host.host.request().map_err(failed)?;
+    if request.head.id != commits.head {
+        globals.say(&format!(
+            "note: {} has a new head commit, so this review is not published; the review of the new commit is",
+            on_host.name()
+        ));
+        return Ok(exit);
+    }
+    let on_host = RequestOnHost { request, ..on_host };
+    publish(&mut RequestSession::open(on_host, run, globals)?, Some(shown), globals)
+}
+
+/// Has replies ruled on, and publishes the result. `shown` is the format of the report that was already printed.
+pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globals: &Globals) -> CommandResult {
+    let decided = conversation::decide(session, globals)?;
+    if decided.is_stopped {
+        return Ok(ExitReason::Signal(2));
+    }
+    let publication = session.with_review(&decided.disputes, plan);
+    publication.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
+    match apply::apply(&session.on_host, &publication, globals) {
+        Ok(()) => {
+            let text = published(session, &decided, &publication);
+            match shown {
+                None | Some(Format::Text) => stream::out(&format!("{text}\n"))?,
+                Some(_) => globals.say(&text),
+            }
+        }
+        Err(error @ HostError::Forbidden { .. }) => annotate(session, &error, shown, globals)?,
+        Err(error) => return Err(failed(error)),
+    }
+    Ok(reported_exit(session.outcome.exit, session.settings.mode, globals))
+}
+
+fn published(session: &RequestSession, decided: &Decided, publication: &Publication) -> String {
+    let mut text = format!("Published on {}: {}.", session.on_host.request.link, apply::summary(publication));
+    let replies = [
+        (decided.rulings, count(decided.rulings, "ruling")),
+        (decided.objections, count(decided.objections, "objection")),
+        (decided.refused, format!("{} by people who are not allowed to rule", count(decided.refused, "command"))),
+    ];
+    let replies: Vec<String> =
+        replies.into_iter().filter(|(number, _)| *number > 0).map(|(_, words)| words).collect();
+    if !replies.is_empty() {
+        text.push_str(&format!("\nReplies: {}.", replies.join(", ")));
+    }
+    printable::block(&text)
+}
+
+/// Prints the findings as annotations of the CI job, and appends them to the job summary. A report for a program, whose
+/// format is `shown`, stays as it is.
+fn annotate(
+    session: &RequestSession,
+    error: &HostError,
+    shown: Option<Format>,
+    globals: &Globals,
+) -> Result<(), CommandError> {
+    let is_printed = shown.is_some_and(|shown| shown != Format::Text);
+    globals.say(&format!(
+        "note: nothing more is published on {}, because the token is not allowed to write ({}){}",
+        session.on_host.name(),
+        printable::line(&error.to_string()),
+        if is_printed { "" } else { "; the findings follow" }
+    ));
+    if is_printed {
+        return Ok(());
+    }
+    let format = match session.on_host.host.kind() {
+        HostKind::GitHub | HostKind::Gitea => Format::Github,
+        HostKind::GitLab => Format::Text,
+    };
+    let report = execute::RunReport {
+        outcome: &session.outcome,
+        reviewed: &session.sources,
+        events: &[],
+        fix: &execute::fix_command(globals, &session.plan),
+        only: &[],
+        filter: None,
+        was_asked: true,
+    };
+    let root = place::workspace(globals)?;
+    report.write(globals, &Outputs::only(format), root.root())
+}
+
+/// The exit reason of a command about a pull request. With `pr.mode: warn`, findings and disputes are not failures.
+pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -> ExitReason {
+    let is_quiet = mode == PrMode::Warn && matches!(exit, ExitReason::FindingsOpen | ExitReason::DisputeOpen);
+    if !is_quiet {
+        return exit;
+    }
+    let what = if exit == ExitReason::FindingsOpen { "mandatory findings are open" } else { "a dispute is open" };
+    globals.say(&format!("note: {what}; the exit code is 0, because `pr.mode` is `warn`"));
+    ExitReason::Clean
+}
+
+/// The plan in words, for `--dry-run`.
+fn described(publication: &Publication) -> String {
+    let mut text = format!("Would publish: {}.\n", apply::summary(publication));
+    for comment in &publication.comments {
+        let line = comment.line.map(|line| format!(":{line}")).unwrap_or_default();
+        text.push_str(&format!("\ncomment on {}{line}\n{}\n", comment.path, indented(&comment.body)));
+    }
+    for change in &publication.threads {
+        let place = |thread: &crate::hosts::Thread| {
+            let line = thread.line.map(|line| format!(":{line}")).unwrap_or_default();
+            format!("{}{line}", thread.path.as_deref().unwrap_or("the request"))
+        };
+        text.push_str(&match change {
+            ThreadChange::Reply { thread, body } => format!("\nreply at {}\n{}\n", place(thread), indented(body)),
+            ThreadChange::Resolve { thread, is_resolved: true } => {
+                format!("\nresolve the thread at {}\n", place(thread))
+            }
+            ThreadChange::Resolve { thread, .. } => format!("\nopen the thread at {} again\n", place(thread)),
+        });
+    }
+    if let Some(summary) = &publication.summary {
+        let what = if summary.existing.is_some() { "edit the summary" } else { "add the summary" };
+        text.push_str(&format!("\n{what}\n{}\n", indented(&summary.body)));
+    }
+    text.push_str(&format!("\ncheck: {:?}, {}\n", publication.check.state, publication.check.title));
+    printable::block(&text)
+}
+
+fn indented(text: &str) -> String {
+    let visible = text.lines().filter(|line| !line.starts_with("<!-- glee:"));
+    visible.map(|line| format!("    {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}

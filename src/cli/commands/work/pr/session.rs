@@ -1,0 +1,136 @@
+//! A recorded review of a pull request, together with the request's conversation.
+
+use super::connection::{RequestOnHost, failed, short};
+use crate::cli::commands::history::runs::lookup;
+use crate::cli::context::{CommandError, Globals, history, place};
+use crate::config::settings::{PrSettings, Settings};
+use crate::domain::event::{Plan, PullRequestPlan};
+use crate::domain::{Outcome, RunId};
+use crate::history::store::Journal;
+use crate::hosts::{ChangedFile, Conversation};
+use crate::workflows::pull_request::{RequestDispute, RequestReview};
+use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::recorded::view;
+use crate::workspace::FetchedChange;
+use crate::workspace::root::Workspace;
+
+/// The number of recorded runs that are searched for the newest run of a pull request.
+const SEARCHED: u32 = 1_000;
+
+pub(crate) struct RequestSession {
+    pub(crate) on_host: RequestOnHost,
+    pub(crate) run: RunId,
+    pub(crate) plan: Plan,
+    pub(crate) settings: PrSettings,
+    pub(crate) files: Vec<ChangedFile>,
+    pub(crate) conversation: Conversation,
+    pub(crate) outcome: Outcome,
+    pub(crate) sources: Sources,
+    pub(crate) workspace: Workspace,
+    /// The commits of the change, which the judge and the plan of the publication read.
+    pub(crate) commits: FetchedChange,
+}
+
+impl RequestSession {
+    /// Reads a recorded run and the conversation. Fails if the run is not a review of the request's head commit.
+    pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
+        let workspace = place::workspace(globals)?;
+        let journal = lookup::journal(globals, &workspace)?;
+        let plan = journal.plan(run)?.filter(|plan| plan.pull_request.is_some()).ok_or_else(|| {
+            CommandError::usage(format!("run {} is not a review of a pull request", run.short()))
+                .hint("review a pull request with `glee review --pr N`")
+        })?;
+        let reviewed = plan.pull_request.as_ref().expect("the plan was filtered");
+        require_same(&on_host, reviewed, run)?;
+        on_host.require_open()?;
+        if !view::is_ended(&journal.events(run)?) {
+            return Err(CommandError::usage(format!("run {} has not ended", run.short()))
+                .hint(format!("resume it with `glee runs resume {}`", run.short())));
+        }
+        let commits = super::change::fetch(&on_host.request, &workspace)?;
+        let files = on_host.host.files(&on_host.request).map_err(failed)?;
+        let conversation = on_host.host.conversation(&on_host.request).map_err(failed)?;
+        let (outcome, sources) = recorded(&workspace, &journal, run)?;
+        let (run, settings) = (run.clone(), Settings::of_record(&plan.settings).pr);
+        Ok(Self { on_host, run, plan, settings, files, conversation, outcome, sources, workspace, commits })
+    }
+
+    /// Reads the outcome again, after disputes were opened or settled.
+    pub(crate) fn refresh(&mut self, globals: &Globals) -> Result<(), CommandError> {
+        let journal = self.journal(globals)?;
+        (self.outcome, self.sources) = recorded(&self.workspace, &journal, &self.run)?;
+        Ok(())
+    }
+
+    pub(crate) fn journal(&self, globals: &Globals) -> Result<Journal, CommandError> {
+        lookup::journal(globals, &self.workspace)
+    }
+
+    pub(crate) fn with_review<T>(
+        &self,
+        disputes: &[RequestDispute],
+        use_it: impl FnOnce(&RequestReview<'_>) -> T,
+    ) -> T {
+        let head = &self.commits.head;
+        let text_of = |path: &str| self.workspace.text_at_commit(head, path);
+        use_it(&RequestReview {
+            host: self.on_host.host.kind(),
+            request: &self.on_host.request,
+            files: &self.files,
+            conversation: &self.conversation,
+            outcome: &self.outcome,
+            disputes,
+            settings: &self.settings,
+            text_of: &text_of,
+        })
+    }
+}
+
+fn recorded(workspace: &Workspace, journal: &Journal, run: &RunId) -> Result<(Outcome, Sources), CommandError> {
+    let mut recorded = view::recorded(workspace, &place::state_dir()?, journal, run)?;
+    if let Some(exit) = view::exit_now(&journal.events(run)?) {
+        recorded.outcome.exit = exit;
+    }
+    Ok((recorded.outcome, recorded.reviewed))
+}
+
+/// Fails if the head commit is not the reviewed commit, because findings could name other lines there.
+fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId) -> Result<(), CommandError> {
+    let (request, name) = (&on_host.request, on_host.name());
+    if request.link != reviewed.link || request.number != reviewed.number {
+        return Err(CommandError::usage(format!(
+            "run {} reviewed {}, not {}",
+            run.short(),
+            reviewed.link,
+            request.link
+        ))
+        .hint("give the pull request of the run with `--pr`, or another run"));
+    }
+    if request.head.id == reviewed.head {
+        return Ok(());
+    }
+    let (now, then) = (short(&request.head.id), short(&reviewed.head));
+    Err(CommandError::usage(format!(
+        "the head commit of {name} is now {now}, but run {} reviewed {then}",
+        run.short()
+    ))
+    .hint(format!("review again: `glee review --pr {} --publish`", request.number)))
+}
+
+/// The newest recorded review of a pull request.
+pub(crate) fn newest_run(on_host: &RequestOnHost, globals: &Globals) -> Result<RunId, CommandError> {
+    let workspace = place::workspace(globals)?;
+    let missing = || {
+        CommandError::usage(format!("no review of {} is recorded", on_host.name()))
+            .hint(format!("review it first: `glee review --pr {}`", on_host.request.number))
+    };
+    let journal = history::open_read(globals, &workspace)?.ok_or_else(missing)?;
+    let name = on_host.name();
+    for row in journal.runs(Some(SEARCHED))?.into_iter().filter(|row| row.target == name) {
+        let plan = journal.plan(&row.run)?.and_then(|plan| plan.pull_request);
+        if plan.is_some_and(|reviewed| reviewed.link == on_host.request.link) {
+            return Ok(row.run);
+        }
+    }
+    Err(missing())
+}

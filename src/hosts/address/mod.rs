@@ -1,0 +1,148 @@
+//! Finds the host, repository and number of a pull request.
+//!
+//! A user names a request by its web address, or by its number. With a number, the repository is that of a git remote,
+//! or that of the job of a continuous integration service. Without a number, the job states the number, too.
+//!
+//! The kind of an unknown host is taken from the settings, from the variables of the service, from the form of
+//! the web address, or from the first label of the host's name, in this order.
+
+mod hosts;
+mod repository;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use thiserror::Error;
+
+use super::model::HostKind;
+use super::origin::origin;
+use crate::domain::Advice;
+use server::{RepositoryAddress, WebServer};
+
+pub use server::Variables;
+
+/// A pull request of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestAddress {
+    pub kind: HostKind,
+    /// The host's name with its port, in lower case, such as `github.com` or `127.0.0.1:8080`.
+    pub host: String,
+    /// The address of the REST API without `/` at the end.
+    pub api: String,
+    /// The owner: a user, an organisation, or a path of groups such as `group/sub`.
+    pub owner: String,
+    pub repository: String,
+    pub number: u64,
+}
+
+impl RequestAddress {
+    /// The address of GraphQL. Only GitHub uses it.
+    pub fn graphql(&self) -> String {
+        match self.api.strip_suffix("/v3") {
+            Some(rest) => format!("{rest}/graphql"),
+            None => format!("{}/graphql", self.api),
+        }
+    }
+}
+
+/// What the settings state about the host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostSettings<'a> {
+    pub kind: Option<HostKind>,
+    /// The address of the REST API.
+    pub api: Option<&'a str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AddressError {
+    #[error("`{0}` is neither the number nor the address of a pull request")]
+    Invalid(String),
+    #[error("the number of the pull request is missing")]
+    NoNumber,
+    #[error("the host of pull request {0} is unknown, because the repository has no remote with a host")]
+    NoHost(u64),
+    #[error("the kind of the host `{0}` is unknown")]
+    UnknownKind(String),
+    #[error("the address `{address}` of the API is invalid: {why}")]
+    InvalidApi { address: String, why: String },
+}
+
+impl Advice for AddressError {
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Invalid(_) | Self::NoNumber => {
+                "give the number, such as 7, or the web address, such as https://github.com/owner/repository/pull/7"
+                    .to_owned()
+            }
+            Self::NoHost(number) => {
+                format!("give the web address, such as https://github.com/owner/repository/pull/{number}")
+            }
+            Self::UnknownKind(_) => {
+                "set `pr.host` in the configuration to github, gitlab or gitea (also for Forgejo)".to_owned()
+            }
+            Self::InvalidApi { .. } => {
+                "set `pr.api` to an address such as https://git.example.org/api/v4".to_owned()
+            }
+        })
+    }
+}
+
+/// Finds a pull request.
+///
+/// `wanted` is a number (`7`, `#7`, `!7`), a web address, or empty for the request of the current job. `remote` is the
+/// address of a git remote.
+pub fn find(
+    wanted: &str,
+    remote: Option<&str>,
+    settings: HostSettings<'_>,
+    env: Variables<'_>,
+) -> Result<RequestAddress, AddressError> {
+    let wanted = wanted.trim();
+    if wanted.contains("://") {
+        let (place, number) = repository::of_link(wanted, env).ok_or_else(|| invalid(wanted))?;
+        return with_host(place, number, settings, env);
+    }
+    let number = if wanted.is_empty() {
+        hosts::number_of_job(env).ok_or(AddressError::NoNumber)?
+    } else {
+        let digits = wanted.strip_prefix(['#', '!']).unwrap_or(wanted);
+        digits.parse().ok().filter(|number| *number > 0).ok_or_else(|| invalid(wanted))?
+    };
+    let place =
+        remote.and_then(|remote| repository::of_remote(remote, env)).or_else(|| hosts::repository_of_job(env));
+    with_host(place.ok_or(AddressError::NoHost(number))?, number, settings, env)
+}
+
+fn invalid(wanted: &str) -> AddressError {
+    // The address can contain a password.
+    let shown = match (wanted.find("://"), wanted.find('@')) {
+        (Some(scheme), Some(at)) if scheme < at => format!("{}***{}", &wanted[..scheme + 3], &wanted[at..]),
+        _ => wanted.to_owned(),
+    };
+    AddressError::Invalid(shown)
+}
+
+fn with_host(
+    place: RepositoryAddress,
+    number: u64,
+    settings: HostSettings<'_>,
+    env: Variables<'_>,
+) -> Result<RequestAddress, AddressError> {
+    let RepositoryAddress { server, owner, repository, kind: by_form } = place;
+    let job = hosts::job_server(env).filter(|job| job.server.host == server.host);
+    let kind = settings
+        .kind
+        .or_else(|| hosts::known(&server.host))
+        .or(job.as_ref().map(|job| job.kind))
+        .or(by_form)
+        .or_else(|| hosts::by_label(&server.host))
+        .ok_or_else(|| AddressError::UnknownKind(server.host.clone()))?;
+    let stated = settings.api.map(str::to_owned).or_else(|| job.filter(|job| job.kind == kind)?.api);
+    let api = stated.unwrap_or_else(|| hosts::default_api(kind, &server));
+    let api = api.trim_end_matches('/').to_owned();
+    if let Err(why) = origin(&api) {
+        return Err(AddressError::InvalidApi { address: api, why });
+    }
+    let WebServer { host, .. } = server;
+    Ok(RequestAddress { kind, host, api, owner, repository, number })
+}

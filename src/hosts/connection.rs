@@ -1,0 +1,39 @@
+//! Creates the [`Host`] of a pull request.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::address::{RequestAddress, Variables};
+use super::credentials;
+use super::github::{self, GitHub};
+use super::model::{Host, HostError, HostKind};
+use super::origin::is_loopback;
+use super::transport::{HostApi, SystemClock, Transport};
+
+/// The minimum time between two requests that create content. GitHub limits content to about 80 requests a minute.
+const SPACING: Duration = Duration::from_millis(750);
+
+/// Connects to the host of a pull request. No request is sent yet. `tree` is the folder with the reviewed code, from
+/// which no program is started to find the token.
+pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Result<Box<dyn Host>, HostError> {
+    let credential = credentials::find(&address, tree, env);
+    let name = address.host.rsplit_once(':').map_or(address.host.as_str(), |(name, _)| name);
+    // A server on this machine has no limit on content.
+    let spacing = if is_loopback(name) { Duration::ZERO } else { SPACING };
+    let headers = match address.kind {
+        HostKind::GitHub => github::HEADERS,
+        HostKind::GitLab | HostKind::Gitea => &[],
+    };
+    let api = HostApi {
+        host: address.host.clone(),
+        base: address.api.clone(),
+        headers: headers.to_vec(),
+        credential,
+        spacing,
+    };
+    let transport = Transport::new(api, Box::new(SystemClock))?;
+    match address.kind {
+        HostKind::GitHub => Ok(Box::new(GitHub::new(transport, address))),
+        HostKind::GitLab | HostKind::Gitea => Err(transport.refused("connect", "the host is not supported yet")),
+    }
+}

@@ -1,0 +1,62 @@
+//! The hosts to which the tokens of variables belong.
+
+use crate::hosts::address::{RequestAddress, Variables};
+use crate::hosts::model::HostKind;
+
+/// The variables for a host of the given kind, in the order in which they are used.
+pub(crate) fn variables(kind: HostKind) -> &'static [&'static str] {
+    match kind {
+        HostKind::GitHub => &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+        HostKind::GitLab => &["GITLAB_TOKEN", "CI_JOB_TOKEN"],
+        // The job token of Gitea and Forgejo is in `GITHUB_TOKEN`, too.
+        HostKind::Gitea => &["GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"],
+    }
+}
+
+/// Whether the token in the variable belongs to the host.
+pub(crate) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
+    let named = |name: &str| env(name).filter(|value| !value.is_empty()).map(|value| host_of(&value));
+    let is_gitea_job = ["GITEA_ACTIONS", "FORGEJO_ACTIONS"].iter().any(|name| named(name).is_some());
+    let job = named("GITHUB_SERVER_URL");
+    match variable {
+        "GH_TOKEN" | "GITHUB_TOKEN" => match job {
+            Some(job) => job == host,
+            None => host == "github.com" || host.ends_with(".ghe.com"),
+        },
+        "GH_ENTERPRISE_TOKEN" | "GITHUB_ENTERPRISE_TOKEN" => named("GH_HOST").is_some_and(|named| named == host),
+        "GITLAB_TOKEN" => {
+            let home = named("CI_SERVER_URL").or_else(|| named("GITLAB_HOST"));
+            home.as_deref().unwrap_or("gitlab.com") == host
+        }
+        "CI_JOB_TOKEN" => named("CI_SERVER_URL").is_some_and(|named| named == host),
+        "GITEA_TOKEN" | "FORGEJO_TOKEN" => {
+            let (server, public) = match variable {
+                "GITEA_TOKEN" => ("GITEA_SERVER_URL", "gitea.com"),
+                _ => ("FORGEJO_SERVER_URL", "codeberg.org"),
+            };
+            let home = job.filter(|_| is_gitea_job).or_else(|| named(server));
+            home.as_deref().unwrap_or(public) == host
+        }
+        _ => false,
+    }
+}
+
+/// Whether the API belongs to the host: the same host, its subdomain `api`, or the API that the job's variables name.
+pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
+    let (api, host) = (host_of(&address.api), address.host.as_str());
+    let of_job = [("GITHUB_SERVER_URL", "GITHUB_API_URL"), ("CI_SERVER_URL", "CI_API_V4_URL")];
+    let is_of_job = |(server, named): &(&str, &str)| {
+        env(server).is_some_and(|server| host_of(&server) == host)
+            && env(named).is_some_and(|named| named.trim_end_matches('/') == address.api)
+    };
+    api == host || api.strip_prefix("api.") == Some(host) || of_job.iter().any(is_of_job)
+}
+
+/// Returns the host with its port of an address, or of a name of a host.
+fn host_of(address: &str) -> String {
+    let (scheme, rest) = address.split_once("://").unwrap_or(("https", address));
+    let authority = rest.split('/').next().unwrap_or_default().rsplit('@').next().unwrap_or_default();
+    let host = authority.to_ascii_lowercase();
+    let default = if scheme.eq_ignore_ascii_case("http") { ":80" } else { ":443" };
+    host.strip_suffix(default).unwrap_or(&host).to_owned()
+}

@@ -1,0 +1,86 @@
+//! Reads a token from the program of a host: `gh`, `glab` or `tea`.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::agents::probe::locate;
+use crate::hosts::address::{RequestAddress, Variables};
+use crate::hosts::model::HostKind;
+
+/// The maximum duration of a program. A program waits longer if it asks for the password of a key ring.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Variables from which the programs take a token for any host. They are removed, because `owners` decides to which
+/// host such a token belongs.
+const TOKENS: &[&str] = &[
+    "GH_TOKEN",
+    "GITHUB_TOKEN",
+    "GH_ENTERPRISE_TOKEN",
+    "GITHUB_ENTERPRISE_TOKEN",
+    "GITLAB_TOKEN",
+    "GITLAB_ACCESS_TOKEN",
+    "OAUTH_TOKEN",
+    "CI_JOB_TOKEN",
+    "GITEA_TOKEN",
+    "FORGEJO_TOKEN",
+    "GITEA_SERVER_URL",
+    "GITEA_SERVER_TOKEN",
+];
+
+/// Returns the name of the program and the token that the program states for the host. `None` if the program is
+/// missing, inside `tree`, fails, or has no token for the host.
+pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
+    let host = address.host.as_str();
+    let (name, arguments, input) = match address.kind {
+        HostKind::GitHub => ("gh", vec!["auth", "token", "--hostname", host], None),
+        HostKind::GitLab => ("glab", vec!["config", "get", "token", "--host", host], None),
+        HostKind::Gitea => {
+            let scheme = address.api.split("://").next().unwrap_or("https");
+            ("tea", vec!["login", "helper", "get"], Some(format!("protocol={scheme}\nhost={host}\n\n")))
+        }
+    };
+    let path = env("PATH").map(std::ffi::OsString::from);
+    let program = locate::find(&[name.to_owned()], tree, path.as_deref()).ok()?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir("/").stderr(Stdio::null()).stdout(Stdio::piped());
+    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    TOKENS.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    let output = output(command.spawn().ok()?, input.as_deref())?;
+    let token = match address.kind {
+        HostKind::Gitea => {
+            let value = |key: &str| output.lines().find_map(|line| line.strip_prefix(key));
+            // The program answers for its default login if it has none for the host.
+            value("password=").filter(|_| value("host=") == Some(host))?
+        }
+        HostKind::GitHub | HostKind::GitLab => output.trim(),
+    };
+    Some((name, token.to_owned()))
+}
+
+/// Returns the output of a process that ends successfully in time.
+fn output(mut child: Child, input: Option<&str>) -> Option<String> {
+    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+        // A program that exits early closes its end, and its status shows the failure.
+        let _ = pipe.write_all(input.as_bytes());
+    }
+    let until = Instant::now() + LONGEST;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => break,
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            Ok(Some(_)) => return None,
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+    }
+    // A token is far shorter than the buffer of a pipe, so the program never waits for a reader.
+    let output = child.wait_with_output().ok()?;
+    String::from_utf8(output.stdout).ok()
+}

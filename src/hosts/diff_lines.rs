@@ -1,0 +1,75 @@
+//! The lines of a unified diff on which hosts accept comments.
+
+use std::collections::BTreeSet;
+
+/// The numbers of lines in the new version of a file, counted from 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DiffLines {
+    /// All lines of the hunks: added lines and context.
+    pub(crate) shown: BTreeSet<u32>,
+    /// The lines that the change adds.
+    pub(crate) added: BTreeSet<u32>,
+}
+
+impl DiffLines {
+    /// Reads the hunks of one file. Lines before the first hunk are ignored.
+    pub(crate) fn of(hunks: &str) -> Self {
+        let mut found = Self::default();
+        // The number of the next new line, and the numbers of old and new lines that the hunk still has.
+        let (mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32);
+        for line in hunks.lines() {
+            if old == 0 && new == 0 {
+                if let Some(hunk) = header(line) {
+                    (old, next, new) = hunk;
+                }
+                continue;
+            }
+            match line.as_bytes().first() {
+                Some(b'+') => {
+                    found.added.insert(next);
+                    found.shown.insert(next);
+                    (next, new) = (next.saturating_add(1), new.saturating_sub(1));
+                }
+                Some(b'-') => old = old.saturating_sub(1),
+                // `\ No newline at end of file` belongs to the line before it.
+                Some(b'\\') => {}
+                _ => {
+                    found.shown.insert(next);
+                    (next, new, old) = (next.saturating_add(1), new.saturating_sub(1), old.saturating_sub(1));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Returns the count of old lines, the first new line, and the count of new lines of `@@ -1,2 +3,4 @@`.
+fn header(line: &str) -> Option<(u32, u32, u32)> {
+    let mut words = line.strip_prefix("@@ -")?.split(' ');
+    let (_, old) = range(words.next()?)?;
+    let (first, new) = range(words.next()?.strip_prefix('+')?)?;
+    Some((old, first, new))
+}
+
+fn range(text: &str) -> Option<(u32, u32)> {
+    match text.split_once(',') {
+        Some((first, count)) => Some((first.parse().ok()?, count.parse().ok()?)),
+        None => Some((text.parse().ok()?, 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_and_added_lines_are_shown() {
+        let hunks = "@@ -1,3 +1,4 @@ fn a\n one\n-two\n+2\n+3\n three\n\\ No newline at end of file\n@@ -10 +11 @@\n-+++ b\n+--- a\n";
+        let found = DiffLines::of(hunks);
+        assert_eq!(found.shown, BTreeSet::from([1, 2, 3, 4, 11]));
+        assert_eq!(found.added, BTreeSet::from([2, 3, 11]));
+        assert_eq!(DiffLines::of("@@ -0,0 +1,2 @@\n+a\n+@@ -1 +1 @@\n").added, BTreeSet::from([1, 2]));
+        assert_eq!(DiffLines::of("@@ -1,2 +0,0 @@\n-a\n-b\n"), DiffLines::default());
+        assert_eq!(DiffLines::of("Binary files differ\n"), DiffLines::default());
+    }
+}

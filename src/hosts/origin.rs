@@ -1,0 +1,33 @@
+//! The scheme, host and port of an address.
+
+use std::net::IpAddr;
+
+use ureq::http::Uri;
+
+/// Returns the scheme, host and port of an address: `https`, or `http` on a loopback address. The port is omitted if
+/// it is the scheme's default.
+pub(crate) fn origin(url: &str) -> Result<String, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("the address is invalid: {error}"))?;
+    let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+        return Err("the address has no scheme or no host".to_owned());
+    };
+    if authority.as_str().contains('@') {
+        return Err("the address contains a user name".to_owned());
+    }
+    let host = authority.host().to_ascii_lowercase();
+    let default = match scheme {
+        "https" => 443,
+        "http" if is_loopback(&host) => 80,
+        _ => return Err(format!("the address of {host} does not use https")),
+    };
+    Ok(match authority.port_u16().filter(|port| *port != default) {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    })
+}
+
+/// Whether the host is this machine. IPv6 addresses have brackets.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}

@@ -1,0 +1,73 @@
+//! Reads from an answer when a rate limit ends.
+//!
+//! GitHub states its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its secondary
+//! limits by the status 403 or 429 with `Retry-After` or only with a message. GitLab sends the status 429 with
+//! `Retry-After` and `RateLimit-Reset`. GraphQL states a limit by an error of the type `RATE_LIMITED` in an answer with
+//! the status 200.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::refusal;
+use super::reply::Reply;
+
+/// The wait after the first answer that states a limit without a time. Each further such answer doubles it.
+const UNSTATED: i64 = 60;
+
+/// Returns the end of the rate limit because of which the host did not process the request. `None` if the answer
+/// states no rate limit. `earlier` is the number of preceding answers to this request that stated one.
+pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timestamp> {
+    let states_limit = match reply.status.as_u16() {
+        429 => true,
+        403 => {
+            let message = refusal::reason(reply).to_ascii_lowercase();
+            reply.header("retry-after").is_some()
+                || is_exhausted(reply)
+                || message.contains("rate limit")
+                || message.contains("abuse detection")
+        }
+        200 => is_limited_query(&reply.body),
+        _ => false,
+    };
+    if !states_limit {
+        return None;
+    }
+    if let Some(wait) = retry_after(reply, now) {
+        return Some(later(now, i64::try_from(wait.as_secs()).unwrap_or(i64::MAX)));
+    }
+    let reset = reply.header("x-ratelimit-reset").or_else(|| reply.header("ratelimit-reset"));
+    if let Some(reset) = reset.filter(|_| is_exhausted(reply)).and_then(|reset| reset.trim().parse().ok()) {
+        let reset = Timestamp::from_second(reset).unwrap_or(Timestamp::MAX);
+        // The clocks of Glee and of the host can differ by a second.
+        return Some(later(reset.max(now), 1));
+    }
+    Some(later(now, UNSTATED << earlier.min(10)))
+}
+
+/// Returns the time that `Retry-After` states in seconds or as a date.
+pub(crate) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
+    let value = reply.header("retry-after")?.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+fn is_exhausted(reply: &Reply) -> bool {
+    ["x-ratelimit-remaining", "ratelimit-remaining"].iter().any(|name| reply.header(name) == Some("0"))
+}
+
+fn is_limited_query(body: &[u8]) -> bool {
+    memchr::memmem::find(body, b"RATE_LIMITED").is_some()
+        && serde_json::from_slice::<Value>(body).is_ok_and(|answer| {
+            let errors = answer["errors"].as_array();
+            errors.is_some_and(|errors| errors.iter().any(|error| error["type"] == "RATE_LIMITED"))
+        })
+}
+
+fn later(time: Timestamp, seconds: i64) -> Timestamp {
+    time.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}

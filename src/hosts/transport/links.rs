@@ -1,0 +1,42 @@
+//! Addresses of requests: the next page of a list, and targets of redirects. All of them have the API's origin.
+
+use super::reply::Reply;
+use crate::hosts::origin::origin;
+
+/// Returns the target of the link with the relation `next`.
+pub(crate) fn next(reply: &Reply) -> Option<String> {
+    for value in reply.headers.get_all("link") {
+        for link in value.to_str().ok()?.split(",").map(str::trim) {
+            let Some((target, parameters)) = link.strip_prefix('<').and_then(|link| link.split_once('>')) else {
+                continue;
+            };
+            let is_next = parameters.split(';').any(|parameter| {
+                let value = parameter.trim().strip_prefix("rel=").map(|value| value.trim_matches('"'));
+                value.is_some_and(|value| value.split_ascii_whitespace().any(|relation| relation == "next"))
+            });
+            if is_next {
+                return Some(target.to_owned());
+            }
+        }
+    }
+    None
+}
+
+/// Returns the address of a path of the API. An address of the API's origin stays the same.
+pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
+    if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
+}
+
+/// Returns the address that an answer from the address `from` refers to. The origin has to stay the same, because the
+/// next request contains the token.
+pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
+    let expected = origin(from)?;
+    let url = match target {
+        _ if target.starts_with("//") => return Err("the answer refers to an address without a scheme".to_owned()),
+        _ if target.starts_with('/') => format!("{expected}{target}"),
+        _ if target.starts_with('?') => format!("{}{target}", from.split('?').next().unwrap_or_default()),
+        _ => target.to_owned(),
+    };
+    let found = origin(&url)?;
+    if found == expected { Ok(url) } else { Err(format!("the answer refers from {expected} to {found}")) }
+}

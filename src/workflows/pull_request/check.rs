@@ -1,0 +1,53 @@
+//! The check on the head commit.
+
+use crate::config::settings::PrMode;
+use crate::domain::ExitReason;
+use crate::hosts::{Check, CheckState};
+use crate::workflows::pull_request::input::RequestReview;
+use crate::workflows::pull_request::standing::RequestStanding;
+
+/// The number of findings that prevent a clean outcome, after all disputes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Blocking {
+    /// Mandatory findings that are open and do not wait for a person.
+    pub(crate) open: usize,
+    /// Disputes that wait for a judge or a person.
+    pub(crate) disputes: usize,
+}
+
+impl Blocking {
+    pub(crate) fn of(review: &RequestReview<'_>) -> Self {
+        let mut blocking = Self::default();
+        for settled in review.outcome.findings.iter().filter(|settled| settled.finding.mandatory) {
+            match RequestStanding::of(review, settled) {
+                RequestStanding::Open | RequestStanding::Enforced(_) => {
+                    blocking.open += usize::from(!settled.state.is_closed())
+                }
+                RequestStanding::Escalated(_) | RequestStanding::Undecided => blocking.disputes += 1,
+                RequestStanding::Closed(_) | RequestStanding::Quiet => {}
+            }
+        }
+        blocking
+    }
+
+    pub(crate) fn is_none(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// The exit policy: a check succeeds if the exit of the review would be 0, and fails if mandatory findings are open or
+/// disputes wait. The check is neutral if the review has no result, and in the mode `warn`.
+pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
+    let blocking = Blocking::of(review);
+    let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)
+        || review.outcome.disputes.iter().any(crate::domain::Dispute::is_open);
+    // Without a finding, a command of `review.verify` is the reason for the exit.
+    let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
+    let state = match review.settings.mode {
+        _ if !review.is_conclusive() => CheckState::Neutral,
+        _ if blocking.is_none() && !fails_verification => CheckState::Success,
+        PrMode::Enforce => CheckState::Failure,
+        PrMode::Warn => CheckState::Neutral,
+    };
+    Check { state, title, summary }
+}

@@ -1,0 +1,49 @@
+//! The input of all decisions about a pull request.
+
+use crate::config::settings::PrSettings;
+use crate::domain::{Dispute, ExitReason, FindingId, Outcome, SharedRuling};
+use crate::hosts::{ChangedFile, Conversation, HostKind, PullRequest};
+
+/// A pull request, its conversation as the host returns it, and the review of its head commit.
+#[derive(Clone, Copy)]
+pub struct RequestReview<'a> {
+    pub host: HostKind,
+    pub request: &'a PullRequest,
+    pub files: &'a [ChangedFile],
+    pub conversation: &'a Conversation,
+    pub outcome: &'a Outcome,
+    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier runs.
+    /// They take precedence over the states in the outcome. At most one for each finding.
+    pub disputes: &'a [RequestDispute],
+    pub settings: &'a PrSettings,
+    /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.
+    pub text_of: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// A dispute about a finding of the outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestDispute {
+    /// The id of the finding in the outcome. The finding in `dispute` can have another id, from an earlier run.
+    pub finding: FindingId,
+    pub dispute: Dispute,
+    /// The ruling for a hidden marker, from which it binds without the history. `None` while the dispute is open.
+    /// `by.person` is the login name of the person who ruled, if a person ruled.
+    pub shared: Option<SharedRuling>,
+    /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all objections and
+    /// rulings in the thread.
+    pub is_new: bool,
+}
+
+impl RequestReview<'_> {
+    /// Whether the review reached its end. Its findings are complete as far as the quorum of the reviewers goes.
+    pub(crate) fn is_conclusive(&self) -> bool {
+        matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
+    }
+
+    /// Whether the review reached its end, and all reviewers answered completely.
+    pub(crate) fn is_complete(&self) -> bool {
+        let mut reviewers = self.outcome.proof.reviewers.iter();
+        self.is_conclusive()
+            && reviewers.all(|reviewer| reviewer.status.is_complete() && reviewer.failure.is_none())
+    }
+}

@@ -1,0 +1,225 @@
+//! Hidden markers in comments of Glee.
+//!
+//! A marker is one line `<!-- glee:KIND:DATA -->`, where DATA is JSON in Base64. Markers are the last lines of a
+//! comment. Lines above the last text are no markers, so text that Glee quotes cannot forge a marker. Markers count
+//! only in comments that the host attributes to the user of the token.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Anchor, DisputeId, FindingId, RunId, SharedRuling, Untrusted};
+use crate::hosts::{Comment, CommentId, Conversation, Thread};
+use crate::protocol::secrets::redact_value;
+
+const VERSION: u32 = 1;
+/// The maximum sizes of a marker's data in bytes: what Glee writes, and what Glee reads.
+const WRITTEN: usize = 12 << 10;
+const READ: usize = 32 << 10;
+/// The maximum numbers of names of an anchor, characters of a text, and items of a list.
+const NAMES: usize = 20;
+const TEXT: usize = 1_000;
+const ITEMS: usize = 10;
+
+const OPEN: &str = "<!-- glee:";
+const CLOSE: &str = " -->";
+
+/// The identity of a finding, in the first comment of its thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FindingMark {
+    pub(crate) version: u32,
+    /// The run that raised the finding first.
+    pub(crate) run: RunId,
+    pub(crate) finding: FindingId,
+    /// The line at which the finding was raised first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u32>,
+    /// The block is empty if the location of the finding does not exist in the tree.
+    pub(crate) anchor: Anchor,
+}
+
+/// What Glee said about a finding in its thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "said", rename_all = "snake_case")]
+pub(crate) enum ThreadStatement {
+    Fixed,
+    /// The finding was raised after Glee had resolved the thread.
+    RaisedAgain,
+    /// The finding is mandatory and open, and a person resolved the thread.
+    KeptOpen,
+    Ruled {
+        disposition: String,
+    },
+    Escalated,
+    /// A person is not allowed to rule, or there is nothing to rule on.
+    Refused,
+}
+
+/// A statement of Glee in a thread, and the comments that the statement answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AnswerMark {
+    pub(crate) version: u32,
+    #[serde(flatten)]
+    pub(crate) statement: ThreadStatement,
+    /// The head commit.
+    pub(crate) head: String,
+    /// Whether Glee opens the resolved thread again after the statement.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) reopens: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) answers: Vec<String>,
+}
+
+impl AnswerMark {
+    pub(crate) fn new(statement: ThreadStatement, head: &str) -> Self {
+        Self { version: VERSION, statement, head: head.to_owned(), reopens: false, answers: Vec::new() }
+    }
+
+    pub(crate) fn written(&self) -> String {
+        line("answer", self)
+    }
+}
+
+impl FindingMark {
+    pub(crate) fn new(run: &RunId, finding: FindingId, line: Option<u32>, anchor: Anchor) -> Self {
+        let text = anchor.text.chars().take(TEXT).collect();
+        let names = anchor.names.into_iter().take(NAMES).collect();
+        let anchor = Anchor { text, names, ..anchor };
+        Self { version: VERSION, run: run.clone(), finding, line, anchor }
+    }
+
+    pub(crate) fn written(&self) -> String {
+        line("finding", &redact_value(self.clone()))
+    }
+}
+
+pub(crate) fn summary() -> String {
+    line("summary", &BTreeMap::from([("version", VERSION)]))
+}
+
+/// The marker of a ruling. `None` if the ruling is too large for a marker or would not be accepted when it is read.
+pub(crate) fn ruling(ruling: &SharedRuling) -> Option<String> {
+    let cut = |text: &Untrusted| text.first(TEXT);
+    let items = |items: &[Untrusted]| items.iter().take(ITEMS).map(|item| item.first(TEXT / 4)).collect();
+    let mut anchor = ruling.anchor.clone();
+    anchor.names.truncate(NAMES);
+    let small = redact_value(SharedRuling {
+        anchor,
+        title: cut(&ruling.title),
+        rationale: cut(&ruling.rationale),
+        citations: items(&ruling.citations),
+        evidence: items(&ruling.evidence),
+        ..ruling.clone()
+    });
+    let written = line("ruling", &small);
+    (small.problem().is_none() && written.len() <= WRITTEN).then_some(written)
+}
+
+fn line(kind: &str, data: &impl Serialize) -> String {
+    let json = serde_json::to_vec(data).expect("markers are representable in JSON");
+    format!("{OPEN}{kind}:{}{CLOSE}", STANDARD_NO_PAD.encode(json))
+}
+
+/// The markers of one comment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Marks {
+    pub(crate) finding: Option<FindingMark>,
+    pub(crate) is_summary: bool,
+    pub(crate) answers: Vec<AnswerMark>,
+    pub(crate) rulings: Vec<SharedRuling>,
+    /// The number of markers that cannot be read.
+    pub(crate) broken: usize,
+}
+
+/// The markers of a comment. `None` if the comment is not by Glee. A comment by the user of the token without
+/// markers is by a person who uses the same account.
+pub(crate) fn marks(comment: &Comment) -> Option<Marks> {
+    if !comment.is_own {
+        return None;
+    }
+    let mut marks = Marks::default();
+    let mut count = 0;
+    for line in comment.body.as_written().trim_end().lines().rev() {
+        let inner = line.trim().strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
+        let Some((kind, data)) = inner.and_then(|inner| inner.split_once(':')) else { break };
+        count += 1;
+        let is_read = match kind {
+            "finding" => read::<FindingMark>(data).map(|mark| marks.finding = Some(mark)),
+            "summary" => read::<BTreeMap<String, u32>>(data).map(|_| marks.is_summary = true),
+            "answer" => read::<AnswerMark>(data).map(|mark| marks.answers.insert(0, mark)),
+            "ruling" => read::<SharedRuling>(data)
+                .filter(|ruling| ruling.problem().is_none())
+                .map(|ruling| marks.rulings.insert(0, ruling)),
+            _ => None,
+        };
+        marks.broken += usize::from(is_read.is_none());
+    }
+    (count > 0).then_some(marks)
+}
+
+fn read<T: DeserializeOwned>(data: &str) -> Option<T> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    if data.len() > READ {
+        return None;
+    }
+    let json = STANDARD_NO_PAD.decode(data).ok()?;
+    let versioned: Versioned = serde_json::from_slice(&json).ok()?;
+    if versioned.version != VERSION {
+        return None;
+    }
+    serde_json::from_slice(&json).ok()
+}
+
+pub(crate) fn is_glee(comment: &Comment) -> bool {
+    marks(comment).is_some()
+}
+
+/// The ids of the comments that Glee answered in the thread.
+pub(crate) fn answered(thread: &Thread) -> Vec<CommentId> {
+    let marks = thread.comments.iter().filter_map(marks).flat_map(|marks| marks.answers);
+    marks.flat_map(|mark| mark.answers).map(CommentId).collect()
+}
+
+/// The rulings in the markers of a conversation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestRulings {
+    /// The newest ruling of each dispute. Valid by [`SharedRuling::problem`].
+    pub rulings: Vec<SharedRuling>,
+    /// Notices about markers that cannot be read, one line each.
+    pub notices: Vec<String>,
+}
+
+/// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
+pub fn rulings(conversation: &Conversation) -> RequestRulings {
+    let threads = conversation.threads.iter().flat_map(|thread| &thread.comments);
+    let (mut newest, mut edited) = (BTreeMap::<DisputeId, SharedRuling>::new(), 0);
+    let mut broken = 0;
+    for comment in threads.chain(&conversation.comments) {
+        let Some(marks) = marks(comment) else { continue };
+        broken += marks.broken;
+        if comment.is_edited {
+            edited += usize::from(!marks.rulings.is_empty());
+            continue;
+        }
+        for ruling in marks.rulings {
+            let known = newest.entry(ruling.id.clone()).or_insert_with(|| ruling.clone());
+            if ruling.date > known.date {
+                *known = ruling;
+            }
+        }
+    }
+    let count = |number: usize, what: &str, why: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {what} in the pull request is ignored: {why}")),
+        number => Some(format!("{number} {what}s in the pull request are ignored: {why}")),
+    };
+    let broken = count(broken, "marker", "its data cannot be read");
+    let edited = count(edited, "comment with a ruling", "the comment was edited");
+    RequestRulings { rulings: newest.into_values().collect(), notices: broken.into_iter().chain(edited).collect() }
+}

@@ -1,0 +1,244 @@
+//! Parses a reply to Glee.
+//!
+//! A command is at the beginning of a comment: `@glee` or `/glee`, then `enforce`, `dismiss` or `object` in any letter
+//! case, then the reason. Therefore, a command in a quotation, a code block, an HTML comment or a later line does not
+//! count.
+//!
+//! A reply without a command is an objection if the reply
+//! - does not begin with an acknowledgement such as `done`, `fixed` or `thanks`, and
+//! - cites code as `path:line`, or has at least four words and does not end with a question mark.
+
+use crate::domain::{RulingWord, Untrusted};
+use crate::protocol::text::references::references;
+use crate::protocol::text::{LineKind, Structure};
+
+/// The maximum number of characters of a reason or objection. The rest is ignored.
+const LONGEST: usize = 6_000;
+/// The minimum number of words of an objection without a command and without citations.
+const WORDS: usize = 4;
+/// The maximum number of citations of one reply.
+const CITED: usize = 20;
+
+const ACKNOWLEDGEMENTS: &[&str] = &[
+    "ack",
+    "acknowledged",
+    "addressed",
+    "agree",
+    "agreed",
+    "changed",
+    "done",
+    "fair point",
+    "fixed",
+    "fixing",
+    "good catch",
+    "good point",
+    "great catch",
+    "i agree",
+    "i fixed",
+    "i will",
+    "lgtm",
+    "makes sense",
+    "my bad",
+    "nice",
+    "nice catch",
+    "no problem",
+    "ok",
+    "okay",
+    "oops",
+    "pushed",
+    "resolved",
+    "should be fixed",
+    "sorry",
+    "sure",
+    "thank",
+    "thanks",
+    "thx",
+    "updated",
+    "will do",
+    "will fix",
+    "working on",
+    "yep",
+    "yes",
+    "you are right",
+    "you re right",
+];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ReplyKind {
+    /// `word` is `Enforce` or `Dismiss`.
+    Ruling {
+        word: RulingWord,
+        reason: Untrusted,
+    },
+    Objection {
+        text: Untrusted,
+        evidence: Vec<Untrusted>,
+        is_command: bool,
+    },
+    Other,
+}
+
+/// Parses the body of a comment. `replies_object` is the setting `pr.replies_object`.
+pub(crate) fn parse(body: &Untrusted, replies_object: bool) -> ReplyKind {
+    let body = body.as_written();
+    let Some((name, rest)) = command(body) else {
+        let text = said(body);
+        return match replies_object && is_objection(&text) {
+            true => objection(text, false),
+            false => ReplyKind::Other,
+        };
+    };
+    let reason = said(rest);
+    match name.as_str() {
+        "enforce" => ReplyKind::Ruling { word: RulingWord::Enforce, reason: shortened(&reason) },
+        "dismiss" => ReplyKind::Ruling { word: RulingWord::Dismiss, reason: shortened(&reason) },
+        _ if reason.trim().is_empty() => ReplyKind::Other,
+        _ => objection(reason, true),
+    }
+}
+
+fn objection(text: String, is_command: bool) -> ReplyKind {
+    let mut evidence: Vec<Untrusted> = Vec::new();
+    for cited in references(&text).filter(|cited| cited.lines.is_some()) {
+        let cited = Untrusted::from(cited.to_string());
+        if evidence.len() < CITED && !evidence.contains(&cited) {
+            evidence.push(cited);
+        }
+    }
+    ReplyKind::Objection { text: shortened(&text), evidence, is_command }
+}
+
+fn shortened(text: &str) -> Untrusted {
+    Untrusted::from(text.trim()).first(LONGEST)
+}
+
+/// The command in the first line in lower case, and the text behind the command.
+fn command(body: &str) -> Option<(String, &str)> {
+    let indent = body.len() - body.trim_start_matches(' ').len();
+    let text = &body[indent..];
+    let called = text.get(..5).filter(|name| matches!(name.to_ascii_lowercase().as_str(), "@glee" | "/glee"));
+    let behind = &text[called.filter(|_| indent < 4)?.len()..];
+    let line = behind.split(['\n', '\r']).next().unwrap_or_default();
+    let word = line.trim_start_matches([' ', '\t']);
+    if word.len() == line.len() {
+        return None;
+    }
+    let end = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
+    let is_whole =
+        word[end..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ':' | ',' | '.' | '<'));
+    let name = word[..end].to_ascii_lowercase();
+    let start = behind.len() - behind.trim_start_matches([' ', '\t']).len() + end;
+    (is_whole && matches!(name.as_str(), "enforce" | "dismiss" | "object"))
+        .then(|| (name, behind[start..].trim_start_matches([':', ',', '.'])))
+}
+
+/// The text without HTML comments and without quotations of other comments.
+fn said(body: &str) -> String {
+    let mut text = String::new();
+    let mut rest = body;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        text.push_str(before);
+        rest = comment.split_once("-->").map_or("", |(_, after)| after);
+    }
+    text.push_str(rest);
+    let mut structure = Structure::default();
+    let lines = text.lines().filter(|line| structure.classify(line) != LineKind::Quote);
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+fn is_objection(text: &str) -> bool {
+    let mut structure = Structure::default();
+    let prose = text.lines().filter(|line| structure.classify(line).is_prose());
+    let prose = prose.collect::<Vec<_>>().join(" ");
+    let words: Vec<String> = prose
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let begins = |with: &&str| {
+        let mut with = with.split(' ');
+        let mut words = words.iter();
+        with.all(|word| words.next().is_some_and(|said| said == word))
+    };
+    if ACKNOWLEDGEMENTS.iter().any(begins) {
+        return false;
+    }
+    let cites = references(text).any(|cited| cited.lines.is_some());
+    cites || words.len() >= WORDS && !prose.trim_end().ends_with(['?', '？'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(body: &str) -> &'static str {
+        match parse(&body.into(), true) {
+            ReplyKind::Ruling { word: RulingWord::Enforce, .. } => "enforce",
+            ReplyKind::Ruling { .. } => "dismiss",
+            ReplyKind::Objection { is_command: true, .. } => "object",
+            ReplyKind::Objection { .. } => "objection",
+            ReplyKind::Other => "other",
+        }
+    }
+
+    #[test]
+    fn the_table_of_replies() {
+        let rows = [
+            ("@glee dismiss", "dismiss"),
+            ("@Glee DISMISS: it is only reached from tests", "dismiss"),
+            ("/glee enforce the caller does not check", "enforce"),
+            ("  @glee  enforce\r\nbecause", "enforce"),
+            ("@glee object the value is checked", "object"),
+            ("@glee object", "other"),
+            ("@glee object <!-- nothing -->", "other"),
+            ("    @glee dismiss", "other"),
+            ("\t@glee dismiss", "other"),
+            ("\n@glee dismiss", "other"),
+            ("> @glee dismiss", "other"),
+            ("```\n@glee dismiss\n```", "other"),
+            ("`@glee dismiss`", "other"),
+            ("<!-- @glee dismiss -->", "other"),
+            ("<!--\n@glee dismiss\n-->", "other"),
+            ("@gleeful dismiss", "other"),
+            ("@glee-bot dismiss", "other"),
+            ("@glee dismissed", "other"),
+            ("@glee: dismiss", "other"),
+            ("@glee\u{200b} dismiss", "other"),
+            ("@glee dis\u{ad}miss", "other"),
+            ("@glee please dismiss this finding now", "objection"),
+            ("I would say: @glee dismiss", "objection"),
+            ("Done", "other"),
+            ("done, fixed in 1a2b3c4, thanks for the hint", "other"),
+            ("Fixed in src/a.rs:12", "other"),
+            ("Thanks! I will fix it in the next commit", "other"),
+            ("👍", "other"),
+            ("👍 👍 👍 👍 👍", "other"),
+            ("Why is this a problem in this function?", "other"),
+            ("Is src/a.rs:12 not enough?", "objection"),
+            ("src/a.rs:12", "objection"),
+            ("The caller validates the name", "objection"),
+            ("Not a bug", "other"),
+            ("> The name is not validated at all\n\nno", "other"),
+            ("", "other"),
+        ];
+        for (body, expected) in rows {
+            assert_eq!(kind(body), expected, "{body:?}");
+        }
+        assert_eq!(parse(&"The caller validates the name".into(), false), ReplyKind::Other);
+        assert!(matches!(parse(&"@glee object no".into(), false), ReplyKind::Objection { is_command: true, .. }));
+    }
+
+    #[test]
+    fn a_reason_is_what_the_person_wrote() {
+        let body = "@glee dismiss: see below\n\n> quoted\n<!-- hidden -->\nThe check is in `src/a.rs:12`.";
+        let ReplyKind::Ruling { reason, .. } = parse(&body.into(), true) else { panic!("a ruling") };
+        assert_eq!(reason, "see below\n\n\nThe check is in `src/a.rs:12`.");
+        let body = "It is checked in src/a.rs:12 and src/a.rs:12, then in `b.py:3-5`; README.md says so";
+        let ReplyKind::Objection { evidence, .. } = parse(&body.into(), true) else { panic!("an objection") };
+        assert_eq!(evidence, [Untrusted::from("src/a.rs:12"), Untrusted::from("b.py:3-5")]);
+        let ReplyKind::Objection { text, .. } = parse(&"word ".repeat(9_000).as_str().into(), true) else {
+            panic!()
+        };
+        assert_eq!(text.as_written().chars().count(), LONGEST);
+    }
+}

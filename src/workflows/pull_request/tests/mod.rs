@@ -1,0 +1,167 @@
+//! Plans for a host in memory: a publication is applied and read back, and the next plan is empty.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod hostile;
+mod model;
+mod properties;
+
+use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER};
+
+use crate::config::settings::{CommentOn, PrMode};
+use crate::domain::{ExitReason, RulingWord};
+use crate::hosts::{CheckState, Permission};
+use crate::workflows::pull_request::marker;
+
+#[test]
+fn findings_become_comments_once() {
+    let mut model = Model::new();
+    let plan = model.publish();
+    assert_eq!(plan.comments.len(), model.findings.len());
+    assert!(plan.comments.iter().all(|comment| comment.line.is_some()));
+    assert_eq!(plan.check.state, CheckState::Neutral);
+    assert!(model.plan().is_empty(), "{:#?}", model.plan());
+    model.settings.mode = PrMode::Enforce;
+    assert_eq!(model.plan().check.state, CheckState::Failure);
+    assert_eq!(model.plan().check.title, "3 mandatory findings are open");
+    model.next_run();
+    assert!(model.plan().comments.is_empty(), "a later run recognises all threads");
+}
+
+#[test]
+fn a_finding_outside_of_the_diff_is_never_moved_to_a_near_line() {
+    let mut model = Model::new();
+    model.files[0].lines.remove(&2);
+    let plan = model.publish();
+    let first =
+        plan.comments.iter().find(|comment| comment.path == "a.txt" && comment.body.contains("alpha")).unwrap();
+    assert_eq!((first.line, first.start_line), (None, None));
+    let mut model = Model::new();
+    model.files.retain(|file| file.path != "a.txt");
+    let plan = model.publish();
+    assert!(plan.comments.iter().all(|comment| comment.path != "a.txt"));
+    assert!(plan.summary.unwrap().body.contains("Findings without a comment"));
+    assert!(model.plan().is_empty());
+}
+
+#[test]
+fn the_most_important_findings_have_the_first_comments() {
+    let mut model = Model::new();
+    model.settings.max_comments = 2;
+    let plan = model.publish();
+    assert_eq!(plan.comments.len(), 2);
+    assert!(plan.comments.iter().all(|comment| comment.body.contains("mandatory")));
+    assert!(plan.summary.unwrap().body.contains("Findings without a comment"));
+    assert!(model.plan().is_empty(), "the limit counts the comments of the run");
+    let mut model = Model::new();
+    model.settings.comment_on = CommentOn::Mandatory;
+    assert!(model.publish().comments.iter().all(|comment| comment.body.contains("; mandatory.")));
+}
+
+#[test]
+fn what_is_fixed_is_resolved_once_and_opened_if_it_is_raised_again() {
+    let mut model = Model::new();
+    model.publish();
+    model.push("a.txt", "nothing\n");
+    let removed: Vec<_> =
+        model.findings.extract_if(.., |finding| finding.raw.file.as_deref() == Some("a.txt")).collect();
+    model.outcome_exit = Some(ExitReason::AgentFailed);
+    assert!(model.plan().threads.is_empty(), "an incomplete review resolves nothing");
+    assert_eq!(model.plan().check.state, CheckState::Neutral);
+    assert!(model.plan().check.title.starts_with("Inconclusive"));
+    model.outcome_exit = None;
+    model.publish();
+    let state = model.thread("alpha");
+    assert!(state.is_resolved);
+    assert!(state.comments.last().unwrap().body.as_written().starts_with("Fixed in `"));
+    model.reopen("alpha");
+    assert!(model.plan().is_empty(), "a person opened the thread");
+    model.resolve("alpha");
+    model.push("a.txt", &Model::text("a"));
+    model.findings.extend(removed);
+    model.publish();
+    assert!(!model.thread("alpha").is_resolved);
+    assert!(model.thread("alpha").comments.last().unwrap().body.as_written().starts_with("Raised again"));
+    assert!(model.plan().is_empty());
+}
+
+#[test]
+fn a_mandatory_thread_is_opened_again_once() {
+    let mut model = Model::new();
+    model.publish();
+    model.resolve("alpha");
+    model.publish();
+    assert!(!model.thread("alpha").is_resolved);
+    model.push("b.txt", "other\n");
+    model.resolve("alpha");
+    assert!(model.plan().threads.iter().all(|change| !format!("{change:?}").contains("Opened again")));
+}
+
+#[test]
+fn an_objection_is_answered_by_the_ruling_and_never_again() {
+    let mut model = Model::new();
+    model.publish();
+    model.say("alpha", MEMBER, Permission::Member, "The caller checks it in a.txt:3");
+    let replies = model.replies();
+    let [objection] = replies.objections.as_slice() else { panic!("{replies:?}") };
+    assert_eq!((objection.by.as_slice(), objection.is_reopening), ([MEMBER.to_owned()].as_slice(), false));
+    assert_eq!(objection.evidence, [crate::domain::Untrusted::from("a.txt:3")]);
+    assert!(model.plan().is_empty(), "without a ruling, the objection stays without an answer");
+    model.rule("alpha", RulingWord::Dismiss);
+    model.publish();
+    let thread = model.thread("alpha").clone();
+    assert!(thread.is_resolved && thread.comments.last().unwrap().body.as_written().starts_with("**Dismissed**"));
+    assert!(model.plan().is_empty());
+    assert_eq!(model.replies().objections.len(), 0);
+    let found = marker::rulings(&model.conversation);
+    assert_eq!((found.rulings.len(), found.notices.len()), (1, 0));
+    model.edit_last("alpha");
+    let found = marker::rulings(&model.conversation);
+    assert_eq!((found.rulings.len(), found.notices.len()), (0, 1));
+}
+
+#[test]
+fn who_may_rule() {
+    let rows = [
+        (MAINTAINER, Permission::Maintainer, false, (1, 0, 0)),
+        (MEMBER, Permission::Member, false, (0, 1, 0)),
+        (AUTHOR, Permission::Maintainer, false, (0, 1, 0)),
+        ("Author", Permission::Maintainer, false, (0, 1, 0)),
+        (AUTHOR, Permission::Maintainer, true, (1, 0, 0)),
+        (AUTHOR, Permission::Member, true, (0, 1, 0)),
+        (AUTHOR, Permission::Outsider, true, (0, 1, 0)),
+        (OUTSIDER, Permission::Outsider, true, (0, 0, 1)),
+        ("helper[bot]", Permission::Maintainer, true, (0, 0, 1)),
+    ];
+    for (login, permission, author_may_rule, expected) in rows {
+        let mut model = Model::new();
+        model.settings.author_may_rule = author_may_rule;
+        model.publish();
+        model.say("alpha", login, permission, "@glee dismiss it is fine");
+        let replies = model.replies();
+        let counts = (replies.rulings.len(), replies.refusals.len(), replies.ignored);
+        assert_eq!(counts, expected, "{login} {permission:?}");
+        let before = model.thread("alpha").comments.len();
+        model.publish();
+        let after = model.thread("alpha").comments.len();
+        assert_eq!(after - before, expected.1, "a refusal is said once");
+        assert!(model.plan().is_empty());
+    }
+}
+
+#[test]
+fn a_suggestion_block_contains_the_exact_fix_of_a_rule() {
+    let mut model = Model::new();
+    let text = "import hashlib\n\n\ndef digest(page):\n    return hashlib.md5(page).hexdigest()\n";
+    let fix = model.add_rule_finding("h.py", text);
+    let plan = model.publish();
+    let comment = plan.comments.iter().find(|comment| comment.path == "h.py").unwrap();
+    if cfg!(feature = "astgrep") {
+        assert!(comment.body.contains(&format!("```suggestion\n    {fix}\n```")), "{}", comment.body);
+        assert_eq!((comment.line, comment.start_line), (Some(5), None));
+    }
+    let mut model = Model::new();
+    model.add_rule_finding("h.py", text);
+    model.findings.last_mut().unwrap().raw.suggestion = Some("return something_else".into());
+    assert!(model.publish().comments.iter().all(|comment| !comment.body.contains("```suggestion")));
+}

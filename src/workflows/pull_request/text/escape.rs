@@ -1,0 +1,41 @@
+//! Redacts and escapes the parts of a text.
+
+use crate::protocol::secrets::redact;
+use crate::protocol::text::markup;
+use crate::protocol::text::printable::{self, Shown};
+
+/// The maximum number of characters of a body, including its markers. GitHub accepts 65,536 characters.
+pub(crate) const LONGEST: usize = 65_000;
+/// The maximum number of characters of a title, and of any other text of an agent.
+pub(crate) const TITLE: usize = 300;
+pub(crate) const TEXT: usize = 3_000;
+
+/// Untrusted text as paragraphs.
+pub(crate) fn prose(text: &(impl Shown + ?Sized)) -> String {
+    markup::prose(&markup::cut(&clean(text), TEXT))
+}
+
+/// Untrusted text as one line.
+pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
+    markup::prose(&markup::cut(&redact(&printable::line(text)), TITLE))
+}
+
+/// Untrusted text as code in one line.
+pub(crate) fn code(text: &(impl Shown + ?Sized)) -> String {
+    markup::code(&markup::cut(&redact(&printable::line(text)), TITLE))
+}
+
+pub(crate) fn clean(text: &(impl Shown + ?Sized)) -> String {
+    redact(&printable::block(text)).replace('\t', "    ")
+}
+
+/// The short form of a commit id. As code, it is not linked.
+pub(crate) fn commit(id: &str) -> String {
+    code(id.get(..12).unwrap_or(id))
+}
+
+/// Sets names apart as code, as in "`a`, `b`".
+pub(crate) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(code).collect();
+    names.join(", ")
+}

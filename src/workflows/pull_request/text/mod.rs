@@ -1,0 +1,16 @@
+//! The texts of comments, as Markdown. Text of agents and people is redacted and cannot add markup, links or mentions.
+
+mod escape;
+mod finding;
+mod links;
+mod statement;
+mod summary;
+
+pub(crate) use finding::comment;
+pub(crate) use statement::{fixed, kept_open, raised_again, refused, ruling};
+pub(crate) use summary::{importance, summary, verdict};
+
+/// A text with its markers.
+pub(crate) fn with_markers(text: &str, markers: &[String]) -> String {
+    format!("{}\n\n{}", text.trim_end(), markers.join("\n"))
+}

@@ -1,0 +1,150 @@
+//! Tests reviews of pull requests, with a real repository and a loopback double of GitHub.
+
+mod attacks;
+mod github;
+mod scene;
+
+use github::{AUTHOR, KillAt};
+use scene::Scene;
+
+fn code(name: &str) -> String {
+    format!("def {name}(text):\n    return eval(text)\n")
+}
+
+const SAFE: &str = "def load(text):\n    return int(text)\n";
+
+/// The twelve pushes, each with what people say before it.
+const STEPS: usize = 12;
+
+fn step(scene: &Scene, number: usize) {
+    let reply = |path: &str, by: &str, association: &str, body: &str| {
+        scene.double.state().reply(path, by, association, body);
+    };
+    scene.double.state().maintainers.insert("maintainer".to_owned());
+    match number {
+        1 => {
+            scene.write("a.py", &code("first"));
+            scene.write("b.py", &code("second"));
+        }
+        2 => {
+            reply("a.py", "member", "MEMBER", "This is a constant in a.py:1");
+            scene.write("c.py", &code("third"));
+        }
+        3 => {
+            reply("b.py", AUTHOR, "COLLABORATOR", "@glee dismiss it is fine");
+            scene.double.state().maintainers.insert(AUTHOR.to_owned());
+            scene.write("d.py", &code("fourth"));
+        }
+        4 => {
+            reply("b.py", "maintainer", "MEMBER", "@glee dismiss we accept this");
+            scene.write("c.py", &format!("# a comment\n\n{}", code("third")));
+        }
+        5 => scene.write("c.py", SAFE),
+        6 => {
+            std::fs::create_dir_all(scene.sandbox.home().join("author/lib")).expect("a folder");
+            scene.author(&["mv", "d.py", "lib/d.py"]);
+        }
+        7 => {
+            scene.author(&["commit", "-q", "--amend", "-m", "Another message"]);
+        }
+        8 => reply("d.py", "member", "MEMBER", "It is hard to say whether this matters"),
+        9 => reply("d.py", "maintainer", "MEMBER", "@glee enforce it is dangerous"),
+        10 => {
+            reply("d.py", "stranger", "NONE", "@glee dismiss nobody cares");
+            scene.write("e.py", &code("fifth"));
+        }
+        11 => scene.write("lib/d.py", SAFE),
+        _ => scene.write("c.py", &code("third_again")),
+    }
+    scene.commit(&format!("Push {number}"));
+    scene.push();
+}
+
+#[test]
+fn twelve_pushes_leave_every_thread_in_the_right_state() {
+    let scene = Scene::new();
+    let mut said = Vec::new();
+    for number in 1..=STEPS {
+        step(&scene, number);
+        let output = scene.publish();
+        assert_eq!(output.code, 0, "push {number}: {output}");
+        let after = scene.conversation();
+        let again = scene.publish();
+        assert_eq!(again.code, 0, "push {number}: {again}");
+        assert_eq!(scene.conversation(), after, "push {number}: nothing is said twice");
+        said = after;
+    }
+    insta::assert_snapshot!(said.join("\n"));
+    let runs = scene.sandbox.glee(&["runs", "--recent", "1"]);
+    assert!(runs.stdout.contains("PR 7"), "{runs}");
+    assert_eq!(scene.sandbox.git(&["status", "--porcelain"]), "", "the work tree is untouched");
+    let refs = scene.sandbox.git(&["for-each-ref", "--format=%(refname)"]);
+    assert_eq!(refs, "refs/heads/main\nrefs/remotes/origin/HEAD\nrefs/remotes/origin/main\n");
+}
+
+/// Kills Glee at a request of a push, publishes again, and compares the conversation with that of an undisturbed
+/// command. Returns false if there are fewer requests.
+fn kill_and_complete(before: &Scene, expected: &[String], number: usize, at: KillAt) -> bool {
+    let scene = before.copy();
+    if !scene.publish_killed(at) {
+        return false;
+    }
+    let output = scene.publish();
+    assert_eq!(output.code, 0, "push {number}, {at:?}: {output}");
+    assert_eq!(scene.conversation(), expected, "push {number}, {at:?}");
+    true
+}
+
+/// The numbers of the requests that write, or of all requests, since `first`.
+fn requests(scene: &Scene, first: usize, all: bool) -> Vec<usize> {
+    let state = scene.double.state();
+    let requests = state.requests.iter().zip(&state.sent).skip(first);
+    let writes = requests.map(|(request, body)| {
+        !request.starts_with("GET") && (!request.ends_with("/graphql") || body.contains("mutation"))
+    });
+    (1..).zip(writes).filter(|(_, writes)| all || *writes).map(|(number, _)| number).collect()
+}
+
+/// Each thread of the test takes every `of`-th push.
+fn killed_at_requests(all: bool) {
+    let scene = Scene::new();
+    let mut cases = Vec::new();
+    for number in 1..=STEPS {
+        step(&scene, number);
+        let before = scene.copy();
+        let first = scene.double.state().requests.len();
+        let output = scene.publish();
+        assert_eq!(output.code, 0, "push {number}: {output}");
+        let expected = scene.conversation();
+        for request in requests(&scene, first, all) {
+            cases.push((number, before.copy(), expected.clone(), request));
+        }
+    }
+    assert!(cases.len() > 20, "only {} requests are tried", cases.len());
+    let (next, cases) = (std::sync::atomic::AtomicUsize::new(0), &cases);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some((number, before, expected, request)) =
+                    cases.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst))
+                {
+                    for is_applied in [false, true] {
+                        let at = KillAt { request: *request, is_applied };
+                        assert!(kill_and_complete(before, expected, *number, at), "push {number}, {at:?}");
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_command_that_is_killed_at_a_write_is_completed_without_doubles() {
+    killed_at_requests(false);
+}
+
+#[test]
+#[ignore = "it takes minutes; `.ci/run` runs it"]
+fn a_command_that_is_killed_at_any_request_is_completed_without_doubles() {
+    killed_at_requests(true);
+}
