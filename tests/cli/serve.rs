@@ -300,6 +300,55 @@ fn the_pages_show_runs_and_disputes() {
     insta::assert_snapshot!(time.replace_all(&listed, "[TIME]"));
 }
 
+/// The numbers of the disputes to which a page links, in their order.
+fn linked(page: &Answer) -> Vec<u64> {
+    let link = regex::Regex::new(r#"<th[^>]*><a href="[^"]*/disputes/(\d+)""#).expect("the pattern is well-formed");
+    link.captures_iter(&page.body).filter_map(|found| found[1].parse().ok()).collect()
+}
+
+#[test]
+fn the_parts_of_a_long_list_have_every_dispute() {
+    let sandbox = disputes::sandbox();
+    let mut journal = Journal::open(&disputes::database(&sandbox)).expect("a history");
+    let run = RunId(RUN.to_owned());
+    for id in 4..=63 {
+        let objection = glee::domain::Response {
+            finding: glee::domain::FindingId(id),
+            answer: glee::domain::Answer::Disagree,
+            text: "no".into(),
+            evidence: vec!["src/a.rs:1".into()],
+        };
+        let finding = disputes::finding(id, glee::domain::Tag::Must, "codex");
+        journal.open_dispute(&run, finding, objection).expect("a dispute");
+    }
+    let server = Server::start(&sandbox, &[]);
+    // Dispute 1 is settled, and older than all open ones.
+    let first = server.page("/disputes");
+    assert_eq!(linked(&first), (14..=63).rev().chain([1]).collect::<Vec<u64>>(), "{}", first.text());
+    assert!(first.body.contains("/disputes?open_before=14#open"), "{}", first.body);
+    let rest = server.page("/disputes?open_before=14");
+    assert_eq!(linked(&rest), (2..=13).rev().chain([1]).collect::<Vec<u64>>(), "{}", rest.text());
+    assert!(rest.text().contains("Newest open disputes") && !rest.text().contains("Older"), "{}", rest.text());
+}
+
+#[test]
+fn a_dispute_says_why_its_code_is_missing() {
+    let sandbox = disputes::sandbox();
+    let database = disputes::database(&sandbox);
+    let mut journal = Journal::open(&database).expect("a history");
+    notices(&mut journal, std::iter::once("a notice".to_owned()));
+    drop(journal);
+    let server = Server::start(&sandbox, &[]);
+    assert!(!server.page("/disputes/3").text().contains("cannot be shown"));
+    let database = rusqlite::Connection::open(&database).expect("a history");
+    let changed = database.execute("UPDATE event SET body = '{\"event\":\"notice\"}' WHERE kind = 'notice'", []);
+    assert_eq!(changed.expect("a damaged event"), 1);
+    let page = server.page("/disputes/3");
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains("The code cannot be shown: ") && text.contains("Record the ruling"), "{text}");
+}
+
 #[test]
 fn without_a_history_the_pages_say_so() {
     let sandbox = Sandbox::new();

@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::access;
 use super::error_page::{ErrorPage, refused};
-use super::pages;
+use super::pages::{self, DisputePosition};
 use super::settle::{self, RulingForm};
 use super::site::Site;
 use super::views::templates;
@@ -159,8 +159,8 @@ async fn live(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Respons
     site.answer(move |site| pages::live(site, &run)).await
 }
 
-async fn disputes(State(site): State<Arc<Site>>, Query(query): Query<Recent>) -> Response {
-    site.answer(move |site| pages::disputes(site, query.recent)).await
+async fn disputes(State(site): State<Arc<Site>>, Query(position): Query<DisputePosition>) -> Response {
+    site.answer(move |site| pages::disputes(site, &position)).await
 }
 
 async fn statistics(State(site): State<Arc<Site>>) -> Response {

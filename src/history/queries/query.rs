@@ -344,6 +344,13 @@ fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     if filter.open_only {
         conditions.push("disposition IS NULL");
     }
+    if filter.settled_only {
+        conditions.push("disposition IS NOT NULL");
+    }
+    if let Some(before) = filter.before {
+        conditions.push("number < ?");
+        values.push(Value::from(before.0.cast_signed()));
+    }
     match filter.ruling {
         Some(RulingFilter::Word(word)) => {
             conditions.push("ruling = ?");

@@ -16,6 +16,9 @@ pub struct DisputeFilter {
     /// The maximum number of disputes. The newest disputes are selected.
     pub recent: Option<u32>,
     pub open_only: bool,
+    pub settled_only: bool,
+    /// Only disputes with lower numbers, for the next part of a long list.
+    pub before: Option<DisputeNumber>,
     pub ruling: Option<RulingFilter>,
     pub reviewer: Option<String>,
     pub since: Option<Timestamp>,
