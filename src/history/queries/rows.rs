@@ -139,6 +139,15 @@ pub struct RunRow {
     pub undone: bool,
 }
 
+/// A stage, a checkpoint or an audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherRunRow {
+    pub run: RunId,
+    pub started: Timestamp,
+    /// The end that is recorded last. `None` if the run is still active or was interrupted.
+    pub exit: Option<ExitReason>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StageRow {
     pub run: RunId,
