@@ -158,7 +158,7 @@ impl JsonFlag {
     }
 }
 
-/// For commands that always print JSON.
+// For commands that always print JSON.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AlwaysJson {
     #[arg(long, hide = true)]

@@ -23,7 +23,7 @@ pub(crate) struct ReportOutput {
 }
 
 /// The reports of a command. The folders of all files exist and are writable.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,
     /// Each report that goes to a file, with the path of the file.
