@@ -332,6 +332,71 @@ fn the_parts_of_a_long_list_have_every_dispute() {
 }
 
 #[test]
+fn findings_are_listed_and_filtered_as_in_the_terminal() {
+    let sandbox = crate::review::project();
+    let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
+    assert_eq!(reviewed.code, 3, "{reviewed}");
+    let run = crate::review::outcome_run(&reviewed.stdout);
+    let server = Server::start(&sandbox, &[]);
+    let listed = |query: &str| {
+        let page = server.page(&format!("/findings{query}"));
+        assert_eq!(page.status, 200, "{query}: {}", page.text());
+        let row = regex::Regex::new(r##"/runs/[^"#]+#(f\d+)" aria-label"##).expect("the pattern is well-formed");
+        row.captures_iter(&page.body).map(|found| found[1].to_uppercase()).collect::<Vec<String>>()
+    };
+    let terminal = |args: &[&str]| {
+        let listing = crate::review::json(&sandbox.glee(&[&["findings", "--json"], args].concat()).stdout);
+        let found = listing["findings"].as_array().expect("a list").clone();
+        found.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect::<Vec<String>>()
+    };
+    assert!(!terminal(&[]).is_empty() && terminal(&["--all"]).len() == 5);
+    assert_eq!(listed(""), terminal(&[]));
+    assert_eq!(listed("?state=all"), terminal(&["--all"]));
+    assert_eq!(listed("?state=all&severity=must"), terminal(&["--all", "--severity", "must"]));
+    assert_eq!(listed("?state=all&path=app.*"), terminal(&["--all"]));
+    assert_eq!(listed("?state=all&path=lib"), Vec::<String>::new());
+    assert_eq!(listed("?state=closed").len() + listed("?state=open").len(), 5);
+    let page = server.page("/findings?state=all");
+    assert!(page.body.contains(&format!("/runs/{run}#f")), "{}", page.body);
+    assert!(page.body.contains("/disputes/"), "{}", page.body);
+    assert!(server.page("/findings?state=all&severity=low").text().contains("the filters hide"));
+    let dispute = regex::Regex::new(r"/disputes/(\d+)").expect("the pattern is well-formed");
+    let number = &dispute.captures(&page.body).expect("a link")[1];
+    assert_eq!(server.page(&format!("/disputes/{number}")).status, 200);
+    for wrong in ["?severity=huge", "?path=%5B"] {
+        let refused = server.page(&format!("/findings{wrong}"));
+        assert!(refused.status == 422 && refused.text().contains("the filter is not valid"), "{}", refused.text());
+    }
+    assert_eq!(server.get(&format!("{}/findings", server.base), &[]).status, 401, "only after signing in");
+}
+
+#[test]
+fn the_parts_of_a_long_list_of_findings_have_every_finding() {
+    let sandbox = crate::review::project();
+    let functions: String = (1..=450).map(|n| format!("def f{n}(a{n}):\n    return a{n} / {n}\n\n")).collect();
+    sandbox.write("many.py", functions);
+    sandbox.script(
+        "lens.sh",
+        "#!/bin/sh\nfor n in $(seq 450); do echo \"[MUST] many.py:$((3 * n - 1)) Problem number $n of <b>many</b>: f$n divides a$n\"; done\n\
+         echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=450\"\n",
+    );
+    assert_eq!(sandbox.glee(&["review", "many.py"]).code, 1);
+    let server = Server::start(&sandbox, &[]);
+    let link = regex::Regex::new(r#"href="[^"]*/findings(\?[^"]*)">Next"#).expect("the pattern is well-formed");
+    let row = regex::Regex::new(r"Problem number (\d+) ").expect("the pattern is well-formed");
+    let (mut seen, mut query, mut pages) = (std::collections::BTreeSet::new(), "?path=*.py".to_owned(), 0);
+    loop {
+        let page = server.page(&format!("/findings{query}"));
+        assert!(page.status == 200 && !page.body.contains("<b>"), "{}", page.text());
+        seen.extend(row.captures_iter(&page.body).map(|found| found[1].to_owned()));
+        pages += 1;
+        let Some(next) = link.captures(&page.body) else { break };
+        query = next[1].replace("&amp;", "&").replace("&#x2f;", "/");
+    }
+    assert_eq!((seen.len(), pages), (450, 3));
+}
+
+#[test]
 fn a_dispute_says_why_its_code_is_missing() {
     let sandbox = disputes::sandbox();
     let database = disputes::database(&sandbox);
@@ -435,7 +500,9 @@ fn what_agents_wrote_is_text_on_every_page() {
     journal.open_dispute(&run, hostile, objection).expect("a dispute");
     notices(&mut journal, std::iter::once(MARKUP.to_owned()));
     let server = Server::start(&sandbox, &[]);
-    for path in ["/runs", "/runs/last", "/runs/last/live", "/disputes", "/disputes/4", "/statistics"] {
+    for path in
+        ["/runs", "/runs/last", "/runs/last/live", "/disputes", "/disputes/4", "/findings?state=all", "/statistics"]
+    {
         let page = server.page(path);
         assert_eq!(page.status, 200, "{path}");
         assert!(!page.body.contains("<img") && !page.body.contains("<script>alert"), "{path}: {}", page.body);

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::error_page::ErrorPage;
 use super::feed::{self, LiveEvent, StartedCall};
 use super::site::Site;
-use super::views::statistics::StatisticsView;
+use super::views::tree_findings::{FindingsQuery, FindingsView};
 use super::views::{self, DisputeDetails, DisputeLine, FormView, RunView};
 use crate::cli::commands::history::{runs::lookup, stats};
+use crate::cli::commands::work::findings::list;
 use crate::cli::context::{CommandError, execute, place};
 use crate::cli::report::html::page::Page;
+use crate::cli::report::html::statistics::StatisticsView;
 use crate::cli::report::options::{Detail, RenderOptions, TextOptions};
 use crate::cli::style::Style;
 use crate::domain::{DisputeNumber, FindingId, RunId};
@@ -132,6 +134,13 @@ pub(crate) fn live(site: &Site, text: &str) -> Result<Response, ErrorPage> {
         ended,
     };
     Ok(site.page(StatusCode::OK, "serve/live.html", "runs", &page, context! {}))
+}
+
+pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, ErrorPage> {
+    let workspace = place::workspace(&site.globals)?;
+    let found = list::all(&site.globals, &workspace, site.journal()?.as_ref())?;
+    let page = FindingsView::of(&found, query)?;
+    Ok(site.page(StatusCode::OK, "serve/findings.html", "findings", &page, context! {}))
 }
 
 /// The part of a list of disputes that one page shows.

@@ -1,7 +1,7 @@
 //! The content of pages as plain values for the templates: secrets are redacted and control characters are visible.
 
-pub(crate) mod statistics;
 pub(crate) mod templates;
+pub(crate) mod tree_findings;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
