@@ -380,7 +380,9 @@ fn the_parts_of_a_long_list_of_findings_have_every_finding() {
         "#!/bin/sh\nfor n in $(seq 450); do echo \"[MUST] many.py:$((3 * n - 1)) Problem number $n of <b>many</b>: f$n divides a$n\"; done\n\
          echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=450\"\n",
     );
-    assert_eq!(sandbox.glee(&["review", "many.py"]).code, 1);
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    let reviewed = sandbox.glee(&["review", "many.py"]);
+    assert_eq!(reviewed.code, 1, "{reviewed}");
     let server = Server::start(&sandbox, &[]);
     let link = regex::Regex::new(r#"href="[^"]*/findings(\?[^"]*)">Next"#).expect("the pattern is well-formed");
     let row = regex::Regex::new(r"Problem number (\d+) ").expect("the pattern is well-formed");

@@ -281,31 +281,6 @@ fn another_judge_audits_a_sample_of_dismissals() {
 }
 
 #[test]
-fn a_finding_of_a_reused_answer_counts_once() {
-    let sandbox = Sandbox::new();
-    sandbox.git_init().write("app.py", APP).program("claude", CLAUDE).script("pen.sh", PEN);
-    sandbox.git(&["add", "."]);
-    sandbox.git(&["commit", "-q", "-m", "The program"]);
-    connect(&sandbox, "ada", "reviewer", "claude");
-    connect(&sandbox, "pen", "coder", "./pen.sh");
-    connect(&sandbox, "jo", "judge", "claude");
-    let raised = || shares(&stats(&sandbox)["all"]).split(':').next().map(str::to_owned).expect("counts");
-    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
-    assert_eq!(raised(), "4 raised, 0 held");
-    let again = sandbox.glee(&["review", "app.py", "--json"]);
-    assert_eq!(json(&again)["proof"]["reused"].as_array().map(Vec::len), Some(1), "{again}");
-    assert_eq!(raised(), "4 raised, 0 held");
-    // What a later run does with a repeated finding is counted, and the finding still once.
-    let third = sandbox.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "judge"]);
-    assert!(third.stdout.contains("reused"), "{third}");
-    assert_eq!(shares(&stats(&sandbox)["all"]), "4 raised, 0 held: 0/0 2/4 1/2 1/2 0/2 0/0 0/0 2/4 0/2");
-    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
-    // A review that asks the reviewer again raises its findings again.
-    assert_ne!(sandbox.glee(&["review", "app.py", "--fresh"]).code, 2);
-    assert_eq!(raised(), "8 raised, 0 held");
-}
-
-#[test]
 fn the_table_is_short_and_the_page_is_complete() {
     let sandbox = reviewed();
     let table = sandbox.glee(&["stats"]);

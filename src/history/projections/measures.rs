@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
-use super::from_json;
 use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent};
 use crate::domain::{
     Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response, Role, Ruler,
@@ -216,60 +215,12 @@ impl Measures<'_> {
 
     fn raise(&self, finding: &Finding) -> rusqlite::Result<()> {
         if !self.is_known(finding.id)? {
-            // A finding of a reused answer was counted in the run that the answer is from.
-            return if self.origin(finding)?.is_some() { Ok(()) } else { self.keep_new(finding) };
+            self.keep(finding)?;
+            return self.add(finding.id.0, 1);
         }
         self.count(finding.id, -1)?;
         self.keep(finding)?;
         self.count(finding.id, 1)
-    }
-
-    fn keep_new(&self, finding: &Finding) -> rusqlite::Result<()> {
-        self.keep(finding)?;
-        self.add(finding.id.0, 1)
-    }
-
-    /// The run and the number of the earlier finding that this finding repeats, because the answers of all its
-    /// reviewers were reused.
-    fn origin(&self, finding: &Finding) -> rusqlite::Result<Option<(RunId, FindingId)>> {
-        let Some(anchor) = &finding.anchor else { return Ok(None) };
-        let sql = "SELECT DISTINCT g.run, g.body FROM event e, json_each(e.body, '$.from') source
-                 JOIN finding g ON g.run = source.value ->> '$.run'
-             WHERE e.run = ?1 AND e.kind = 'answers_reused' AND g.run <> ?1
-                 AND g.body ->> '$.anchor.file' = ?2 AND g.body ->> '$.anchor.block' = ?3";
-        let mut statement = self.db.prepare_cached(sql)?;
-        let mut rows = statement.query([&self.run.0, &anchor.file, &anchor.block])?;
-        while let Some(row) = rows.next()? {
-            let earlier: Finding = from_json(row, "body")?;
-            let is_same =
-                earlier.anchor.as_ref().is_some_and(|it| it.text == anchor.text && it.rule == anchor.rule);
-            if is_same && finding.raised_by.iter().all(|name| earlier.raised_by.contains(name)) {
-                return Ok(Some((RunId(row.get("run")?), earlier.id)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Counts a repeated finding of this run from now on, because the run does something with it. If nothing was done
-    /// with the earlier finding, the repeated finding replaces it, and keeps its day.
-    fn adopt(&self, id: FindingId) -> rusqlite::Result<()> {
-        let sql = "SELECT body FROM finding WHERE run = ?1 AND number = ?2";
-        let found = self.db.prepare_cached(sql)?.query_row(params![self.run.0, id.0], |row| from_json(row, "body"));
-        let Some(finding): Option<Finding> = found.optional()? else { return Ok(()) };
-        let Some((run, number)) = self.origin(&finding)? else { return Ok(()) };
-        let sql = "SELECT day FROM measured WHERE run = ?1 AND number = ?2 AND dispute IS NULL AND NOT implemented";
-        let day: Option<String> =
-            self.db.prepare_cached(sql)?.query_row(params![run.0, number.0], |row| row.get(0)).optional()?;
-        let Some(day) = day else { return self.keep_new(&finding) };
-        Measures { db: self.db, run: &run, at: self.at }.count(number, -1)?;
-        for table in ["measured", "opinion"] {
-            let sql = format!("DELETE FROM {table} WHERE run = ?1 AND number = ?2");
-            self.db.prepare_cached(&sql)?.execute(params![run.0, number.0])?;
-        }
-        self.keep(&finding)?;
-        let sql = "UPDATE measured SET day = ?3 WHERE run = ?1 AND number = ?2";
-        self.db.prepare_cached(sql)?.execute(params![self.run.0, id.0, day])?;
-        self.add(id.0, 1)
     }
 
     fn is_known(&self, finding: FindingId) -> rusqlite::Result<bool> {
@@ -321,10 +272,7 @@ impl Measures<'_> {
     fn open(&self, dispute: &Dispute) -> rusqlite::Result<()> {
         let id = dispute.finding.id;
         if !self.is_known(id)? {
-            self.adopt(id)?;
-        }
-        if !self.is_known(id)? {
-            self.keep_new(&dispute.finding)?;
+            self.raise(&dispute.finding)?;
         }
         self.count(id, -1)?;
         let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
@@ -359,9 +307,6 @@ impl Measures<'_> {
 
     /// Changes a finding of this run. The first two parameters of the statement `sql` are the run and the finding.
     fn change(&self, finding: FindingId, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
-        if !self.is_known(finding)? {
-            self.adopt(finding)?;
-        }
         self.count(finding, -1)?;
         self.finding(self.run.0.clone(), finding).write(sql, values)?;
         self.count(finding, 1)
