@@ -412,6 +412,8 @@ fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
     let by = |name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name);
     is_ruled
         && (!filter.open_only || dispute.is_open())
+        && !(filter.settled_only && dispute.is_open())
+        && filter.before.is_none_or(|before| dispute.number < before)
         && filter.reviewer.as_ref().is_none_or(by)
         && filter.since.is_none_or(|since| *opened_at >= since)
 }

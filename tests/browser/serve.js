@@ -230,7 +230,7 @@ async function opens(browser, address) {
     const listed = JSON.parse(glee('shop', 'disputes', '--json')).disputes;
     const open = listed.find((dispute) => !dispute.disposition).number;
     const settled = listed.find((dispute) => dispute.disposition).number;
-    const pages = ['/runs', '/runs/last', '/runs/last/live', '/disputes', '/statistics'];
+    const pages = ['/runs', '/runs/last', '/runs/last/live', '/findings', '/findings?state=all', '/disputes', '/statistics'];
     await look(browser, 'shop', servers.shop.address, [...pages, `/disputes/${open}`, `/disputes/${settled}`]);
     const hostile = JSON.parse(glee('debate', 'disputes', '--json')).disputes.map((dispute) => `/disputes/${dispute.number}`);
     await look(browser, 'debate', servers.debate.address, [...pages, ...hostile]);

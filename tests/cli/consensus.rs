@@ -108,6 +108,29 @@ fn the_log_of_a_stage_names_it() {
 }
 
 #[test]
+fn the_transcripts_of_an_old_stage_are_pruned() {
+    let sandbox = table();
+    says(&sandbox, "g", "aggregate", CONFLICT);
+    says(&sandbox, "j", "arbitrate", &decision("hybrid", "low"));
+    let waiting = ask(&sandbox);
+    assert_eq!(waiting.code, 3, "{waiting}");
+    let prune = |more: &[&str]| sandbox.glee(&[&["runs", "prune", "--before", "2099-01-01"], more].concat());
+    assert_eq!(prune(&[]).stdout, "Nothing to prune.\n", "the stage waits for a person");
+    let resolved = sandbox.glee(&["consensus", "resolve", "S1", "a", "--reason", "simple"]);
+    assert_eq!(resolved.code, 0, "{resolved}");
+    let transcript = || kept(&sandbox.state(), "position.a.1.prompt");
+    assert!(transcript().is_some());
+    let planned = prune(&["--dry-run"]);
+    assert!(planned.stdout.starts_with("1 stage or audit run: "), "{planned}");
+    let pruned = prune(&[]);
+    assert!(pruned.stdout.starts_with("Pruned 1 run: "), "{pruned}");
+    assert!(transcript().is_none());
+    assert_eq!(prune(&[]).stdout, "Nothing to prune.\n");
+    assert!(sandbox.glee(&["consensus"]).stdout.contains("plan"), "the stage is still listed");
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+}
+
+#[test]
 fn all_agree() {
     let sandbox = table();
     let output = ask(&sandbox);

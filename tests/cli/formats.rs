@@ -118,3 +118,56 @@ fn github_gets_annotations_and_adds_to_the_job_summary() {
     let shown = sandbox.glee(&["runs", "show", "--format", "markdown"]);
     assert!(written.ends_with(&format!("{}\n", shown.stdout)), "{written}\n{shown}");
 }
+
+#[test]
+fn a_full_disk_behind_standard_output_does_not_prevent_the_other_reports() {
+    let mut sandbox = project();
+    let folder = sandbox.root().parent().expect("a folder").to_owned();
+    let (summary, file) = (folder.join("summary.md"), folder.join("out.json"));
+    sandbox.env("GITHUB_STEP_SUMMARY", summary.display().to_string());
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a full device");
+    let named = format!("json={}", file.display());
+    let mut command = sandbox.command(&["review", "app.py", "--format", "github", "--format", &named]);
+    let output = command.stdout(full).output().expect("glee starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("error: the report cannot be written to standard output"), "{stderr}");
+    assert!(stderr.contains("print the report again with `glee runs show "), "{stderr}");
+    assert!(fs::read_to_string(&summary).expect("a summary").contains("4 mandatory findings are open"));
+    assert_eq!(json(&fs::read_to_string(&file).expect("a report"))["schema"], 1);
+}
+
+#[test]
+fn a_report_in_the_tree_does_not_prevent_a_resume() {
+    let sandbox = project();
+    sandbox.write("old.json", "an earlier file\n");
+    let reports = ["--format", "json=new.json", "--format", "json=old.json"];
+    let reviewed = sandbox.glee(&[&["review", "app.py", "--arbitrate"][..], &reports].concat());
+    assert_eq!(reviewed.code, 3, "{reviewed}");
+    let first = sandbox.read("new.json");
+    let run = outcome_run(&first);
+    assert_eq!(sandbox.glee(&["disputes", "resolve", "3", "enforce", "--reason", "it is real"]).code, 0);
+
+    // A report that somebody changed is a file like others.
+    sandbox.write("new.json", "edited\n");
+    let refused = sandbox.glee(&["runs", "resume", &run]);
+    assert_eq!(refused.code, 3, "{refused}");
+    assert!(refused.stderr.contains("was left: new.json\n"), "only the edited file: {refused}");
+    sandbox.write("new.json", &first);
+
+    let resumed = sandbox.glee(&["runs", "resume", &run]);
+    assert_ne!(resumed.code, 2, "{resumed}");
+    let (new, old) = (sandbox.read("new.json"), sandbox.read("old.json"));
+    assert!(new != first && new == old, "the reports show the end of the run: {resumed}");
+    let outcome = json(&new);
+    let changed: Vec<&str> = outcome["changes"]
+        .as_array()
+        .expect("changes")
+        .iter()
+        .filter_map(|change| change["file"].as_str())
+        .collect();
+    assert_eq!(changed, ["app.py"], "no report counts as a change of the coder");
+    let undone = sandbox.glee(&["runs", "undo", &run]);
+    assert_eq!(undone.code, 0, "{undone}");
+    assert_eq!(sandbox.read("new.json"), new, "undo keeps the report");
+}

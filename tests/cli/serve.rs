@@ -300,6 +300,122 @@ fn the_pages_show_runs_and_disputes() {
     insta::assert_snapshot!(time.replace_all(&listed, "[TIME]"));
 }
 
+/// The numbers of the disputes to which a page links, in their order.
+fn linked(page: &Answer) -> Vec<u64> {
+    let link = regex::Regex::new(r#"<th[^>]*><a href="[^"]*/disputes/(\d+)""#).expect("the pattern is well-formed");
+    link.captures_iter(&page.body).filter_map(|found| found[1].parse().ok()).collect()
+}
+
+#[test]
+fn the_parts_of_a_long_list_have_every_dispute() {
+    let sandbox = disputes::sandbox();
+    let mut journal = Journal::open(&disputes::database(&sandbox)).expect("a history");
+    let run = RunId(RUN.to_owned());
+    for id in 4..=63 {
+        let objection = glee::domain::Response {
+            finding: glee::domain::FindingId(id),
+            answer: glee::domain::Answer::Disagree,
+            text: "no".into(),
+            evidence: vec!["src/a.rs:1".into()],
+        };
+        let finding = disputes::finding(id, glee::domain::Tag::Must, "codex");
+        journal.open_dispute(&run, finding, objection).expect("a dispute");
+    }
+    let server = Server::start(&sandbox, &[]);
+    // Dispute 1 is settled, and older than all open ones.
+    let first = server.page("/disputes");
+    assert_eq!(linked(&first), (14..=63).rev().chain([1]).collect::<Vec<u64>>(), "{}", first.text());
+    assert!(first.body.contains("/disputes?open_before=14#open"), "{}", first.body);
+    let rest = server.page("/disputes?open_before=14");
+    assert_eq!(linked(&rest), (2..=13).rev().chain([1]).collect::<Vec<u64>>(), "{}", rest.text());
+    assert!(rest.text().contains("Newest open disputes") && !rest.text().contains("Older"), "{}", rest.text());
+}
+
+#[test]
+fn findings_are_listed_and_filtered_as_in_the_terminal() {
+    let sandbox = crate::review::project();
+    let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
+    assert_eq!(reviewed.code, 3, "{reviewed}");
+    let run = crate::review::outcome_run(&reviewed.stdout);
+    let server = Server::start(&sandbox, &[]);
+    let listed = |query: &str| {
+        let page = server.page(&format!("/findings{query}"));
+        assert_eq!(page.status, 200, "{query}: {}", page.text());
+        let row = regex::Regex::new(r##"/runs/[^"#]+#(f\d+)" aria-label"##).expect("the pattern is well-formed");
+        row.captures_iter(&page.body).map(|found| found[1].to_uppercase()).collect::<Vec<String>>()
+    };
+    let terminal = |args: &[&str]| {
+        let listing = crate::review::json(&sandbox.glee(&[&["findings", "--json"], args].concat()).stdout);
+        let found = listing["findings"].as_array().expect("a list").clone();
+        found.iter().filter_map(|it| it["id"].as_str().map(str::to_owned)).collect::<Vec<String>>()
+    };
+    assert!(!terminal(&[]).is_empty() && terminal(&["--all"]).len() == 5);
+    assert_eq!(listed(""), terminal(&[]));
+    assert_eq!(listed("?state=all"), terminal(&["--all"]));
+    assert_eq!(listed("?state=all&severity=must"), terminal(&["--all", "--severity", "must"]));
+    assert_eq!(listed("?state=all&path=app.*"), terminal(&["--all"]));
+    assert_eq!(listed("?state=all&path=lib"), Vec::<String>::new());
+    assert_eq!(listed("?state=closed").len() + listed("?state=open").len(), 5);
+    let page = server.page("/findings?state=all");
+    assert!(page.body.contains(&format!("/runs/{run}#f")), "{}", page.body);
+    assert!(page.body.contains("/disputes/"), "{}", page.body);
+    assert!(server.page("/findings?state=all&severity=low").text().contains("the filters hide"));
+    let dispute = regex::Regex::new(r"/disputes/(\d+)").expect("the pattern is well-formed");
+    let number = &dispute.captures(&page.body).expect("a link")[1];
+    assert_eq!(server.page(&format!("/disputes/{number}")).status, 200);
+    for wrong in ["?severity=huge", "?path=%5B"] {
+        let refused = server.page(&format!("/findings{wrong}"));
+        assert!(refused.status == 422 && refused.text().contains("the filter is not valid"), "{}", refused.text());
+    }
+    assert_eq!(server.get(&format!("{}/findings", server.base), &[]).status, 401, "only after signing in");
+}
+
+#[test]
+fn the_parts_of_a_long_list_of_findings_have_every_finding() {
+    let sandbox = crate::review::project();
+    let functions: String = (1..=450).map(|n| format!("def f{n}(a{n}):\n    return a{n} / {n}\n\n")).collect();
+    sandbox.write("many.py", functions);
+    sandbox.script(
+        "lens.sh",
+        "#!/bin/sh\nfor n in $(seq 450); do echo \"[MUST] many.py:$((3 * n - 1)) Problem number $n of <b>many</b>: f$n divides a$n\"; done\n\
+         echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=450\"\n",
+    );
+    assert_eq!(sandbox.glee(&["trust"]).code, 0);
+    let reviewed = sandbox.glee(&["review", "many.py"]);
+    assert_eq!(reviewed.code, 1, "{reviewed}");
+    let server = Server::start(&sandbox, &[]);
+    let link = regex::Regex::new(r#"href="[^"]*/findings(\?[^"]*)">Next"#).expect("the pattern is well-formed");
+    let row = regex::Regex::new(r"Problem number (\d+) ").expect("the pattern is well-formed");
+    let (mut seen, mut query, mut pages) = (std::collections::BTreeSet::new(), "?path=*.py".to_owned(), 0);
+    loop {
+        let page = server.page(&format!("/findings{query}"));
+        assert!(page.status == 200 && !page.body.contains("<b>"), "{}", page.text());
+        seen.extend(row.captures_iter(&page.body).map(|found| found[1].to_owned()));
+        pages += 1;
+        let Some(next) = link.captures(&page.body) else { break };
+        query = next[1].replace("&amp;", "&").replace("&#x2f;", "/");
+    }
+    assert_eq!((seen.len(), pages), (450, 3));
+}
+
+#[test]
+fn a_dispute_says_why_its_code_is_missing() {
+    let sandbox = disputes::sandbox();
+    let database = disputes::database(&sandbox);
+    let mut journal = Journal::open(&database).expect("a history");
+    notices(&mut journal, std::iter::once("a notice".to_owned()));
+    drop(journal);
+    let server = Server::start(&sandbox, &[]);
+    assert!(!server.page("/disputes/3").text().contains("cannot be shown"));
+    let database = rusqlite::Connection::open(&database).expect("a history");
+    let changed = database.execute("UPDATE event SET body = '{\"event\":\"notice\"}' WHERE kind = 'notice'", []);
+    assert_eq!(changed.expect("a damaged event"), 1);
+    let page = server.page("/disputes/3");
+    assert_eq!(page.status, 200);
+    let text = page.text();
+    assert!(text.contains("The code cannot be shown: ") && text.contains("Record the ruling"), "{text}");
+}
+
 #[test]
 fn without_a_history_the_pages_say_so() {
     let sandbox = Sandbox::new();
@@ -386,7 +502,9 @@ fn what_agents_wrote_is_text_on_every_page() {
     journal.open_dispute(&run, hostile, objection).expect("a dispute");
     notices(&mut journal, std::iter::once(MARKUP.to_owned()));
     let server = Server::start(&sandbox, &[]);
-    for path in ["/runs", "/runs/last", "/runs/last/live", "/disputes", "/disputes/4", "/statistics"] {
+    for path in
+        ["/runs", "/runs/last", "/runs/last/live", "/disputes", "/disputes/4", "/findings?state=all", "/statistics"]
+    {
         let page = server.page(path);
         assert_eq!(page.status, 200, "{path}");
         assert!(!page.body.contains("<img") && !page.body.contains("<script>alert"), "{path}: {}", page.body);

@@ -251,6 +251,12 @@ fn another_judge_audits_a_sample_of_dismissals() {
     assert_eq!(shares(&found["all"]), "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/1 2/5 0/2", "no ruling changed");
     assert_eq!(shares(named(&found, "judges", "jo")), "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/1 1/3 0/1");
     assert_eq!(found["all"]["calls"], before["all"]["calls"], "an audit's calls are no part of a review's cost");
+    // A dismissal that expired binds nobody, and an audit leaves it out.
+    assert_eq!(sandbox.glee(&["config", "set", "--user", "rulings.max_age.refuted", "1s"]).code, 0);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let expired = sandbox.glee(&["stats", "audit", "--judge", "kim", "--dry-run"]);
+    assert!(expired.stdout.starts_with("No dismissal by another judge than kim can be audited."), "{expired}");
+    assert_eq!(sandbox.glee(&["config", "unset", "--user", "rulings.max_age.refuted"]).code, 0);
     let pair = &found["judge_agreement"][0];
     assert_eq!(
         (&pair["between"][1], &pair["agreed"]["of"], &pair["agreed"]["count"]),
@@ -260,10 +266,53 @@ fn another_judge_audits_a_sample_of_dismissals() {
     let text = sandbox.glee(&["stats", "--by", "judge"]).stdout;
     assert!(text.contains("audit agreed   0 of 1"), "{text}");
 
+    // The transcripts of the audit are deleted with those of old runs; what was said remains.
+    let pruned = sandbox.glee(&["runs", "prune", "--before", "2099-01-01", "--dry-run"]);
+    assert_eq!(
+        pruned.stdout.lines().filter(|line| line.starts_with("1 stage or audit run: ")).count(),
+        1,
+        "{pruned}"
+    );
+
     // The budget of calls holds, and the seed repeats the sample.
     let none_left = sandbox.glee(&["config", "set", "--user", "budget.calls", "0"]);
     let over = sandbox.glee(&["stats", "audit", "--judge", "kim", "--seed", "7"]);
     assert!(none_left.code != 0 || over.code == 75, "{none_left} {over}");
+}
+
+#[test]
+fn the_table_is_short_and_the_page_is_complete() {
+    let sandbox = reviewed();
+    let table = sandbox.glee(&["stats"]);
+    assert_eq!(table.code, 0, "{table}");
+    assert!(table.stdout.lines().count() < 24, "{table}");
+    for fact in ["5 findings: 2 fixed", "1 upheld, 1 dismissed, 1 held", "  ada", "  jo", "1/2 9-91%"] {
+        assert!(table.stdout.contains(fact), "{fact}: {table}");
+    }
+    let all = sandbox.glee(&["stats", "-v"]).stdout;
+    assert!(all.contains("Reviewer ada") && all.contains("Model of judges opus-judge"), "{all}");
+    let page = sandbox.glee(&["stats", "--html", "stats.html"]);
+    assert_eq!((page.code, page.stdout.as_str()), (0, ""), "{page}");
+    let html = sandbox.read("stats.html");
+    assert!(html.contains("Content-Security-Policy") && !html.contains("src=") && !html.contains("href=\"http"));
+    for name in ["ada", "bob", "jo", "opus-judge"] {
+        assert!(html.contains(&format!("<th scope=\"row\">{name}</th>")), "{name}");
+    }
+    let refused = sandbox.glee(&["stats", "--html", "missing/stats.html"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(refused.stderr.contains("create the folder `missing`"), "{refused}");
+    assert_eq!(sandbox.glee(&["stats", "--html", "a.html", "--json"]).code, 2);
+}
+
+#[test]
+fn an_audit_without_a_judge_says_how_to_connect_one() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init().script("bob.sh", BOB);
+    connect(&sandbox, "bob", "reviewer", "./bob.sh");
+    let refused = sandbox.glee(&["stats", "audit"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(refused.stderr.contains("`glee connect <agent> --role judge`"), "{refused}");
+    assert!(!refused.stderr.contains("on-dispute"), "an audit settles no dispute: {refused}");
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl JsonFlag {
     }
 }
 
-/// The flags of commands that always print JSON.
+// For commands that always print JSON.
 #[derive(Debug, clap::Args)]
 pub(crate) struct AlwaysJson {
     #[arg(long, hide = true)]

@@ -21,6 +21,7 @@ use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::outputs::{self, Outputs};
 use crate::cli::report::paths::WorkFolder;
+use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::report::{self, Format, fix_command};
 use crate::cli::signals::{self, Loop};
 use crate::cli::style::{Style, count};
@@ -350,16 +351,28 @@ impl RunReport<'_> {
             }
         }
         let mut failure = None;
+        let mut inside = Vec::new();
         for (format, path) in &outputs.files {
             let detail = if globals.verbose > 0 { Detail::Full } else { Detail::Short };
             let style = Style { color: false, unicode: true, width: 100 };
             let text = render(*format, style, detail, TextOptions::default());
-            if let Err(error) = outputs::write(*format, path, &text) {
-                let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
-                failure.get_or_insert(
-                    error.hint(format!("the run is recorded; write its report again with `{again}`")),
-                );
+            match outputs::write(*format, path, &text) {
+                Ok(()) => inside.extend(WrittenReport::of(*format, path, root, &text)),
+                Err(error) => {
+                    let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
+                    failure.get_or_insert(
+                        error.hint(format!("the run is recorded; write the report again with `{again}`")),
+                    );
+                }
             }
+        }
+        if !inside.is_empty()
+            && let Some(journal) = history::open_read_here(globals)?
+            && let Err(error) = written::record(&journal.folder_of(&outcome.run), inside)
+        {
+            globals.say(&format!(
+                "note: reports in the tree cannot be recorded, so they can prevent a resume: {error}"
+            ));
         }
         let detail = match globals.screen().verbosity {
             Verbosity::Quiet => Detail::Verdict,
@@ -374,7 +387,13 @@ impl RunReport<'_> {
             if outputs.stdout == Format::Text && detail != Detail::Verdict && viewer.is_long(&text) {
                 text.insert_str(0, &format!("{}\n", report::text::head(&outcome, globals.style())));
             }
-            viewer.show(&text)?;
+            if let Err(error) = viewer.show(&text) {
+                let again = format!("glee runs show {}", outcome.run.short());
+                failure.get_or_insert(
+                    CommandError::caused("the report cannot be written to standard output".to_owned(), error)
+                        .hint(format!("the run is recorded; print the report again with `{again}`")),
+                );
+            }
         }
         if outputs.formats().any(|format| format == Format::Github) {
             summarise_job(

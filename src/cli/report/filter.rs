@@ -18,7 +18,16 @@ pub(crate) struct FindingFilter {
 }
 
 impl FindingFilter {
-    /// Returns the names of the filter flags that the user gave.
+    /// The filter for one severity and one pattern. An empty text filters nothing.
+    pub(crate) fn of(severity: &str, path: &str) -> Result<Self, String> {
+        let given = |text: &str| !text.trim().is_empty();
+        Ok(Self {
+            severity: if given(severity) { vec![tag(severity)?] } else { Vec::new() },
+            path: if given(path) { vec![pattern(path.trim())?] } else { Vec::new() },
+        })
+    }
+
+    /// The names of the given flags.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
         let flags = [("--severity", self.severity.is_empty()), ("--path", self.path.is_empty())];
         flags.into_iter().filter(|(_, is_empty)| !is_empty).map(|(flag, _)| flag).collect()

@@ -6,11 +6,30 @@ use crate::domain::event::Plan;
 
 /// Returns the command line of the running `glee review`, with `--fix` added.
 pub(crate) fn of_arguments() -> String {
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    line(with_fix(std::env::args().skip(1).collect()))
+}
+
+/// Adds `--fix`, and removes the flags that choose the form of the report, because the next run would replace the
+/// reports of this run.
+fn with_fix(given: Vec<String>) -> Vec<String> {
+    let mut words = Vec::with_capacity(given.len() + 1);
+    let mut given = given.into_iter();
+    while let Some(word) = given.next() {
+        match word.as_str() {
+            "--" => {
+                words.push(word);
+                words.extend(given.by_ref());
+            }
+            "--format" => drop(given.next()),
+            "--web" | "--json" => {}
+            other if other.starts_with("--format=") => {}
+            _ => words.push(word),
+        }
+    }
     // `--fix` is inserted before `--`, because all words after `--` are paths.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     words.insert(end, "--fix".to_owned());
-    line(words)
+    words
 }
 
 /// Returns a command that reviews the target of a recorded run again. Returns `None` if no arguments can select
@@ -35,4 +54,17 @@ pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Opt
 fn line(words: Vec<String>) -> String {
     let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
     format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_command_writes_no_report_over_this_one() {
+        let next = |given: &str| with_fix(given.split(' ').map(str::to_owned).collect()).join(" ");
+        assert_eq!(next("review src --format html=r.html --web --fresh"), "review src --fresh --fix");
+        assert_eq!(next("--history h review --format=sarif=a.sarif --json"), "--history h review --fix");
+        assert_eq!(next("review --web -- --web --format"), "review --fix -- --web --format");
+    }
 }

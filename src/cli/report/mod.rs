@@ -9,6 +9,7 @@ pub(crate) mod outputs;
 pub(crate) mod paths;
 pub mod stage;
 pub mod text;
+pub(crate) mod written;
 
 use crate::cli::report::formats::sarif::Reader;
 use crate::cli::report::formats::{entry, github, gitlab, json, junit, markdown, rdjsonl, sarif};

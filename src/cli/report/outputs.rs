@@ -23,8 +23,8 @@ pub(crate) struct ReportOutput {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The reports of a command. For each file that is not a device or a FIFO, the folder exists and is writable.
-#[derive(Debug)]
+/// The reports of a command. The folders of all files exist and are writable.
+#[derive(Clone, Debug)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,
     /// The format of each report that is written to a file, with the path of the file.

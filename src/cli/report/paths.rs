@@ -21,7 +21,7 @@ impl WorkFolder {
         let within = || {
             let folder = folder.canonicalize().ok()?;
             let within = folder.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?;
-            Some(within.replace('\\', "/"))
+            Some(within.to_owned())
         };
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
@@ -143,6 +143,16 @@ mod tests {
             work_folder.citation(&mut citation);
             assert_eq!(citation, Untrusted::from(shown));
         }
+    }
+
+    #[test]
+    fn a_backslash_is_part_of_the_name_of_a_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("odd\\name");
+        std::fs::create_dir(&folder).unwrap();
+        let mut path = "odd\\name/a.rs".to_owned();
+        WorkFolder::new(&folder, root.path()).path(&mut path);
+        assert_eq!(path, "a.rs");
     }
 
     #[test]

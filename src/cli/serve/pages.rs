@@ -3,21 +3,23 @@
 use axum::http::StatusCode;
 use axum::response::Response;
 use minijinja::context;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error_page::ErrorPage;
 use super::feed::{self, LiveEvent, StartedCall};
 use super::site::Site;
-use super::views::statistics::StatisticsView;
+use super::views::tree_findings::{FindingsQuery, FindingsView};
 use super::views::{self, DisputeDetails, DisputeLine, FormView, RunView};
 use crate::cli::commands::history::{runs::lookup, stats};
+use crate::cli::commands::work::findings::list;
 use crate::cli::context::{CommandError, execute, place};
 use crate::cli::report::html::page::Page;
+use crate::cli::report::html::statistics::StatisticsView;
 use crate::cli::report::options::{Detail, RenderOptions, TextOptions};
 use crate::cli::style::Style;
 use crate::domain::{DisputeNumber, FindingId, RunId};
 use crate::history::JournalError;
-use crate::history::queries::rows::DisputeFilter;
+use crate::history::queries::rows::{DisputeFilter, DisputeRecord};
 use crate::history::store::Journal;
 use crate::protocol::secrets;
 use crate::rules::measures::ReviewStatistics;
@@ -134,31 +136,60 @@ pub(crate) fn live(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     Ok(site.page(StatusCode::OK, "serve/live.html", "runs", &page, context! {}))
 }
 
-#[derive(Serialize)]
-struct DisputesPage {
-    open: Vec<DisputeLine>,
-    settled: ListPage<DisputeLine>,
+pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, ErrorPage> {
+    let workspace = place::workspace(&site.globals)?;
+    let found = list::all(&site.globals, &workspace, site.journal()?.as_ref())?;
+    let page = FindingsView::of(&found, query)?;
+    Ok(site.page(StatusCode::OK, "serve/findings.html", "findings", &page, context! {}))
 }
 
-pub(crate) fn disputes(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPage> {
-    let Some(journal) = site.journal()? else {
-        let settled = ListPage { rows: Vec::new(), more: None };
-        return Ok(site.page(
-            StatusCode::OK,
-            "serve/disputes.html",
-            "disputes",
-            &DisputesPage { open: Vec::new(), settled },
-            context! {},
-        ));
+/// The part of a list of disputes that one page shows.
+#[derive(Default, Serialize)]
+struct DisputePart {
+    rows: Vec<DisputeLine>,
+    /// The number before which the next part begins, if older disputes exist.
+    older: Option<u64>,
+    /// Whether the list has newer disputes than this part.
+    is_later: bool,
+}
+
+#[derive(Default, Serialize)]
+struct DisputesPage {
+    open: DisputePart,
+    settled: DisputePart,
+}
+
+/// The numbers before which the lists of the page begin. An address without them shows the newest disputes.
+#[derive(Default, Deserialize)]
+pub(crate) struct DisputePosition {
+    open_before: Option<u64>,
+    settled_before: Option<u64>,
+}
+
+pub(crate) fn disputes(site: &Site, position: &DisputePosition) -> Result<Response, ErrorPage> {
+    let page = match site.journal()? {
+        None => DisputesPage::default(),
+        Some(journal) => {
+            let part = |before: Option<u64>, filter: DisputeFilter| -> Result<DisputePart, ErrorPage> {
+                let before = before.map(DisputeNumber);
+                let mut rows = journal.disputes(&DisputeFilter { recent: Some(ROWS.0 + 1), before, ..filter })?;
+                let is_cut = rows.len() > ROWS.0 as usize;
+                rows.truncate(ROWS.0 as usize);
+                Ok(DisputePart {
+                    older: rows.last().filter(|_| is_cut).map(|row| row.number.0),
+                    rows: rows.iter().map(DisputeLine::of).collect(),
+                    is_later: before.is_some(),
+                })
+            };
+            let of_open = DisputeFilter { open_only: true, ..DisputeFilter::default() };
+            let of_settled = DisputeFilter { settled_only: true, ..DisputeFilter::default() };
+            DisputesPage {
+                open: part(position.open_before, of_open)?,
+                settled: part(position.settled_before, of_settled)?,
+            }
+        }
     };
-    let read = |filter: &DisputeFilter| -> Result<Vec<DisputeLine>, ErrorPage> {
-        Ok(journal.disputes(filter)?.iter().map(DisputeLine::of).collect())
-    };
-    let open = read(&DisputeFilter { open_only: true, recent: Some(ROWS.1), ..DisputeFilter::default() })?;
-    let mut settled =
-        ListPage::read(recent, |most| read(&DisputeFilter { recent: Some(most), ..DisputeFilter::default() }))?;
-    settled.rows.retain(|row| !row.is_open);
-    Ok(site.page(StatusCode::OK, "serve/disputes.html", "disputes", &DisputesPage { open, settled }, context! {}))
+    Ok(site.page(StatusCode::OK, "serve/disputes.html", "disputes", &page, context! {}))
 }
 
 #[derive(Serialize)]
@@ -167,6 +198,8 @@ struct DisputePage {
     /// The report on the run of the dispute. The page shows the disputed code from the report. `None` if no
     /// report can be made, for example for a watch.
     report: Option<Page>,
+    /// Why the report cannot be read.
+    failure: Option<String>,
     form: Option<FormView>,
 }
 
@@ -185,9 +218,20 @@ pub(crate) fn dispute_with(
     let journal = site.journal()?.ok_or_else(unknown)?;
     let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
     let form = record.dispute.is_open().then_some(form);
-    let report = report(site, &journal, &record.run, &[record.dispute.finding.id]).ok();
-    let page = DisputePage { dispute: DisputeDetails::of(&record), report, form };
+    // A person can rule without the code, so an error of the report does not replace the page.
+    let (report, failure) = match report_of(site, &journal, &record) {
+        Ok(report) => (report, None),
+        Err(error) => (None, Some(views::line(&error.message()))),
+    };
+    let page = DisputePage { dispute: DisputeDetails::of(&record), report, failure, form };
     Ok(site.page(status, "serve/dispute.html", "disputes", &page, context! {}))
+}
+
+fn report_of(site: &Site, journal: &Journal, record: &DisputeRecord) -> Result<Option<Page>, CommandError> {
+    match journal.plan(&record.run)? {
+        Some(_) => report(site, journal, &record.run, &[record.dispute.finding.id]).map(Some),
+        None => Ok(None),
+    }
 }
 
 pub(crate) fn statistics(site: &Site) -> Result<Response, ErrorPage> {

@@ -16,10 +16,11 @@ use serde::Deserialize;
 
 use super::access;
 use super::error_page::{ErrorPage, refused};
-use super::pages;
+use super::pages::{self, DisputePosition};
 use super::settle::{self, RulingForm};
 use super::site::Site;
 use super::views::templates;
+use super::views::tree_findings::FindingsQuery;
 use crate::agents::Stop;
 use crate::cli::report::html::environment::{SCRIPT, STYLE};
 
@@ -57,6 +58,7 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
         .route("/runs/{run}", get(run))
         .route("/runs/{run}/live", get(live))
         .route("/runs/{run}/events", get(events))
+        .route("/findings", get(findings))
         .route("/disputes", get(disputes))
         .route("/statistics", get(statistics))
         .route("/disputes/{number}", get(dispute).post(settle))
@@ -161,8 +163,12 @@ async fn live(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Respons
     site.answer(move |site| pages::live(site, &run)).await
 }
 
-async fn disputes(State(site): State<Arc<Site>>, Query(query): Query<Recent>) -> Response {
-    site.answer(move |site| pages::disputes(site, query.recent)).await
+async fn disputes(State(site): State<Arc<Site>>, Query(position): Query<DisputePosition>) -> Response {
+    site.answer(move |site| pages::disputes(site, &position)).await
+}
+
+async fn findings(State(site): State<Arc<Site>>, Query(query): Query<FindingsQuery>) -> Response {
+    site.answer(move |site| pages::findings(site, &query)).await
 }
 
 async fn statistics(State(site): State<Arc<Site>>) -> Response {

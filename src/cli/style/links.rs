@@ -53,7 +53,7 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 /// Percent-encodes all bytes except unreserved characters and `/`, so that no path can end the control sequence.
-fn encoded(path: &Path) -> String {
+pub(crate) fn encoded(path: &Path) -> String {
     let mut text = String::new();
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {

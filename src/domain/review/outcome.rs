@@ -179,7 +179,7 @@ pub enum ExitReason {
     DisputeOpen,
     /// An agent failed; the result is inconclusive.
     AgentFailed,
-    /// A read-only agent changed files, or a path was forbidden.
+    /// Files changed while a read-only agent worked.
     ReadOnlyViolation,
     /// Another run has locked this tree.
     Locked,
@@ -187,7 +187,7 @@ pub enum ExitReason {
     History,
     /// The repository's configuration is not trusted.
     Untrusted,
-    /// The run is rate-limited or over its budget; it can be resumed.
+    /// The budget or a rate limit is reached; the run can be resumed.
     Budget,
     /// A signal ended the run.
     Signal(u8),

@@ -1,10 +1,11 @@
 //! Queries the daily sums from which Glee computes the measures of `glee stats`.
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 use rusqlite::params;
 
-use crate::domain::{AgreementCount, DisputeNumber, FindingTally, RunId, TallyKind};
-use crate::history::projections::from_json;
+use crate::domain::{AgreementCount, Disposition, DisputeNumber, FindingTally, RunId, TallyKind};
+use crate::history::projections::{from_json, from_time};
 use crate::history::{JournalError, store::Journal};
 
 /// A dispute in which a judge or a panel dismissed the finding. The dismissal was neither revoked nor ended.
@@ -14,6 +15,10 @@ pub struct Dismissal {
     pub run: RunId,
     /// The names of the judges that ruled on the dispute.
     pub judges: Vec<String>,
+    pub disposition: Option<Disposition>,
+    pub settled_at: Option<Timestamp>,
+    /// The last day on which the ruling applies.
+    pub until: Option<Date>,
 }
 
 impl Journal {
@@ -91,16 +96,20 @@ impl Journal {
 
     /// Returns the dismissals by judges that were not revoked or ended, sorted by the number of the dispute.
     pub fn dismissals(&self, since: Option<Date>) -> Result<Vec<Dismissal>, JournalError> {
-        let sql = "SELECT dispute, run, (SELECT json_group_array(judge) FROM judgement j
-                 WHERE j.dispute = measured.dispute) AS judges
-             FROM measured WHERE side = 'dismissed' AND judged = 'dismissed' AND person IS NULL AND day >= ?1
-                 AND dispute NOT IN (SELECT number FROM dispute WHERE ended IS NOT NULL)
-             ORDER BY dispute";
+        let sql = "SELECT m.dispute, m.run, d.disposition, d.settled, d.until,
+                 (SELECT json_group_array(judge) FROM judgement j WHERE j.dispute = m.dispute) AS judges
+             FROM measured m JOIN dispute d ON d.number = m.dispute
+             WHERE m.side = 'dismissed' AND m.judged = 'dismissed' AND m.person IS NULL AND m.day >= ?1
+                 AND d.ended IS NULL
+             ORDER BY m.dispute";
         self.rows(sql, [first_day(since)], |row| {
             Ok(Dismissal {
                 dispute: DisputeNumber(row.get::<_, i64>(0)?.unsigned_abs()),
                 run: RunId(row.get(1)?),
                 judges: from_json(row, "judges")?,
+                disposition: from_json(row, "disposition")?,
+                settled_at: from_time(row, "settled")?,
+                until: from_json(row, "until")?,
             })
         })
     }

@@ -9,7 +9,7 @@ use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
 use crate::domain::{Disposition, Dispute, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
 use crate::history::projections::{from_json, from_time, time};
 use crate::history::queries::rows::{
-    Binding, DisputeFilter, DisputeRecord, DisputeRow, Reopened, RulingFilter, RunRow, StageRow,
+    Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow, StageRow,
 };
 use crate::history::{JournalError, store::Journal};
 
@@ -67,6 +67,24 @@ impl Journal {
                 id: row.get("id")?,
                 stage: row.get("stage")?,
                 started: from_time(row, "started")?,
+            })
+        })
+    }
+
+    /// Returns the stages, checkpoints and audits whose stored data was not pruned, oldest first.
+    pub fn unpruned_stages_and_audits(&self) -> Result<Vec<OtherRunRow>, JournalError> {
+        let sql = "SELECT run, at,
+                (SELECT body -> '$.exit' FROM event AS it
+                 WHERE it.run = event.run AND it.kind = 'run_ended' ORDER BY seq DESC LIMIT 1) AS exit
+            FROM event
+            WHERE seq = 1 AND kind IN ('stage_started', 'audit_started')
+                AND NOT EXISTS (SELECT 1 FROM event AS it WHERE it.run = event.run AND it.kind = 'run_pruned')
+            ORDER BY id";
+        self.rows(sql, [], |row| {
+            Ok(OtherRunRow {
+                run: RunId(row.get("run")?),
+                started: from_time(row, "at")?,
+                exit: from_json(row, "exit")?,
             })
         })
     }
@@ -343,6 +361,13 @@ fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     sql.push_str("dispute");
     if filter.open_only {
         conditions.push("disposition IS NULL");
+    }
+    if filter.settled_only {
+        conditions.push("disposition IS NOT NULL");
+    }
+    if let Some(before) = filter.before {
+        conditions.push("number < ?");
+        values.push(Value::from(before.0.cast_signed()));
     }
     match filter.ruling {
         Some(RulingFilter::Word(word)) => {

@@ -16,6 +16,9 @@ pub struct DisputeFilter {
     /// The maximum number of disputes. The newest disputes are selected.
     pub recent: Option<u32>,
     pub open_only: bool,
+    pub settled_only: bool,
+    /// Only disputes with lower numbers, for the next part of a long list.
+    pub before: Option<DisputeNumber>,
     pub ruling: Option<RulingFilter>,
     pub reviewer: Option<String>,
     pub since: Option<Timestamp>,
@@ -134,6 +137,15 @@ pub struct RunRow {
     pub disputes: u64,
     pub open_disputes: u64,
     pub undone: bool,
+}
+
+/// A stage, a checkpoint or an audit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherRunRow {
+    pub run: RunId,
+    pub started: Timestamp,
+    /// The end that is recorded last. `None` if the run is still active or was interrupted.
+    pub exit: Option<ExitReason>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

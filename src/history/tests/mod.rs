@@ -248,6 +248,10 @@ fn filters_hold_together() {
     assert_eq!(numbers(&journal, all()), [4, 3, 2, 1]);
     assert_eq!(numbers(&journal, DisputeFilter { recent: Some(2), ..all() }), [4, 3]);
     assert_eq!(numbers(&journal, DisputeFilter { open_only: true, ..all() }), [3]);
+    assert_eq!(numbers(&journal, DisputeFilter { settled_only: true, ..all() }), [4, 2, 1]);
+    assert_eq!(numbers(&journal, DisputeFilter { before: Some(DisputeNumber(3)), ..all() }), [2, 1]);
+    let later = DisputeFilter { settled_only: true, before: Some(DisputeNumber(4)), recent: Some(1), ..all() };
+    assert_eq!(numbers(&journal, later), [2]);
     assert_eq!(numbers(&journal, word(RulingWord::Enforce)), [1]);
     assert_eq!(numbers(&journal, word(RulingWord::Dismiss)), [2]);
     assert_eq!(numbers(&journal, word(RulingWord::Escalate)), [3]);

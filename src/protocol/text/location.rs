@@ -26,14 +26,17 @@ struct Lines {
 /// Paths with spaces are found only in this number of bytes at the beginning of a text.
 const HEAD: usize = 4 << 10;
 
-/// The given paths that contain a space, a quote or another character at which a word usually ends.
+/// The given paths that contain a space, a quote, a backslash or another character that a plain word does not have.
 #[derive(Clone, Debug, Default)]
 pub struct Paths(Vec<String>);
 
 impl Paths {
     pub fn new<'a>(paths: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut odd: Vec<String> =
-            paths.into_iter().filter(|path| path.contains(is_boundary)).map(str::to_owned).collect();
+        let mut odd: Vec<String> = paths
+            .into_iter()
+            .filter(|path| path.contains(is_boundary) || path.contains('\\'))
+            .map(str::to_owned)
+            .collect();
         odd.sort_by_key(|path| std::cmp::Reverse(path.len()));
         Self(odd)
     }
@@ -41,8 +44,11 @@ impl Paths {
     /// Returns the first location whose path is in this list. If several of the paths begin at the same position,
     /// the longest path counts.
     fn find(&self, text: &str) -> Option<NamedPlace> {
-        let head = text[..text.floor_char_boundary(HEAD)].replace('\\', "/");
+        let head = &text[..text.floor_char_boundary(HEAD)];
+        let slashes = head.replace('\\', "/");
         let named = |path: &String| {
+            // A backslash in the text separates folders, unless the name of a file contains it.
+            let head = if path.contains('\\') { head } else { slashes.as_str() };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
             starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
         };

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 
+use crate::config::settings::MaxAge;
 use crate::domain::{Agent, AuditPlan, Dispute, DisputeNumber, RunId};
 use crate::history::store::Journal;
 use crate::rules::measures;
+use crate::rules::review::rulings;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
@@ -35,7 +38,7 @@ pub fn new_seed() -> u64 {
     hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-/// Draws up to `size` dismissals by judges other than `judge`. The same history and `seed` always give the same
+/// Draws up to `size` dismissals by judges other than `judge`. Expired dismissals are left out. The same history and `seed` always give the same
 /// sample.
 pub fn sample(
     journal: &Journal,
@@ -43,9 +46,14 @@ pub fn sample(
     size: usize,
     seed: u64,
     since: Option<Date>,
+    max_age: &MaxAge,
 ) -> Result<AuditSample, RunError> {
-    let mut dismissals = journal.dismissals(since)?;
-    dismissals.retain(|dismissal| !dismissal.judges.contains(&judge.name.0));
+    let (mut dismissals, now) = (journal.dismissals(since)?, Timestamp::now());
+    dismissals.retain(|dismissal| {
+        let age = dismissal.disposition.as_ref().and_then(|disposition| max_age.of(disposition));
+        let is_expired = rulings::ended(dismissal.settled_at, dismissal.until, age, now).is_some();
+        !is_expired && !dismissal.judges.contains(&judge.name.0)
+    });
     let runs: BTreeMap<u64, RunId> =
         dismissals.into_iter().map(|dismissal| (dismissal.dispute.0, dismissal.run)).collect();
     let plan = AuditPlan { seed, judge: judge.clone(), disputes: Vec::new(), population: runs.len() as u64 };

@@ -44,7 +44,7 @@ use crate::workflows::run::write_guard::WriteGuard;
 use crate::workspace::{Target, Unfollowed, WorkspaceError};
 
 pub use crate::workflows::review::recorded::preview::{Preview, preview};
-pub use crate::workflows::review::recorded::prune::{Pruned, prune};
+pub use crate::workflows::review::recorded::prune::{Pruned, prune, prune_transcripts};
 pub use crate::workflows::review::recorded::replay::{Replayed, replay};
 pub use crate::workflows::review::recorded::tree_findings::{Standing, TreeFinding, TreeQuery};
 pub use plan::{ReviewPlanError, fix_request, judges, plan};

@@ -39,9 +39,9 @@ Examples:
   glee review --pr 7 --publish      review a pull request and comment on it
 
 Exit codes: 0 no open mandatory findings, 1 open mandatory findings, 2 wrong usage, 3 a dispute \
-waits for a person, 4 an agent failed, 5 files changed while a reviewer or judge worked, 6 another \
+waits for a person, 4 an agent failed, 5 files changed while a read-only agent worked, 6 another \
 run has locked this tree, 7 the history cannot be used, 8 the configuration is not trusted, 75 the \
-budget is used up.")]
+budget or a rate limit is reached.")]
 pub(crate) struct Args {
     /// Files and folders to review, or a range of commits `A..B` [default: uncommitted changes]
     #[arg(value_name = "PATH")]

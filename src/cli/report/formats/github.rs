@@ -5,6 +5,7 @@
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
+use crate::cli::style::count;
 use crate::domain::Outcome;
 
 /// The maximum number of errors, of warnings and of notices that GitHub shows for one step.
@@ -22,20 +23,31 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         }
         fits
     };
+    let mut gaps = 0;
     for gap in gaps::all(outcome) {
         let file = gap.file.map(|file| format!(" file={}", property(&entry::line(file)))).unwrap_or_default();
-        add(gap.level, format!("::{}{file}::{}\n", name(gap.level), data(&gap.text)));
+        let fits = add(gap.level, format!("::{}{file}::{}\n", name(gap.level), data(&gap.text)));
+        gaps += usize::from(!fits);
     }
     let entries = entry::all(outcome);
     let open: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.is_open()).collect();
     let annotated = open.iter().filter(|entry| add(entry.level(), annotation(entry))).count();
     let (left, closed) = (open.len() - annotated, entries.len() - open.len());
     lines.push_str(&format!("{}\n", text::conclusion(outcome)));
-    if left + closed > 0 {
-        lines.push_str(&format!(
-            "Without annotation: {left} open findings (GitHub shows {MOST} annotations of each kind), {closed} \
-            closed findings\n"
-        ));
+    let excess: Vec<String> = [(left, "open finding"), (gaps, "gap")]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| count(number, what))
+        .collect();
+    let mut missing = Vec::new();
+    if !excess.is_empty() {
+        missing.push(format!("{} above GitHub's limit of {MOST} of a kind", excess.join(" and ")));
+    }
+    if closed > 0 {
+        missing.push(count(closed, "closed finding"));
+    }
+    if !missing.is_empty() {
+        lines.push_str(&format!("Not annotated: {}\n", missing.join(", ")));
     }
     lines
 }

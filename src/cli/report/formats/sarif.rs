@@ -8,6 +8,7 @@ use crate::cli::report::formats::entry::{self, AlertLevel, Entry, ReportedState}
 use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
+use crate::cli::style::{count, thousands};
 use crate::domain::{FindingState, Outcome, Tag};
 use crate::rules::review::rulings;
 
@@ -202,10 +203,12 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
         Reader::Any => entry::all(outcome),
         Reader::GitHub => entry::open_in_files(outcome),
     };
-    if reader == Reader::GitHub {
-        entries.truncate(MOST_RESULTS);
-    }
-    let left_out = outcome.findings.len() - entries.len();
+    let closed = outcome.findings.len() - entries.len();
+    let excess = match reader {
+        Reader::Any => 0,
+        Reader::GitHub => entries.len().saturating_sub(MOST_RESULTS),
+    };
+    entries.truncate(entries.len() - excess);
     let (rules, numbers) = rules(&entries);
     let results = entries.iter().map(|entry| {
         let rule_id = entry.rule();
@@ -221,7 +224,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
             },
         },
         automation_details: AutomationDetails { id: format!("glee/{}", entry::line(&outcome.run.0)) },
-        invocations: [invocation(outcome, left_out)],
+        invocations: [invocation(outcome, closed, excess)],
         original_uri_base_ids: BTreeMap::from([(
             ROOT,
             Described { description: message("The root of the reviewed tree.") },
@@ -362,7 +365,8 @@ fn uri(path: &str) -> String {
     path.bytes().map(encode).collect()
 }
 
-fn invocation(outcome: &Outcome, left_out: usize) -> Invocation {
+/// `closed` and `excess` are the numbers of findings that the results leave out.
+fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Invocation {
     let gap = |gap: gaps::Gap<'_>| Notification {
         level: level_name(gap.level),
         message: message(gap.text),
@@ -372,9 +376,13 @@ fn invocation(outcome: &Outcome, left_out: usize) -> Invocation {
     let mut notifications: Vec<Notification> = gaps::all(outcome).into_iter().map(gap).collect();
     notifications
         .extend(outcome.notices.iter().filter(|notice| !notice.trim().is_empty()).map(|it| note(entry::line(it))));
-    if left_out > 0 {
-        notifications
-            .push(note(format!("{left_out} findings are left out: they are closed, or have no place in a file")));
+    for (number, why) in [
+        (closed, "closed, or without a place in a file".to_owned()),
+        (excess, format!("above the limit of {} results", thousands(MOST_RESULTS as u64))),
+    ] {
+        if number > 0 {
+            notifications.push(note(format!("{} left out: {why}", count(number, "finding"))));
+        }
     }
     Invocation {
         execution_successful: gaps::is_conclusive(outcome),

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::cli::report::formats::{entry, gaps};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::{Format, left_out, render};
-use crate::cli::style::Style;
 use crate::cli::style::fixture::clean;
 use crate::cli::style::fixture::everything::{PATHS, everything, many, source};
-use crate::domain::{ExitReason, FindingState, Outcome};
+use crate::cli::style::{Style, count};
+use crate::domain::{ExitReason, FindingState, Outcome, SettledFinding, UnreadFile};
 use crate::protocol::text::printable;
 
 fn rendered(format: Format, outcome: &Outcome) -> String {
@@ -213,7 +213,7 @@ fn sarif_for_github_keeps_its_limits_and_says_what_is_left_out() {
             }
         }
         let left_out = outcome.findings.len() - results.len();
-        assert_eq!(text.contains(&format!("{left_out} findings are left out")), left_out > 0);
+        assert_eq!(text.contains(&format!("{} left out: closed", count(left_out, "finding"))), left_out > 0);
     }
 }
 
@@ -259,12 +259,41 @@ fn github_annotates_ten_of_a_kind_and_counts_the_rest() {
         let open = entry::all(&outcome).iter().filter(|entry| entry.is_open()).count();
         let annotated = text.lines().filter(|line| line.starts_with("::") && line.contains("title=")).count();
         let closed = outcome.findings.len() - open;
-        let rest = format!("Without annotation: {} open findings", open - annotated);
-        assert_eq!(
-            text.contains(&rest) && text.contains(&format!("{closed} closed")),
-            outcome.findings.len() > annotated
-        );
+        let rest = format!("Not annotated: {} ", count(open - annotated, "open finding"));
+        assert_eq!(text.contains(&rest), open > annotated, "{text}");
+        assert_eq!(text.contains(&count(closed, "closed finding")), closed > 0, "{text}");
     }
+}
+
+#[test]
+fn a_single_finding_and_every_gap_that_is_left_out_is_counted() {
+    let mut outcome = everything();
+    let closed = |settled: &SettledFinding| settled.state.is_closed() && !settled.finding.is_rejected();
+    let mut only = outcome.findings.iter().find(|settled| closed(settled)).unwrap().clone();
+    only.finding.raw.file = Some("same.py".to_owned());
+    outcome.findings = vec![only];
+    let gap = UnreadFile { file: "a.xyz".to_owned(), language: "xyz".to_owned() };
+    outcome.proof.unread = vec![gap; 12];
+    outcome.proof.skipped.clear();
+    let text = rendered(Format::Github, &outcome);
+    assert!(
+        text.ends_with("Not annotated: 2 gaps above GitHub's limit of 10 of a kind, 1 closed finding\n"),
+        "{text}"
+    );
+    let text = rendered(Format::SarifGithub, &outcome);
+    assert!(text.contains("\"1 finding left out: closed, or without a place in a file\""), "{text}");
+
+    let mut outcome = many(25_003);
+    for settled in &mut outcome.findings {
+        settled.finding.raw.file = Some("same.py".to_owned());
+        settled.finding.consensus = None;
+        settled.state = FindingState::Open;
+    }
+    let log = json(&rendered(Format::SarifGithub, &outcome));
+    let open = entry::open_in_files(&outcome).len();
+    assert_eq!((open, log["runs"][0]["results"].as_array().unwrap().len()), (25_003, 25_000));
+    let notes = log["runs"][0]["invocations"][0]["toolExecutionNotifications"].to_string();
+    assert!(notes.contains("\"3 findings left out: above the limit of 25,000 results\""), "{notes}");
 }
 
 #[test]

@@ -14,15 +14,17 @@ use serde::Serialize;
 pub(crate) const STYLE: &str = include_str!("assets/style.css");
 pub(crate) const SCRIPT: &str = include_str!("assets/report.js");
 
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("agents.html", include_str!("templates/agents.html")),
     ("base.html", include_str!("templates/base.html")),
     ("dispute.html", include_str!("templates/dispute.html")),
     ("finding.html", include_str!("templates/finding.html")),
     ("macros.html", include_str!("templates/macros.html")),
+    ("measures.html", include_str!("templates/measures.html")),
     ("proof.html", include_str!("templates/proof.html")),
     ("report.html", include_str!("templates/report.html")),
     ("run.html", include_str!("templates/run.html")),
+    ("statistics.html", include_str!("templates/statistics.html")),
 ];
 
 pub(crate) static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
@@ -85,8 +87,7 @@ impl Assets {
         }
     }
 
-    /// Returns the assets of a page that loads its style sheet and its script from a server.
-    #[allow(dead_code, reason = "the local page uses it")]
+    /// A server provides the style sheet and the script at these addresses.
     pub(crate) fn served(style_url: &'static str, script_url: &'static str) -> Self {
         Self { policy: None, nonce: None, style: Value::from(""), script: Value::from(""), style_url, script_url }
     }

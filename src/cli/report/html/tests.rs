@@ -398,3 +398,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_small_cost_is_not_zero() {
+    let mut outcome = clean();
+    outcome.proof.usage.usd = Some(0.004);
+    outcome.proof.caps.usd = Some(1.0);
+    let page = page(&outcome, &[], &|_, _| None);
+    assert!(page.contains("&lt;$0.01") && page.contains("&lt;$0.01 of $1.00"), "{page}");
+    assert!(!page.contains("$0.00"), "{page}");
+}

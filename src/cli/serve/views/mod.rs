@@ -1,7 +1,7 @@
 //! The content of pages as plain values for the templates: secrets are redacted and control characters are visible.
 
-pub(crate) mod statistics;
 pub(crate) mod templates;
+pub(crate) mod tree_findings;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -100,7 +100,6 @@ pub(crate) struct DisputeLine {
     tone: &'static str,
     by: String,
     run: String,
-    pub(crate) is_open: bool,
 }
 
 impl DisputeLine {
@@ -118,7 +117,6 @@ impl DisputeLine {
             tone: tone(color),
             by: row.ruled_by.as_ref().map(|by| line(&by.to_string())).unwrap_or_default(),
             run: row.run.short().to_owned(),
-            is_open: row.disposition.is_none(),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
 use crate::workspace::{self, Needed, Prunable, TreeId, WorkspaceError, root::Workspace};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
     pub runs: usize,
     pub bytes: u64,
@@ -47,6 +47,20 @@ pub fn prune(
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
         // Data that several pruned runs share is counted once, for the last run.
         bytes += if index == last { shared } else { 0 };
+        journal.append(run, RunEvent::RunPruned { bytes })?;
+        pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };
+    }
+    Ok(pruned)
+}
+
+/// Deletes the transcripts of stages and audits, which have no trees. If the function fails, the caller can call the
+/// function again to continue the deletion.
+pub fn prune_transcripts(journal: &mut Journal, runs: &[RunId]) -> Result<Pruned, RunError> {
+    let mut pruned = Pruned::default();
+    for run in runs {
+        let folder = journal.folder_of(run);
+        let removed = workspace::remove_folder(&folder);
+        let bytes = removed.map_err(|source| WorkspaceError::State { path: folder, source })?;
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };
     }

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
         ruling: args.ruling,
         reviewer: args.reviewer.clone(),
         since: args.since,
+        ..DisputeFilter::default()
     };
     let listed =
         history::read_here(globals, |journal| Ok((journal.disputes(&filter)?, journal.shared_disputes(&filter)?)))?;

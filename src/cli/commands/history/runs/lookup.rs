@@ -1,7 +1,11 @@
 //! Finds recorded runs, and loads the data with which they can be resumed.
 
+use std::path::Path;
+
 use crate::agents::Agents;
 use crate::cli::context::{CommandError, Globals, execute, history, local_time, place, stream};
+use crate::cli::report::outputs::Outputs;
+use crate::cli::report::written::{self, WrittenReport};
 use crate::cli::style::{self, Style};
 use crate::config::settings::Settings;
 use crate::domain::event::{Event, EventKind, Mode, Plan, ReviewEvent, RunEvent};
@@ -148,17 +152,64 @@ pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), Command
     Ok(())
 }
 
+/// The reports of a run in its tree, which differ from the tree that the run left.
+pub(crate) struct ReportsInTree {
+    reports: Vec<(WrittenReport, Option<Vec<u8>>)>,
+}
+
+impl ReportsInTree {
+    /// Makes the tree the one that the run left, so that no report counts as a change of the coder. Adds the reports to
+    /// the outputs of the command, which writes them again.
+    pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
+        let mut outputs = outputs.clone();
+        for (report, content) in self.reports {
+            report.put_aside(root, content.as_deref()).map_err(|error| {
+                let path = printable::line(&report.path);
+                CommandError::caused(
+                    format!("the report {path} is in the reviewed tree and cannot be replaced"),
+                    error,
+                )
+                .hint("move the file out of the tree")
+            })?;
+            outputs
+                .files
+                .extend(report.output(root).filter(|(_, path)| outputs.files.iter().all(|(_, it)| it != path)));
+        }
+        Ok(outputs)
+    }
+}
+
 /// Fails if the tree has changed since the run stopped, because a resumed run would mix the coder's changes with
-/// other changes (reliability requirement N4).
-pub(crate) fn refuse_changed(workspace: &Workspace, events: &[Event], run: &RunId) -> Result<(), CommandError> {
-    let Some(expected) = view::tree_left(events) else { return Ok(()) };
+/// other changes (reliability requirement N4). Reports that Glee wrote into the tree are no changes. `folder` is the
+/// folder of the run.
+pub(crate) fn refuse_changed(
+    workspace: &Workspace,
+    folder: &Path,
+    events: &[Event],
+    run: &RunId,
+) -> Result<ReportsInTree, CommandError> {
+    let mut reports = Vec::new();
+    let Some(expected) = view::tree_left(events) else { return Ok(ReportsInTree { reports }) };
     let state_dir = place::state_dir()?;
     let now = workspace.snapshot_of(run, &state_dir)?;
     let expected = TreeId(expected);
     if now == expected {
-        return Ok(());
+        return Ok(ReportsInTree { reports });
     }
-    let changes = workspace.changes(&expected, &now, &state_dir)?;
+    let mut changes = workspace.changes(&expected, &now, &state_dir)?;
+    let root = workspace.root();
+    let written: Vec<WrittenReport> =
+        written::read(folder).into_iter().filter(|report| report.is_unchanged(root)).collect();
+    changes.retain(|change| match written.iter().find(|report| report.path == change.file) {
+        Some(report) => {
+            reports.push((report.clone(), workspace.read_at(&expected, &change.file, &state_dir)));
+            false
+        }
+        None => true,
+    });
+    if changes.is_empty() {
+        return Ok(ReportsInTree { reports });
+    }
     for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
         stream::err(&printable::block(change));
     }

@@ -197,11 +197,13 @@ fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
 fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
     let recalled = recall(globals, workspace, &journal, &run, named)?;
+    let folder = journal.folder_of(&run);
     drop(journal);
     lookup::refuse_undone(&recalled.events, &run)?;
-    lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
+    let reports = lookup::refuse_changed(&recalled.workspace, &folder, &recalled.events, &run)?;
     let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
+    let outputs = &reports.put_aside(workspace.root(), outputs)?;
     let context = CommandContext { outputs, mode: plan.mode, chosen, globals, findings: &[], filter: None };
     let fix = execute::fix_command(globals, &plan);
     execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {

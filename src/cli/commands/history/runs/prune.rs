@@ -7,16 +7,16 @@ use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandResult, Globals, history, place, print, stream};
 use crate::cli::style;
 use crate::domain::{ExitReason, RunId};
-use crate::history::queries::rows::RunRow;
+use crate::history::queries::rows::{OtherRunRow, RunRow};
 use crate::workflows::review::{self, Pruned};
 
 /// Delete stored code and answers of old runs, but keep findings and rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts and raw \
-answers. Glee keeps findings, parsed answers and rulings, and the rulings apply as before. A pruned run can no \
-longer be undone, resumed or replayed. Glee does not prune runs that can still be resumed or that have open \
-disputes.
+Deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts \
+and raw answers. Also deletes the prompts and raw answers of old stages and audits. Findings, parsed answers and rulings remain, and rulings apply as before. A \
+pruned run can no longer be undone, resumed or replayed. Runs that can still be resumed, or that \
+have open disputes, are not pruned.
 
 Examples:
   glee runs prune --dry-run
@@ -37,27 +37,36 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let rows = match history::open_read(globals, &workspace)? {
-        Some(journal) => journal.runs(None)?,
-        None => Vec::new(),
+    let (rows, others) = match history::open_read(globals, &workspace)? {
+        Some(journal) => (journal.runs(None)?, journal.unpruned_stages_and_audits()?),
+        None => Default::default(),
     };
-    let (due, others): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
+    let (due, kept): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
+    let others: Vec<RunId> = others.into_iter().filter(|row| args.takes_other(row)).map(|row| row.run).collect();
     if args.dry_run {
-        if due.is_empty() {
-            stream::err("No run is old enough to be pruned.\n");
+        if due.is_empty() && others.is_empty() {
+            stream::err("No run is that old.\n");
             return Ok(ExitReason::Clean);
         }
-        return print(&lookup::table(&due, globals.table_style()));
+        let mut text = if due.is_empty() { String::new() } else { lookup::table(&due, globals.table_style()) };
+        if !others.is_empty() {
+            let ids: Vec<&str> = others.iter().map(RunId::short).collect();
+            let line = format!("{}: {}", style::count(others.len(), "stage or audit run"), ids.join(", "));
+            style::paragraph(&mut text, globals.style(), "", &line);
+        }
+        return print(&text);
     }
     let runs: Vec<RunId> = due.into_iter().map(|row| row.run).collect();
     let state_dir = place::state_dir()?;
-    let pruned = match runs.first() {
-        None => Pruned { runs: 0, bytes: 0 },
+    let pruned = match runs.first().or(others.first()) {
+        None => Pruned::default(),
         Some(first) => {
             // The lock prevents coders from running, because a coder could read files that this command deletes.
             let _lock = workspace.lock(&state_dir, first)?;
             let mut journal = history::open(globals, &workspace)?;
-            review::prune(&workspace, &state_dir, &mut journal, &runs, &others)?
+            let of_reviews = review::prune(&workspace, &state_dir, &mut journal, &runs, &kept)?;
+            let of_others = review::prune_transcripts(&mut journal, &others)?;
+            Pruned { runs: of_reviews.runs + of_others.runs, bytes: of_reviews.bytes + of_others.bytes }
         }
     };
     print(&match pruned.runs {
@@ -72,6 +81,17 @@ impl Args {
             None | Some(ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_)) => false,
             Some(_) => row.open_disputes == 0,
         };
+        row.started < self.before && (finished || self.unfinished)
+    }
+
+    /// A stage that waits for a person ended with [`ExitReason::DisputeOpen`].
+    fn takes_other(&self, row: &OtherRunRow) -> bool {
+        let finished = !matches!(
+            row.exit,
+            None | Some(
+                ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_) | ExitReason::DisputeOpen
+            )
+        );
         row.started < self.before && (finished || self.unfinished)
     }
 }

@@ -18,21 +18,21 @@ use crate::domain::{Agent, ExitReason, Role, RulingAudit, RulingWord};
 use crate::protocol::text::printable;
 use crate::rules::interval::Share;
 use crate::workflows::audit::{self, AuditOutcome, AuditSample};
-use crate::workflows::review::{Rest, ReviewPlanError, RunSetup};
+use crate::workflows::review::{Rest, RunSetup};
 use crate::workflows::run::budget;
 
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The judge reads the recorded code, the finding and the objection of each dispute, but not the first ruling. \
-The sample omits findings that this judge dismissed. The audit changes no ruling. `glee stats` shows how often \
-the judges agree. With the same history and the same seed, Glee draws the same sample.
+The judge gets the recorded code and both sides of each dispute, but not the first ruling. Findings that the judge has \
+dismissed itself, and rulings that expired, are left out. No ruling changes; `glee stats` shows how often the judges agree. The same seed draws the \
+same sample from the same history.
 
 Examples:
   glee stats audit --dry-run
   glee stats audit --judge opus --sample 50 --seed 7
 
-Exit codes: 0 audited, 4 the judge gave no ruling, 75 the budget is used up.")]
+Exit codes: 0 audited, 4 the judge gave no ruling, 75 the budget or a rate limit is reached.")]
 pub(crate) struct Args {
     /// The judge to ask [default: the first connected judge]
     #[arg(long, value_name = "NAME")]
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Some(journal) = history::open_read(globals, &workspace)? else {
         return print("The history has no dismissal. Start a review with `glee review`.\n");
     };
-    let sample = audit::sample(&journal, &judge, args.sample, seed, args.since)?;
+    let sample = audit::sample(&journal, &judge, args.sample, seed, args.since, &settings.rulings.max_age)?;
     drop(journal);
     let report = Report::of(&sample);
     if sample.disputes.is_empty() || args.dry_run {
@@ -102,7 +102,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError> {
     let mut judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
-    let Some(named) = named else { return Ok(judges.next().ok_or(ReviewPlanError::NoJudge)?.clone()) };
+    let Some(named) = named else {
+        return judges.next().cloned().ok_or_else(|| {
+            CommandError::usage("no agent has the role `judge`")
+                .hint("connect another judge than the one that ruled: `glee connect <agent> --role judge`")
+        });
+    };
     let name = names::full(&settings.agents, named, Some(Role::Judge))?;
     let found = judges.find(|agent| agent.name.0 == name).cloned();
     found.ok_or_else(|| {

@@ -3,15 +3,20 @@
 mod audit;
 mod deadlocks;
 mod period;
+mod table;
 mod text;
 
 use std::cmp::Reverse;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::civil::Date;
 
-use crate::cli::context::{CommandResult, Globals, JsonFlag, history};
-use crate::domain::TallyKind;
+use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, pretty, print};
+use crate::cli::report::Format;
+use crate::cli::report::html::{self, statistics::StatisticsView};
+use crate::cli::report::outputs::{self, Outputs, ReportOutput};
+use crate::domain::{ExitReason, TallyKind};
 use crate::history::{Journal, JournalError};
 use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
@@ -25,20 +30,24 @@ held: the dispute is open, was discarded without a ruling, or was escalated by t
 and dismissed findings do not count held disputes.
 
 Examples:
-  glee stats
-  glee stats --by judge --since 90d
+  glee stats                             a table that fits on the screen
+  glee stats --by judge --since 90d      every measure of the judges
+  glee stats --html stats.html           a page for the browser
   glee stats --json
   glee stats audit --judge opus --sample 20"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Print only the measures of reviewers, judges, models or categories
+    /// Print every measure of reviewers, judges, models or categories; `-v` prints all of them
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
+    /// Write a page for the browser to FILE, which needs no other file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format"])]
+    html: Option<PathBuf>,
     #[command(flatten)]
     output: JsonFlag,
 }
@@ -70,9 +79,28 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 Some(journal) => statistics(&journal, args.by, args.since)?,
                 None => ReviewStatistics { schema: ReviewStatistics::SCHEMA, ..ReviewStatistics::default() },
             };
-            args.output.print(&found, || text::statistics(globals.style(), &found))
+            show(args, globals, &found)
         }
     }
+}
+
+fn show(args: &Args, globals: &Globals, found: &ReviewStatistics) -> CommandResult {
+    if let Some(file) = &args.html {
+        let given = [ReportOutput { format: Format::Html, file: Some(file.clone()) }];
+        let outputs = Outputs::check(&given, &globals.directory())?;
+        let page = html::render_statistics(&StatisticsView::of(found));
+        outputs.files.iter().try_for_each(|(format, path)| outputs::write(*format, path, &page))?;
+        return Ok(ExitReason::Clean);
+    }
+    if args.output.json {
+        return print(&pretty(found));
+    }
+    let style = globals.style();
+    Viewer::new(globals, false).show(&match args.by.is_some() || globals.verbose > 0 {
+        true => text::statistics(style, found),
+        false => table::statistics(style, found),
+    })?;
+    Ok(ExitReason::Clean)
 }
 
 /// The statistics of the whole history.

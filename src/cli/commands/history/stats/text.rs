@@ -20,9 +20,8 @@ const PLOT: (usize, usize) = (10, 30);
 
 pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     let mut out = String::new();
-    if found.all.raised == 0 && found.all.calls == 0 {
-        let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
-        return format!("No finding is recorded{since}. Start a review with `glee review`.\n");
+    if let Some(nothing) = nothing(found) {
+        return nothing;
     }
     let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
     block(&mut out, style, &format!("All findings{since}"), &found.all);
@@ -48,6 +47,13 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     agreements(&mut out, style, "Agreement of reviewers", found.reviewer_agreement.as_deref());
     agreements(&mut out, style, "Agreement of judges", found.judge_agreement.as_deref());
     out
+}
+
+/// The text for a history without findings and calls.
+pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
+    let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
+    (found.all.raised == 0 && found.all.calls == 0)
+        .then(|| format!("No finding is recorded{since}. Start a review with `glee review`.\n"))
 }
 
 fn block(out: &mut String, style: Style, title: &str, measures: &Measures) {

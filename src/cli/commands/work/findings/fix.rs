@@ -75,14 +75,16 @@ fn hand_over(
     files.dedup_by(|a, b| a.path == b.path);
     let RecordedRun { workspace, journal, run, .. } = found;
     let recalled = lookup::recall(globals, workspace, &journal, &run, None)?;
+    let folder = journal.folder_of(&run);
     drop(journal);
     lookup::refuse_undone(&recalled.events, &run)?;
-    lookup::refuse_changed(&recalled.workspace, &recalled.events, &run)?;
+    let reports = lookup::refuse_changed(&recalled.workspace, &folder, &recalled.events, &run)?;
     let Recalled { workspace, settings, mut plan, .. } = recalled;
     let request = review::fix_request(&settings, &plan, findings.clone(), &files)?;
     plan.agents.extend(request.coder.clone());
     plan.backups.extend(request.backups.iter().cloned());
     let agents = lookup::programs(&plan, &[], &workspace)?;
+    let outputs = &reports.put_aside(workspace.root(), outputs)?;
     let context =
         CommandContext { outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings, filter: None };
     let fix = execute::fix_command(globals, &plan);

@@ -2,13 +2,17 @@
 
 use serde::Serialize;
 
-use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, history, place, pretty, settings, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, Viewer, history, place, pretty, settings, stream,
+};
 use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
 use crate::cli::style::links::{PlaceLinks, linked};
 use crate::cli::style::{self, Color, Style};
 use crate::domain::{ExitReason, Location};
+use crate::history::store::Journal;
 use crate::protocol::{secrets, text::printable};
 use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
+use crate::workspace::root::Workspace;
 
 /// List the findings of all runs that are open in this tree
 #[derive(Debug, clap::Args)]
@@ -41,15 +45,8 @@ struct Listing {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let (_, loaded) = settings::load(globals)?;
-    let found = match history::open_read(globals, &workspace)? {
-        Some(journal) => {
-            let query = TreeQuery { workspace: &workspace, journal: &journal, settings: &loaded.settings };
-            query.findings()?
-        }
-        None => Vec::new(),
-    };
-    let found: Vec<TreeFinding> = found.into_iter().map(secrets::redact_value).collect();
+    let journal = history::open_read(globals, &workspace)?;
+    let found = all(globals, &workspace, journal.as_ref())?;
     let folder = place::work_folder(globals, &workspace);
     let listed = found.into_iter().filter(|finding| args.all || finding.standing.is_open());
     let (findings, hidden): (Vec<TreeFinding>, Vec<TreeFinding>) = listed.partition(|finding| {
@@ -73,7 +70,19 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The current location of the finding, or else the reviewed location, relative to the folder of the command.
+/// The findings of all runs, open ones first, without secrets. Paths are relative to the root of the tree.
+pub(crate) fn all(
+    globals: &Globals,
+    workspace: &Workspace,
+    journal: Option<&Journal>,
+) -> Result<Vec<TreeFinding>, CommandError> {
+    let Some(journal) = journal else { return Ok(Vec::new()) };
+    let (_, loaded) = settings::load(globals)?;
+    let found = TreeQuery { workspace, journal, settings: &loaded.settings }.findings()?;
+    Ok(found.into_iter().map(secrets::redact_value).collect())
+}
+
+/// The current location of the finding, else the reviewed location, as seen from the folder of the command.
 fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
     let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
     folder.path(&mut place.file);
@@ -104,7 +113,7 @@ fn table(findings: &[TreeFinding], folder: &WorkFolder, look: Style, links: Opti
     style::table(&rows, &[]).iter().map(|line| look.cut(line, look.width) + "\n").collect()
 }
 
-fn state(finding: &TreeFinding) -> String {
+pub(crate) fn state(finding: &TreeFinding) -> String {
     match finding.standing {
         Standing::Open | Standing::Closed => finding.settled.state.to_string(),
         Standing::Reverted => "fix undone".to_owned(),

@@ -5,7 +5,7 @@ mod calls;
 mod cast;
 mod code;
 mod disputes;
-mod findings;
+pub(crate) mod findings;
 mod proof;
 mod thread;
 mod timeline;
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::cli::report::html::environment;
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::{disputes as dispute_text, summary};
-use crate::cli::style::{count, duration, thousands};
+use crate::cli::style::{count, dollars, duration, thousands};
 use crate::domain::event::Event;
 use crate::domain::{AgentName, Dispute, FileChange, FindingState, Outcome, SettledFinding, Spent};
 use crate::protocol::text::printable;
@@ -240,7 +240,7 @@ fn tiles(outcome: &Outcome) -> Vec<TileView> {
     tiles.push(("Time", duration(outcome.proof.millis), rounds, ""));
     tiles.extend(tokens.map(|tokens| ("Tokens", thousands(tokens), String::new(), "")));
     let estimated = if usage.estimated { "estimated".to_owned() } else { String::new() };
-    tiles.extend(usage.usd.map(|usd| ("Cost", format!("${usd:.2}"), estimated, "")));
+    tiles.extend(usage.usd.map(|usd| ("Cost", dollars(usd), estimated, "")));
     tiles.into_iter().map(|(name, value, note, tone)| TileView { name, value, note, tone }).collect()
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::calls::TimedCall;
-use crate::cli::style::{count, duration, thousands};
+use crate::cli::style::{count, dollars, duration, thousands};
 use crate::domain::event::Plan;
 use crate::domain::{Agent, AgentName, Proof, Role, Spent, Usage};
 use crate::protocol::text::printable;
@@ -271,7 +271,7 @@ fn sums(name: &str, calls: u64, millis: u64, usage: &Usage) -> UsageRow {
         read: number(usage.input_tokens),
         cached: number(usage.cached_tokens),
         written: number(usage.output_tokens),
-        cost: usage.usd.map_or_else(|| "–".to_owned(), |usd| format!("${usd:.2}")),
+        cost: usage.usd.map_or_else(|| "–".to_owned(), dollars),
     }
 }
 
@@ -281,7 +281,7 @@ fn budget(proof: &Proof) -> Option<String> {
     let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);
     let parts: Vec<String> = [
         caps.tokens.map(|cap| format!("{} of {} tokens", thousands(spent), thousands(cap))),
-        caps.usd.map(|cap| format!("${:.2} of ${cap:.2}", usage.usd.unwrap_or(0.0))),
+        caps.usd.map(|cap| format!("{} of {}", dollars(usage.usd.unwrap_or(0.0)), dollars(cap))),
         caps.calls.map(|cap| format!("{} of {}", thousands(*calls), count(cap, "call"))),
     ]
     .into_iter()

@@ -266,8 +266,15 @@ fn places_in_a_line() {
 
 #[test]
 fn paths_with_blanks_are_known_from_what_is_reviewed() {
-    let paths =
-        Paths::new(["src/file.py", "my dir/a file.py", "a file.py", "it's, here/x.py", "my dir/a file.py.bak"]);
+    let paths = Paths::new([
+        "src/file.py",
+        "my dir/a file.py",
+        "a file.py",
+        "it's, here/x.py",
+        "my dir/a file.py.bak",
+        "odd\\name.py",
+        "my dir/odd \\ name.py",
+    ]);
     for (text, expected) in [
         ("my dir/a file.py:2 t", Some("my dir/a file.py:2")),
         ("`my dir/a file.py`:2 t", Some("my dir/a file.py:2")),
@@ -281,6 +288,8 @@ fn paths_with_blanks_are_known_from_what_is_reviewed() {
         ("a file.py:2 t", Some("a file.py:2")),
         ("it's, here/x.py:2 t", Some("it's, here/x.py:2")),
         ("my dir/a file.py.bak:2 t", Some("my dir/a file.py.bak:2")),
+        ("odd\\name.py:2 t", Some("odd\\name.py:2")),
+        ("my dir/odd \\ name.py:2 t", Some("my dir/odd \\ name.py:2")),
         ("src/file.py:1 and my dir/a file.py:2", Some("src/file.py:1")),
         ("other dir/a file.py:2 t", None),
         ("x/my dir/a file.py:2 t", None),

@@ -2,13 +2,15 @@
 
 use serde::Serialize;
 
-use super::line;
-use crate::cli::style::{duration, thousands};
+use crate::cli::style::{dollars, duration, thousands};
+use crate::protocol::{secrets, text::printable};
 use crate::rules::interval::Share;
 use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct StatisticsView {
+    /// The first day that counts. Empty for the whole history.
+    since: String,
     tables: Vec<MeasuresTable>,
     agreements: Vec<AgreementTable>,
 }
@@ -72,7 +74,8 @@ impl StatisticsView {
             let rows: Vec<AgreementRow> = pairs?.iter().map(AgreementRow::of).collect();
             (!rows.is_empty()).then_some(AgreementTable { title, rows })
         });
-        Self { tables: std::iter::once(all).chain(tables).collect(), agreements: agreements.collect() }
+        let since = found.since.clone().unwrap_or_default();
+        Self { since, tables: std::iter::once(all).chain(tables).collect(), agreements: agreements.collect() }
     }
 }
 
@@ -95,7 +98,7 @@ impl MeasuresRow {
             held: thousands(measures.held),
             calls: thousands(measures.calls),
             time: duration(measures.millis),
-            cost: measures.usd.map(|usd| format!("${usd:.2}{unpriced}")).unwrap_or_default(),
+            cost: measures.usd.map(|usd| format!("{}{unpriced}", dollars(usd))).unwrap_or_default(),
         }
     }
 }
@@ -124,4 +127,8 @@ impl ShareView {
             }),
         }
     }
+}
+
+fn line(text: &str) -> String {
+    secrets::redact(&printable::line(text)).into_owned()
 }

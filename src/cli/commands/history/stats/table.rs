@@ -1,0 +1,126 @@
+//! Formats statistics as a table that fits on a screen of 80 columns and 24 rows.
+
+use std::fmt::Write as _;
+
+use super::text::nothing;
+use crate::cli::style::{self, Style, count, dollars, thousands};
+use crate::protocol::text::printable;
+use crate::rules::interval::Share;
+use crate::rules::measures::{Measures, ReviewStatistics};
+
+/// The maximum number of rows of the lists of reviewers, judges and categories.
+const MOST: [usize; 3] = [5, 3, 4];
+
+/// The number of columns that a name has at least.
+const NAME: usize = 12;
+
+pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
+    if let Some(nothing) = nothing(found) {
+        return nothing;
+    }
+    let all = &found.all;
+    let mut out = String::new();
+    let mut line = |text: &str| {
+        let _ = writeln!(out, "{}", style.cut(text, style.width));
+    };
+    let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
+    line(&style.strong(format!("{}{since}: {} fixed", count(all.raised, "finding"), thousands(all.fixed.count))));
+    line(&format!(
+        "{}: {} upheld, {} dismissed, {} held",
+        count(all.disputed.count, "dispute"),
+        thousands(all.upheld.count),
+        thousands(all.dismissed.count),
+        thousands(all.held)
+    ));
+    line(&format!("{} in {}, {}", count(all.calls, "call"), style::duration(all.millis), cost(all)));
+    let lists = [("Reviewers", &found.reviewers), ("Judges", &found.judges), ("Categories", &found.categories)];
+    for ((title, list), most) in lists.into_iter().zip(MOST) {
+        let Some(list) = list.as_deref().filter(|list| !list.is_empty()) else { continue };
+        line("");
+        let title = match list.len() > most {
+            true => format!("{title} ({most} of {})", thousands(list.len() as u64)),
+            false => title.to_owned(),
+        };
+        let heads = if title.starts_with("Judges") { JUDGE } else { REVIEWER };
+        let mut rows: Vec<[String; 5]> = vec![heads.map(str::to_owned)];
+        rows[0][0] = title;
+        rows.extend(list.iter().take(most).map(|measures| row(measures, heads == JUDGE)));
+        // The names have the columns that the numbers leave.
+        let numbers: usize = (1..5).map(|column| 2 + style::widest(rows.iter().map(|row| &row[column]))).sum();
+        let room = style.width.saturating_sub(numbers).max(NAME);
+        rows.iter_mut().for_each(|row| row[0] = style.cut(&row[0], room));
+        let mut rows = style::table(&rows, &[1]).into_iter();
+        line(&style.strong(rows.next().unwrap_or_default()));
+        rows.for_each(|row| line(&row));
+    }
+    line("");
+    line(&style.faint("A share has its denominator and 95% interval. All measures: `glee stats -v`"));
+    out
+}
+
+const REVIEWER: [&str; 5] = ["", "RAISED", "UPHELD", "FIXED", "COST"];
+const JUDGE: [&str; 5] = ["", "RULED", "UPHELD", "OVERTURNED", "COST"];
+
+fn row(measures: &Measures, is_judge: bool) -> [String; 5] {
+    [
+        format!("  {}", printable::line(&measures.name)),
+        thousands(measures.raised),
+        share(measures.upheld),
+        share(if is_judge { measures.overturned } else { measures.fixed }),
+        if measures.calls == 0 { String::new() } else { cost(measures) },
+    ]
+}
+
+/// For example `9/15 36-80%`.
+fn share(share: Share) -> String {
+    let Some((low, high)) = share.low.zip(share.high) else { return "-".to_owned() };
+    let (count, of) = (thousands(share.count), thousands(share.of));
+    format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
+}
+
+/// The known cost. A `+` means that the cost of some calls is unknown.
+fn cost(measures: &Measures) -> String {
+    let more = if measures.unpriced_calls > 0 { "+" } else { "" };
+    measures.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{}{more}", dollars(usd)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::FindingTally;
+
+    #[test]
+    fn the_table_fits_on_a_small_screen() {
+        let tally = FindingTally {
+            raised: 12_345,
+            disputed: 4_567,
+            upheld: 2_345,
+            dismissed: 1_234,
+            judged: 3_579,
+            overturned: 45,
+            fixed: 6_789,
+            calls: 999,
+            unpriced: 1,
+            micros: 1_234_567_890,
+            ..FindingTally::default()
+        };
+        let list = |what: &str, number: usize| {
+            Some((0..number).map(|at| Measures::of(format!("{what} with a long name {at}"), &tally)).collect())
+        };
+        let found = ReviewStatistics {
+            all: Measures::of(String::new(), &tally),
+            reviewers: list("a\u{1b}[2J", 30),
+            judges: list("judge", 9),
+            categories: list("category", 50),
+            ..ReviewStatistics::default()
+        };
+        for width in [40, 80, 200] {
+            let text = statistics(Style { color: false, unicode: true, width }, &found);
+            // The prompt of the shell has the last row.
+            assert!(text.lines().count() < 24, "{text}");
+            assert!(text.lines().all(|line| style::columns(line) <= width), "{text}");
+        }
+        let text = statistics(Style { color: false, unicode: true, width: 80 }, &found);
+        insta::assert_snapshot!(text);
+    }
+}
