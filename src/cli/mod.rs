@@ -47,9 +47,9 @@ History   runs         List, show, undo and resume runs (see also `serve`)
           disputes     List, show, settle and verify disputes
           stats        Print statistics of recorded runs
           history      Exchange runs and rulings with other clones
-Settings  config       Read and change settings
+Settings  config       Read and change settings (see also `rules`)
           trust        Allow this project's configuration to run programs
-          rules        List and test the rules of the embedded reviewer
+          hook         Review each commit or push in a hook of git
           doctor       Check the setup and print data for a bug report
 Tools     merge        Merge findings (see also `vote` and `parse`)
           completions  Print shell completions (see also `man`)
@@ -94,6 +94,7 @@ enum Command {
     Serve(history::serve::Args),
     Vote(tools::vote::Args),
     Rules(settings::rules::Args),
+    Hook(settings::hook::Args),
     Doctor(settings::doctor::Args),
     Completions(tools::completions::Args),
     Man(tools::man::Args),
@@ -103,10 +104,16 @@ impl Command {
     /// Whether Glee handles signals from the start of the command. If not, signals keep their default effect until
     /// a run starts.
     fn runs_agents(&self) -> bool {
-        matches!(
-            self,
-            Self::Review(_) | Self::Fix(_) | Self::Runs(_) | Self::Consensus(_) | Self::Gate(_) | Self::Watch(_)
-        )
+        match self {
+            Self::Review(_)
+            | Self::Fix(_)
+            | Self::Runs(_)
+            | Self::Consensus(_)
+            | Self::Gate(_)
+            | Self::Watch(_) => true,
+            Self::Hook(args) => args.runs_agents(),
+            _ => false,
+        }
     }
 }
 
@@ -207,6 +214,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Serve(args) => history::serve::run(args, globals),
         Command::Vote(args) => tools::vote::run(args, globals),
         Command::Rules(args) => settings::rules::run(args, globals),
+        Command::Hook(args) => settings::hook::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),
         Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),

@@ -20,7 +20,10 @@ mod tests;
 pub(crate) mod undo;
 
 pub use error::{Result, WorkspaceError};
-pub use git::{BlockPlace, ExchangeRemote, FetchedRecord, HistoryPlace, Identity, RulingFile};
+pub use git::{
+    BlockPlace, ExchangeRemote, FetchedRecord, HistoryPlace, HooksFolder, Identity, PushedCommits, PushedRef,
+    RulingFile,
+};
 pub use guard::{
     Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, TreeFingerprint, TreeLock, Unfollowed,
 };

@@ -1,6 +1,7 @@
 //! Runs git, scans work trees, finds the history of a repository, and exchanges histories with remotes.
 
 pub(crate) mod exchange;
+pub(crate) mod hooks;
 pub(crate) mod identity;
 pub(crate) mod path_bytes;
 pub(crate) mod plumbing;
@@ -9,6 +10,7 @@ pub(crate) mod shared_rulings;
 pub(crate) mod worktree_scan;
 
 pub use exchange::{ExchangeRemote, FetchedRecord};
+pub use hooks::{HooksFolder, PushedCommits, PushedRef};
 pub use identity::{HistoryPlace, Identity};
 pub(crate) use plumbing::{GitCall, GitObject, Objects, Repository, object_id, records};
 pub use shared_rulings::{BlockPlace, RulingFile};

@@ -2,7 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use clap::FromArgMatches as _;
 use jiff::Timestamp;
 
 use crate::agents::Agents;
@@ -109,6 +111,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Parses arguments of `glee review`, without the name of the program and of the command.
+    pub(crate) fn of_words(words: &[String]) -> Result<Self, CommandError> {
+        let parser = <Self as clap::Args>::augment_args(clap::Command::new("review")).no_binary_name(true);
+        let parsed = parser.try_get_matches_from(words).and_then(|found| Self::from_arg_matches(&found));
+        parsed.map_err(|error| CommandError::new(ExitReason::Usage, error))
+    }
+
     fn mode(&self) -> Mode {
         match (self.arbitrate, self.fix) {
             (true, _) => Mode::Arbitrate,
@@ -213,6 +222,11 @@ fn read_diff(path: &Path, globals: &Globals) -> Result<TargetSpec, CommandError>
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    run_within(args, globals, None)
+}
+
+/// Runs the review. If `limit` is shorter than `budget.duration`, the review ends after the duration `limit`.
+pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
             .hint("add `--fix` or `--arbitrate`"));
@@ -224,6 +238,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let spec = args.target(&workspace, globals)?;
     let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
     let (mut settings, scripts) = execute::settings(globals, args.overrides()?, &mut workspace, steering.as_ref())?;
+    settings.budget.duration = limit.map_or(settings.budget.duration, |limit| limit.min(settings.budget.duration));
     one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
