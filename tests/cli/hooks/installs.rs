@@ -148,7 +148,10 @@ fn the_hook_is_written_where_git_looks_for_it() {
     ok(&sandbox, "test -x .hooks/pre-commit && glee hook uninstall pre-commit");
     // All linked work trees share the folder of the repository.
     sandbox.env("GIT_CONFIG_GLOBAL", "/dev/null");
-    ok(&sandbox, "git worktree add -q -b linked '../linked tree' && cd '../linked tree' && glee hook install pre-commit");
+    ok(
+        &sandbox,
+        "git worktree add -q -b linked '../linked tree' && cd '../linked tree' && glee hook install pre-commit",
+    );
     assert!(sandbox.exists(".git/hooks/pre-commit"));
     commits(&sandbox, "../linked tree");
     commits(&sandbox, ".");

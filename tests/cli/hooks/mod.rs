@@ -1,5 +1,6 @@
 //! Hooks of git: real git runs the installed scripts in real repositories.
 
+mod action;
 mod installs;
 mod manager;
 mod pushes;
