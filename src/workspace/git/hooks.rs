@@ -135,8 +135,8 @@ impl Repository {
         let call = self.call(["config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath"]);
         let output = call.answer()?.unwrap_or_default();
         let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
-        let values = fields.chunks_exact(2).filter(|pair| pair[0] != b"command");
-        Ok(values.last().map(|pair| path_bytes::path(pair[1])))
+        let mut values = fields.chunks_exact(2).filter(|pair| pair[0] != b"command");
+        Ok(values.next_back().map(|pair| path_bytes::path(pair[1])))
     }
 }
 

@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::{HOOKS, Hook, HookOptions, managers, script};
+use super::options::{HOOKS, Hook, HookOptions};
+use super::{managers, script};
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place};
 use crate::cli::report::paths::WorkFolder;
 use crate::domain::ExitReason;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::install::{HookFiles, folder};
-use super::{Hook, script};
+use super::options::Hook;
+use super::script;
 use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, place};
 use crate::cli::style;
 use crate::protocol::text::printable;

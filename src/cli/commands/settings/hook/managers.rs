@@ -1,6 +1,6 @@
 //! Programs that manage the hooks of a repository. Glee does not overwrite their hooks.
 
-use super::Hook;
+use super::options::Hook;
 use crate::cli::context::CommandError;
 use crate::workspace::{HooksFolder, Workspace};
 

@@ -3,16 +3,13 @@
 mod install;
 mod list;
 mod managers;
+mod options;
 mod run;
 mod script;
 
-use std::time::Duration;
-
 use clap::Subcommand;
-use serde::Serialize;
 
-use crate::cli::context::{CommandResult, Globals, JsonFlag, Words, one_of};
-use crate::config::schema::units;
+use crate::cli::context::{CommandResult, Globals, JsonFlag};
 
 /// Review each commit or push in a hook of git
 #[derive(Debug, clap::Args)]
@@ -38,74 +35,6 @@ enum Command {
     /// List the hooks of this repository
     List(JsonFlag),
     Run(run::Args),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Hook {
-    PreCommit,
-    PrePush,
-}
-
-const HOOKS: Words<Hook> = &[
-    ("pre-commit", Hook::PreCommit, "Review the staged changes before a commit"),
-    ("pre-push", Hook::PrePush, "Review the new commits before a push"),
-];
-
-impl Hook {
-    const ALL: [Self; 2] = [Self::PreCommit, Self::PrePush];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::PreCommit => "pre-commit",
-            Self::PrePush => "pre-push",
-        }
-    }
-
-    /// The git command that runs the hook.
-    fn operation(self) -> &'static str {
-        match self {
-            Self::PreCommit => "commit",
-            Self::PrePush => "push",
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum HookMode {
-    Warn,
-    Block,
-}
-
-const MODES: Words<HookMode> = &[
-    ("warn", HookMode::Warn, "Print the report and let git go on"),
-    ("block", HookMode::Block, "Stop git unless the review ends without open mandatory findings"),
-];
-
-impl HookMode {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Warn => "warn",
-            Self::Block => "block",
-        }
-    }
-}
-
-// The struct has no doc comment, because clap would use it as the help of the commands.
-#[derive(Clone, Debug, clap::Args)]
-struct HookOptions {
-    /// What happens if the review finds something or fails
-    #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
-    mode: HookMode,
-    /// The maximum duration of the review; a shorter `budget.duration` applies too
-    #[arg(long, value_parser = time, value_name = "TIME", default_value = "10m")]
-    timeout: Duration,
-}
-
-fn time(text: &str) -> Result<Duration, String> {
-    let time = units::duration(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| "give a duration such as `90s` or `10m`".to_owned())
 }
 
 impl Args {

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::time::Duration;
 
-use super::{HOOKS, Hook, HookMode, HookOptions};
+use super::options::{HOOKS, Hook, HookMode, HookOptions};
 use crate::cli::commands::work::review;
 use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, stream};
 use crate::domain::ExitReason;

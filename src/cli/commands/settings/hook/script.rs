@@ -1,7 +1,7 @@
 //! The shell script that git starts as a hook. The script only runs an earlier hook and then `glee hook run`, so that
 //! an installed script stays valid when Glee is updated.
 
-use super::{Hook, HookOptions};
+use super::options::{Hook, HookOptions};
 use crate::config::schema::units;
 
 /// The ending of the name of an earlier hook, which Glee's hook runs first.
@@ -60,7 +60,7 @@ pub(super) fn text(hook: Hook, options: &HookOptions) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::super::HookMode;
+    use super::super::options::HookMode;
     use super::*;
 
     #[test]
@@ -68,7 +68,7 @@ mod tests {
         for hook in Hook::ALL {
             let text = text(hook, &HookOptions { mode: HookMode::Block, timeout: Duration::from_secs(90) });
             assert!(is_own(hook, text.as_bytes()), "{text}");
-            assert_eq!(options(hook, &text), Some("--mode block --timeout 90s"), "{text}");
+            assert_eq!(options(hook, &text), Some("--mode block --timeout 1m30s"), "{text}");
         }
         assert!(!is_own(Hook::PrePush, b"#!/bin/sh\nglee hook run pre-push\n"));
     }
