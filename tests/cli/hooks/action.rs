@@ -83,6 +83,8 @@ fn action() -> Value {
 /// A repository with a commit that adds `eval`.
 fn change() -> Sandbox {
     let sandbox = repository();
+    // A rustup of the machine would download a toolchain into the empty home.
+    sandbox.program("rustc", "#!/bin/sh\necho rustc 1.95.0\n");
     sandbox.write("app.py", EVIL);
     ok(&sandbox, "git commit -qam evil");
     sandbox

@@ -44,7 +44,7 @@ pub(crate) struct UninstallArgs {
 }
 
 /// The folder of the hooks. Fails with a recipe in a repository of Jujutsu without a git folder.
-pub(super) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
+pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
     if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
         return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")
             .hint("review before a push: `jj diff --git --from 'trunk()' | glee review --diff -`"));
@@ -53,19 +53,19 @@ pub(super) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError>
 }
 
 /// The files of a hook in the folder of the hooks.
-pub(super) struct HookFiles {
-    pub(super) own: PathBuf,
-    pub(super) earlier: PathBuf,
+pub(crate) struct HookFiles {
+    pub(crate) own: PathBuf,
+    pub(crate) earlier: PathBuf,
 }
 
 impl HookFiles {
-    pub(super) fn of(folder: &HooksFolder, hook: Hook) -> Self {
+    pub(crate) fn of(folder: &HooksFolder, hook: Hook) -> Self {
         let own = folder.path.join(hook.name());
         Self { earlier: own.with_extension(script::EARLIER), own }
     }
 
     /// Whether the hook in place is Glee's. `None` if there is no hook.
-    pub(super) fn is_own(&self, hook: Hook) -> Result<Option<bool>, CommandError> {
+    pub(crate) fn is_own(&self, hook: Hook) -> Result<Option<bool>, CommandError> {
         let unreadable = |error| CommandError::caused(format!("cannot read `{}`", self.own.display()), error);
         match fs::symlink_metadata(&self.own) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
@@ -83,7 +83,7 @@ impl HookFiles {
     }
 }
 
-pub(super) fn install(args: &Args, globals: &Globals) -> CommandResult {
+pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let (hook, folder) = (args.hook, folder(&workspace)?);
     let (name, operation) = (hook.name(), hook.operation());
@@ -160,7 +160,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     file.persist(path).map(drop).map_err(|error| error.error)
 }
 
-pub(super) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResult {
+pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let hook = args.hook;
     let files = HookFiles::of(&folder(&workspace)?, hook);

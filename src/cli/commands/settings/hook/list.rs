@@ -42,7 +42,7 @@ impl HookState {
     }
 }
 
-pub(super) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
+pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let folder = folder(&place::workspace(globals)?)?;
     let hooks = Hook::ALL.map(|hook| state(&HookFiles::of(&folder, hook), hook));
     let hooks = hooks.into_iter().collect::<Result<Vec<_>, CommandError>>()?;

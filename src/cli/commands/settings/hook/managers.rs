@@ -9,7 +9,7 @@ const LEFTHOOK: [&str; 6] =
     ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml", "lefthook.toml"];
 
 /// Fails if another program manages the hooks. The hint names the file to edit.
-pub(super) fn refuse(workspace: &Workspace, folder: &HooksFolder, hook: Hook) -> Result<(), CommandError> {
+pub(crate) fn refuse(workspace: &Workspace, folder: &HooksFolder, hook: Hook) -> Result<(), CommandError> {
     let name = hook.name();
     let exists = |file: &&&str| workspace.root().join(file).exists();
     let setting = folder.setting.as_deref().unwrap_or_default();

@@ -9,20 +9,20 @@ use crate::config::schema::units;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Hook {
+pub(crate) enum Hook {
     PreCommit,
     PrePush,
 }
 
-pub(super) const HOOKS: Words<Hook> = &[
+pub(crate) const HOOKS: Words<Hook> = &[
     ("pre-commit", Hook::PreCommit, "Review the staged changes before a commit"),
     ("pre-push", Hook::PrePush, "Review the new commits before a push"),
 ];
 
 impl Hook {
-    pub(super) const ALL: [Self; 2] = [Self::PreCommit, Self::PrePush];
+    pub(crate) const ALL: [Self; 2] = [Self::PreCommit, Self::PrePush];
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::PreCommit => "pre-commit",
             Self::PrePush => "pre-push",
@@ -30,7 +30,7 @@ impl Hook {
     }
 
     /// The git command that runs the hook.
-    pub(super) fn operation(self) -> &'static str {
+    pub(crate) fn operation(self) -> &'static str {
         match self {
             Self::PreCommit => "commit",
             Self::PrePush => "push",
@@ -40,18 +40,18 @@ impl Hook {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum HookMode {
+pub(crate) enum HookMode {
     Warn,
     Block,
 }
 
-pub(super) const MODES: Words<HookMode> = &[
+pub(crate) const MODES: Words<HookMode> = &[
     ("warn", HookMode::Warn, "Print the report and let git go on"),
     ("block", HookMode::Block, "Stop git unless the review ends without open mandatory findings"),
 ];
 
 impl HookMode {
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Warn => "warn",
             Self::Block => "block",
@@ -61,13 +61,13 @@ impl HookMode {
 
 // The struct has no doc comment, because clap would use it as the help of the commands.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct HookOptions {
+pub(crate) struct HookOptions {
     /// What happens if the review finds something or fails
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
-    pub(super) mode: HookMode,
+    pub(crate) mode: HookMode,
     /// The maximum duration of the review; a shorter `budget.duration` applies too
     #[arg(long, value_parser = time, value_name = "TIME", default_value = "10m")]
-    pub(super) timeout: Duration,
+    pub(crate) timeout: Duration,
 }
 
 fn time(text: &str) -> Result<Duration, String> {

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-pub(super) fn run(args: &Args, globals: &Globals) -> CommandResult {
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     // Standard output and standard error of a hook can be a terminal, but nobody answers questions there.
     let globals = &Globals { no_input: true, no_pager: true, ..globals.clone() };
     let targets = match args.hook {

@@ -5,7 +5,7 @@ use super::options::{Hook, HookOptions};
 use crate::config::schema::units;
 
 /// The ending of the name of an earlier hook, which Glee's hook runs first.
-pub(super) const EARLIER: &str = "before-glee";
+pub(crate) const EARLIER: &str = "before-glee";
 
 /// The second line of the script, by which Glee recognises its own hooks.
 fn mark(hook: Hook) -> String {
@@ -13,13 +13,13 @@ fn mark(hook: Hook) -> String {
     format!("# `glee hook install {name}` wrote this file, and `glee hook uninstall {name}` removes it.")
 }
 
-pub(super) fn is_own(hook: Hook, text: &[u8]) -> bool {
+pub(crate) fn is_own(hook: Hook, text: &[u8]) -> bool {
     let mark = mark(hook);
     text.split(|byte| *byte == b'\n').take(3).any(|line| line == mark.as_bytes())
 }
 
 /// The words after `glee hook run <hook>` in an installed script, such as `--mode warn`.
-pub(super) fn options(hook: Hook, text: &str) -> Option<&str> {
+pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
     let call = format!("glee hook run {} ", hook.name());
     let (_, words) = text.lines().rev().find_map(|line| line.split_once(&call))?;
     let end = [" </dev/null", " -- "].iter().filter_map(|end| words.find(end)).min();
@@ -28,7 +28,7 @@ pub(super) fn options(hook: Hook, text: &str) -> Option<&str> {
 
 /// The script. The earlier hook gets the same arguments and the same standard input as Glee, and ends the hook if it
 /// fails. The hook `pre-push` reads its standard input once, with a final dot that keeps trailing line breaks.
-pub(super) fn text(hook: Hook, options: &HookOptions) -> String {
+pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let (name, operation, mark) = (hook.name(), hook.operation(), mark(hook));
     let mode = options.mode.word();
     let timeout = units::duration_text(options.timeout);
