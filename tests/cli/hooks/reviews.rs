@@ -22,6 +22,7 @@ fn the_mode_warn_prints_and_lets_the_commit_go_on_and_the_mode_block_refuses_it(
     let refused = sh(&sandbox, "git add more.py; cd sub; git commit -m more");
     assert_eq!(refused.code, 1, "{refused}");
     assert!(finds(&refused) && refused.stderr.contains("skip the hook once: git commit --no-verify"), "{refused}");
+    assert!(refused.to_string().contains("glee review --fix --staged"), "the next step: {refused}");
     ok(&sandbox, "git commit -q --no-verify -m more");
     sandbox.write("more.py", GOOD);
     ok(&sandbox, "git commit -qam better");

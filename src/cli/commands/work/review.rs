@@ -225,7 +225,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
-/// Runs the review. If `limit` is shorter than `budget.duration`, the review ends after the duration `limit`.
+/// Runs the review, for a hook of git if a `limit` is given. If `limit` is shorter than `budget.duration`, the review ends after the duration `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
@@ -276,7 +276,11 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         filter: Some(&args.filter),
     };
     let fix = FixCommand {
-        command: plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
+        command: match limit {
+            None => plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
+            // The command line is not one of `glee review`.
+            Some(_) => fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref()),
+        },
         has_coder: execute::has_coder(&settings),
     };
     let run = review::new_run();
