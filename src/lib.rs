@@ -39,7 +39,7 @@
 //! | [`workflows::watch`], [`workflows::consensus`], [`workflows::audit`], [`workflows::pull_request`] | event-driven peer review; agreement in stages and checkpoints; a second opinion on dismissals; the conversation of a pull request |
 //! | [`workflows::review`] | reviews: plan, state, schedule, requests, outcome; findings, disputes, recorded runs |
 //! | [`workflows::run`] | the runner of all workflows: loop, calls, attempts, budget, write guard, redaction |
-//! | [`hosts`] | hosts of pull requests: one trait, one file a host |
+//! | [`workflows::hosts`] | hosts of pull requests: one trait, one file a host |
 //! | [`agents`] | adapters, one file for each program; the embedded agents; processes, sandbox and supervisor; calls and their records |
 //! | [`workspace`] | git, selection of targets, diffs, snapshots of the tree, undo, guards against writes, anchors of findings in the code |
 //! | [`history`] | the history store: append, queries, hash chain |
@@ -54,7 +54,6 @@ pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod history;
-pub mod hosts;
 pub mod protocol;
 pub mod rules;
 pub mod system;

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["workflows/watch", "workflows/consensus", "workflows/audit", "workflows/pull_request"],
     &["workflows/review"],
     &["workflows/run"],
-    &["hosts"],
+    &["workflows/hosts"],
     &["agents"],
     &["workspace"],
     &["history"],
@@ -43,7 +43,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("syntect", &["cli/report/html/highlight.rs"]),
     ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
-    ("ureq", &["hosts", "workspace/advisories"]),
+    ("ureq", &["workflows/hosts", "workspace/advisories"]),
     ("tracing_subscriber", &["system/log.rs"]),
 ];
 

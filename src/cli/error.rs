@@ -38,6 +38,11 @@ impl CommandError {
         self.source.to_string()
     }
 
+    /// The error of another layer that this error was made from.
+    pub(crate) fn cause<E: std::error::Error + Send + Sync + 'static>(&self) -> Option<&E> {
+        self.source.downcast_ref()
+    }
+
     pub(crate) fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }

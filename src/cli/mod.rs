@@ -47,9 +47,9 @@ History   runs         List, show, undo and resume runs (see also `serve`)
           disputes     List, show, settle and verify disputes
           stats        Print statistics of recorded runs
           history      Exchange runs and rulings with other clones
-Settings  config       Read and change settings
+Settings  config       Read and change settings (see also `rules`)
           trust        Allow this project's configuration to run programs
-          rules        List and test the rules of the embedded reviewer
+          hook         Review each commit or push in a hook of git
           doctor       Check the setup and print data for a bug report
 Tools     merge        Merge findings (see also `vote` and `parse`)
           completions  Print shell completions (see also `man`)
@@ -95,6 +95,7 @@ enum Command {
     Serve(history::serve::Args),
     Vote(tools::vote::Args),
     Rules(settings::rules::Args),
+    Hook(settings::hook::Args),
     Doctor(settings::doctor::Args),
     Completions(tools::completions::Args),
     Man(tools::man::Args),
@@ -104,16 +105,17 @@ impl Command {
     /// Whether Glee handles signals from the start of the command. If false, signals keep their default effect
     /// until the command starts a run.
     fn runs_agents(&self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::Review(_)
-                | Self::Fix(_)
-                | Self::Runs(_)
-                | Self::Consensus(_)
-                | Self::Gate(_)
-                | Self::Watch(_)
-                | Self::Pr(_)
-        )
+            | Self::Fix(_)
+            | Self::Runs(_)
+            | Self::Consensus(_)
+            | Self::Gate(_)
+            | Self::Watch(_)
+            | Self::Pr(_) => true,
+            Self::Hook(args) => args.runs_agents(),
+            _ => false,
+        }
     }
 }
 
@@ -215,6 +217,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Serve(args) => history::serve::run(args, globals),
         Command::Vote(args) => tools::vote::run(args, globals),
         Command::Rules(args) => settings::rules::run(args, globals),
+        Command::Hook(args) => settings::hook::run(args, globals),
         Command::Doctor(args) => settings::doctor::run(args, globals),
         Command::Completions(args) => tools::completions::run(args),
         Command::Man(args) => tools::man::run(args, program(help::WIDEST)),

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod consensus;
+pub mod hosts;
 pub mod pull_request;
 pub mod review;
 pub mod run;

@@ -89,6 +89,8 @@ pub enum WorkspaceError {
     Occupied(PathBuf),
     #[error("Glee exchanges histories through git, but this folder is not in a git repository")]
     NoExchange,
+    #[error("hooks of git need a git repository, and this folder is not in one")]
+    NoHooks,
     #[error("there is no remote `{remote}`")]
     NoRemote { remote: String, known: Vec<String> },
     #[error("git has no author identity: {0}")]
@@ -176,6 +178,7 @@ impl Advice for WorkspaceError {
                 "create a git repository, or copy the history database (`glee doctor` prints the \
                                  path)"
             }
+            Self::NoHooks => "run the command in a git repository: `git init` creates one",
             Self::NoRemote { known, .. } if known.is_empty() => "add a remote: `git remote add origin <address>`",
             Self::NoRemote { known, .. } => return Some(format!("use one of the remotes {}", known.join(", "))),
             Self::NoAuthor(..) => {

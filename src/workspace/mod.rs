@@ -21,7 +21,8 @@ pub(crate) mod undo;
 
 pub use error::{Result, WorkspaceError};
 pub use git::{
-    BlockPlace, ChangeSource, ExchangeRemote, FetchedChange, FetchedRecord, HistoryPlace, Identity, RulingFile,
+    BlockPlace, ChangeSource, ExchangeRemote, FetchedChange, FetchedRecord, HistoryPlace, HooksFolder, Identity,
+    PushedCommits, PushedRef, RulingFile,
 };
 pub use guard::{
     Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, TreeFingerprint, TreeLock, Unfollowed,

@@ -15,6 +15,7 @@ mod exchange;
 mod findings;
 mod formats;
 mod golden;
+mod hooks;
 mod html_report;
 mod identity;
 mod insisting;

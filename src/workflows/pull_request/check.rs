@@ -2,7 +2,7 @@
 
 use crate::config::settings::PrMode;
 use crate::domain::ExitReason;
-use crate::hosts::{Check, CheckState};
+use crate::workflows::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
 

@@ -2,7 +2,7 @@
 
 use crate::config::settings::PrSettings;
 use crate::domain::{Dispute, ExitReason, FindingId, Outcome, SharedRuling};
-use crate::hosts::{ChangedFile, Conversation, HostKind, PullRequest};
+use crate::workflows::hosts::{ChangedFile, Conversation, HostKind, PullRequest};
 
 /// A pull request, its conversation as the host returns it, and the review of its head commit.
 #[derive(Clone, Copy)]

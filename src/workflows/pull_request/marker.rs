@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{Anchor, DisputeId, FindingId, RunId, SharedRuling, Untrusted};
-use crate::hosts::{Comment, CommentId, Conversation, Thread};
 use crate::protocol::secrets::redact_value;
+use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
 /// The maximum sizes of a marker's data in bytes: what Glee writes, and what Glee reads.

@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 
 use crate::agents::builtin::exact_fix;
 use crate::domain::SettledFinding;
-use crate::hosts::ChangedFile;
 use crate::protocol::secrets::redact;
 use crate::protocol::text::printable;
+use crate::workflows::hosts::ChangedFile;
 use crate::workflows::pull_request::input::RequestReview;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

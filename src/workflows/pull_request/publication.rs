@@ -2,7 +2,7 @@
 
 use crate::config::settings::CommentOn;
 use crate::domain::{Finding, SettledFinding};
-use crate::hosts::{Check, Comment, CommentId, NewComment, RequestState};
+use crate::workflows::hosts::{Check, Comment, CommentId, NewComment, RequestState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, FindingMark};
 use crate::workflows::pull_request::placement::{self, CommentPlace};

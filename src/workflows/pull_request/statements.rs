@@ -7,7 +7,7 @@
 //! - If a person resolves the thread of an open optional finding, the thread stays resolved. The thread of an open
 //!   mandatory finding is opened again once after each time that Glee or a ruling closed the finding.
 
-use crate::hosts::Thread;
+use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, AnswerMark, ThreadStatement};
 use crate::workflows::pull_request::replies::{PendingReplies, Replies};

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{Anchor, Finding, SettledFinding};
-use crate::hosts::Thread;
 use crate::rules::consensus::similarity::identity::Wordings;
+use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, FindingMark};
 use crate::workflows::review::findings::recognition;

@@ -2,6 +2,7 @@
 
 pub(crate) mod exchange;
 pub(crate) mod fetched_change;
+pub(crate) mod hooks;
 pub(crate) mod identity;
 pub(crate) mod path_bytes;
 pub(crate) mod plumbing;
@@ -11,6 +12,7 @@ pub(crate) mod worktree_scan;
 
 pub use exchange::{ExchangeRemote, FetchedRecord};
 pub use fetched_change::{ChangeSource, FetchedChange};
+pub use hooks::{HooksFolder, PushedCommits, PushedRef};
 pub use identity::{HistoryPlace, Identity};
 pub(crate) use plumbing::{GitCall, GitObject, Objects, Repository, object_id, records};
 pub use shared_rulings::{BlockPlace, RulingFile};

@@ -1,7 +1,8 @@
-//! Commands that read and change settings, trust and rules.
+//! Commands that read and change settings, trust, rules and hooks.
 
 mod checks;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod hook;
 pub(crate) mod rules;
 pub(crate) mod trust;

@@ -2,7 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use clap::FromArgMatches as _;
 use jiff::Timestamp;
 
 use crate::agents::Agents;
@@ -117,6 +119,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Parses arguments of `glee review`, without the name of the program and of the command.
+    pub(crate) fn of_words(words: &[String]) -> Result<Self, CommandError> {
+        let parser = <Self as clap::Args>::augment_args(clap::Command::new("review")).no_binary_name(true);
+        let parsed = parser.try_get_matches_from(words).and_then(|found| Self::from_arg_matches(&found));
+        parsed.map_err(|error| CommandError::new(ExitReason::Usage, error))
+    }
+
     fn mode(&self) -> Mode {
         match (self.arbitrate, self.fix) {
             (true, _) => Mode::Arbitrate,
@@ -223,6 +232,11 @@ fn read_diff(path: &Path, globals: &Globals) -> Result<TargetSpec, CommandError>
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    run_within(args, globals, None)
+}
+
+/// Runs the review, for a hook of git if a `limit` is given. If `limit` is shorter than `budget.duration`, the review ends after the duration `limit`.
+pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
             .hint("add `--fix` or `--arbitrate`"));
@@ -249,6 +263,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(change) = &change {
         scripts = change.edited_scripts(&scripts, &workspace)?;
     }
+    settings.budget.duration = limit.map_or(settings.budget.duration, |limit| limit.min(settings.budget.duration));
     one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
@@ -292,7 +307,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         filter: Some(&args.filter),
     };
     let fix = FixCommand {
-        command: plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
+        command: match limit {
+            None => plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
+            // The command line is not one of `glee review`.
+            Some(_) => fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref()),
+        },
         has_coder: execute::has_coder(&settings),
     };
     let (run, pr) = (review::new_run(), settings.pr);

@@ -3,7 +3,7 @@
 mod commands;
 
 use crate::domain::{FindingId, RulingWord, Untrusted};
-use crate::hosts::{Comment, CommentId, Permission, Thread, ThreadId};
+use crate::workflows::hosts::{Comment, CommentId, Permission, Thread, ThreadId};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::replies::commands::ReplyKind;
 use crate::workflows::pull_request::standing::RequestStanding;

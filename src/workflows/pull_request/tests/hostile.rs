@@ -1,7 +1,7 @@
 //! Hostile replies, titles and branch names.
 
 use crate::domain::{RulingWord, Tag};
-use crate::hosts::{CommentId, Permission};
+use crate::workflows::hosts::{CommentId, Permission};
 use crate::workflows::pull_request::marker::{self, AnswerMark, ThreadStatement};
 use crate::workflows::pull_request::tests::model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment};
 

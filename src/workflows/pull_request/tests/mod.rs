@@ -10,7 +10,7 @@ use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER};
 
 use crate::config::settings::{CommentOn, PrMode};
 use crate::domain::{ExitReason, RulingWord};
-use crate::hosts::{CheckState, Permission};
+use crate::workflows::hosts::{CheckState, Permission};
 use crate::workflows::pull_request::marker;
 
 #[test]

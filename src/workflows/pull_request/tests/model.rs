@@ -10,7 +10,7 @@ use crate::domain::{
     FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response, ReviewerReport, RuledBy, Ruler,
     Ruling, RulingRecord, RulingWord, RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Usage,
 };
-use crate::hosts::{
+use crate::workflows::hosts::{
     Account, ChangedFile, Comment, CommentId, Commit, Conversation, HostKind, Permission, PullRequest,
     RequestState, Thread, ThreadId,
 };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::domain::RulingWord;
-use crate::hosts::Permission;
+use crate::workflows::hosts::Permission;
 use crate::workflows::pull_request::marker;
 use crate::workflows::pull_request::tests::model::{AUTHOR, MAINTAINER, MEMBER, Model};
 
@@ -140,7 +140,7 @@ proptest! {
             prop_assert_eq!(said(&whole), said(&stopped));
             // No finding has two threads, and every open finding of the diff has one.
             for word in WORDS {
-                let of = |thread: &&crate::hosts::Thread| thread.comments[0].body.as_written().contains(word);
+                let of = |thread: &&crate::workflows::hosts::Thread| thread.comments[0].body.as_written().contains(word);
                 let count = whole.conversation.threads.iter().filter(of).filter(|thread| !thread.is_resolved).count();
                 prop_assert!(count <= 1, "{word} has {count} open threads");
             }

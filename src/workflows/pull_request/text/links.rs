@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::hosts::HostKind;
 use crate::protocol::secrets::redact;
+use crate::workflows::hosts::HostKind;
 use crate::workflows::pull_request::input::RequestReview;
 
 /// The address of a file at the head commit. `None` if the repository has no web address.

@@ -6,8 +6,8 @@
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
 use crate::cli::style::count;
-use crate::hosts::{HostError, NewComment};
 use crate::protocol::text::printable;
+use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
 pub(crate) fn apply(

@@ -2,9 +2,9 @@
 
 use crate::cli::context::{CommandError, Globals, place};
 use crate::domain::ExitReason;
-use crate::hosts::address::{self, HostSettings};
-use crate::hosts::{Host, HostError, PullRequest, RequestState};
 use crate::protocol::text::printable;
+use crate::workflows::hosts::address::{self, HostSettings};
+use crate::workflows::hosts::{Host, HostError, PullRequest, RequestState};
 
 /// A pull request on its host.
 pub(crate) struct RequestOnHost {
@@ -19,7 +19,7 @@ impl RequestOnHost {
         let remote = workspace.remote_address();
         let env = |name: &str| std::env::var(name).ok();
         let address = address::find(wanted, remote.as_deref(), HostSettings::default(), &env)?;
-        let host = crate::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
+        let host = crate::workflows::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
         let request = host.request().map_err(failed)?;
         Ok(Self { host, request })
     }

@@ -10,8 +10,8 @@ use crate::cli::context::{CommandError, CommandResult, Format, Globals, Outputs,
 use crate::cli::style::count;
 use crate::config::settings::PrMode;
 use crate::domain::{ExitReason, RunId};
-use crate::hosts::{HostError, HostKind};
 use crate::protocol::text::printable;
+use crate::workflows::hosts::{HostError, HostKind};
 use crate::workflows::pull_request::{Publication, ThreadChange, plan};
 
 /// Publish a recorded review on its pull request
@@ -187,7 +187,7 @@ fn described(publication: &Publication) -> String {
         text.push_str(&format!("\ncomment on {}{line}\n{}\n", comment.path, indented(&comment.body)));
     }
     for change in &publication.threads {
-        let place = |thread: &crate::hosts::Thread| {
+        let place = |thread: &crate::workflows::hosts::Thread| {
             let line = thread.line.map(|line| format!(":{line}")).unwrap_or_default();
             format!("{}{line}", thread.path.as_deref().unwrap_or("the request"))
         };

@@ -7,7 +7,7 @@ use crate::config::settings::{PrSettings, Settings};
 use crate::domain::event::{Plan, PullRequestPlan};
 use crate::domain::{Outcome, RunId};
 use crate::history::store::Journal;
-use crate::hosts::{ChangedFile, Conversation};
+use crate::workflows::hosts::{ChangedFile, Conversation};
 use crate::workflows::pull_request::{RequestDispute, RequestReview};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::recorded::view;

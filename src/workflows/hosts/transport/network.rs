@@ -8,7 +8,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use super::reply::{Lost, Reply};
-use crate::hosts::origin::{is_loopback, origin};
+use crate::workflows::hosts::origin::{is_loopback, origin};
 
 /// The timeout of a connection attempt, with name resolution and TLS.
 const CONNECT: Duration = Duration::from_secs(15);

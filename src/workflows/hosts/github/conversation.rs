@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::domain::Untrusted;
-use crate::hosts::model::{Account, Comment, CommentId, HostError, Permission, Thread, ThreadId};
-use crate::hosts::transport::Transport;
+use crate::workflows::hosts::model::{Account, Comment, CommentId, HostError, Permission, Thread, ThreadId};
+use crate::workflows::hosts::transport::Transport;
 
 const WHAT: &str = "read the conversation";
 

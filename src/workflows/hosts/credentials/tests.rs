@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use rstest::rstest;
 
 use super::*;
-use crate::hosts::address::{self, HostSettings};
+use crate::workflows::hosts::address::{self, HostSettings};
 
 fn address(link: &str, api: Option<&str>, env: Variables<'_>) -> RequestAddress {
     address::find(link, None, HostSettings { kind: None, api }, env).unwrap()

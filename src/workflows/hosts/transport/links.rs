@@ -1,7 +1,7 @@
 //! Addresses of requests: the next page of a list, and targets of redirects. All of them have the API's origin.
 
 use super::reply::Reply;
-use crate::hosts::origin::origin;
+use crate::workflows::hosts::origin::origin;
 
 /// Returns the target of the link with the relation `next`.
 pub(crate) fn next(reply: &Reply) -> Option<String> {

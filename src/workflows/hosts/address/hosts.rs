@@ -1,7 +1,7 @@
 //! Known hosts, and the variables that continuous integration services set.
 
 use super::server::{RepositoryAddress, Variables, WebServer, split};
-use crate::hosts::model::HostKind;
+use crate::workflows::hosts::model::HostKind;
 
 /// The server of the current job.
 pub(crate) struct JobServer {

@@ -1,7 +1,7 @@
 //! Web servers, and repositories on them.
 
-use crate::hosts::model::HostKind;
-use crate::hosts::origin::is_loopback;
+use crate::workflows::hosts::model::HostKind;
+use crate::workflows::hosts::origin::is_loopback;
 
 /// Returns the value of an environment variable.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;

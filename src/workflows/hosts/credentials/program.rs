@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::agents::probe::locate;
-use crate::hosts::address::{RequestAddress, Variables};
-use crate::hosts::model::HostKind;
+use crate::workflows::hosts::address::{RequestAddress, Variables};
+use crate::workflows::hosts::model::HostKind;
 
 /// The maximum duration of a program. A program waits longer if it asks for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::domain::Untrusted;
-use crate::hosts::diff_lines::DiffLines;
-use crate::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
+use crate::workflows::hosts::diff_lines::DiffLines;
+use crate::workflows::hosts::model::{Account, ChangedFile, Commit, PullRequest, RequestState};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct PullAnswer {

@@ -2,7 +2,7 @@
 
 use super::hosts::job_server;
 use super::server::{RepositoryAddress, Variables, WebServer, is_host, split};
-use crate::hosts::model::HostKind;
+use crate::workflows::hosts::model::HostKind;
 
 /// Parses the web address of a request, such as `https://github.com/o/r/pull/7/files`.
 pub(crate) fn of_link(link: &str, env: Variables<'_>) -> Option<(RepositoryAddress, u64)> {

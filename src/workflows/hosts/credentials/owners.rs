@@ -1,7 +1,7 @@
 //! The hosts to which the tokens of variables belong.
 
-use crate::hosts::address::{RequestAddress, Variables};
-use crate::hosts::model::HostKind;
+use crate::workflows::hosts::address::{RequestAddress, Variables};
+use crate::workflows::hosts::model::HostKind;
 
 /// The variables for a host of the given kind, in the order in which they are used.
 pub(crate) fn variables(kind: HostKind) -> &'static [&'static str] {

@@ -1,0 +1,193 @@
+//! `glee hook install` and `glee hook uninstall`: write and remove the script of a hook.
+
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::options::{HOOKS, Hook, HookOptions};
+use super::{managers, script};
+use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place};
+use crate::cli::report::paths::WorkFolder;
+use crate::domain::ExitReason;
+use crate::workspace::{HooksFolder, Workspace};
+
+/// Install a hook of git that reviews commits or pushes
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The hook is written to the folder that git uses (`git rev-parse --git-path hooks`). A hook that is there already is kept \
+and runs first, with the same arguments and input. Install the hook again to change its options.
+
+Examples:
+  glee hook install pre-commit
+  glee hook install pre-push --mode block --timeout 5m")]
+pub(crate) struct Args {
+    /// The hook to install
+    #[arg(value_name = "HOOK", value_parser = one_of(HOOKS))]
+    hook: Hook,
+    #[command(flatten)]
+    options: HookOptions,
+    /// Install the hook even if other repositories use the folder, or if another program manages the hooks
+    #[arg(long)]
+    force: bool,
+}
+
+/// Remove a hook of Glee, and restore the hook that was there before
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  glee hook uninstall pre-commit")]
+pub(crate) struct UninstallArgs {
+    /// The hook to remove
+    #[arg(value_name = "HOOK", value_parser = one_of(HOOKS))]
+    hook: Hook,
+}
+
+/// The folder of the hooks. Fails with a recipe in a repository of Jujutsu without a git folder.
+pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
+    if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
+        return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")
+            .hint("review before a push: `jj diff --git --from 'trunk()' | glee review --diff -`"));
+    }
+    Ok(workspace.hooks_folder()?)
+}
+
+/// The files of a hook in the folder of the hooks.
+pub(crate) struct HookFiles {
+    pub(crate) own: PathBuf,
+    pub(crate) earlier: PathBuf,
+}
+
+impl HookFiles {
+    pub(crate) fn of(folder: &HooksFolder, hook: Hook) -> Self {
+        let own = folder.path.join(hook.name());
+        Self { earlier: own.with_extension(script::EARLIER), own }
+    }
+
+    /// Whether the hook in place is Glee's. `None` if there is no hook.
+    pub(crate) fn is_own(&self, hook: Hook) -> Result<Option<bool>, CommandError> {
+        let unreadable = |error| CommandError::caused(format!("cannot read `{}`", self.own.display()), error);
+        match fs::symlink_metadata(&self.own) {
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
+            Err(error) => Err(unreadable(error)),
+            // A link is never Glee's, and its target can be missing.
+            Ok(meta) if meta.is_symlink() => Ok(Some(false)),
+            Ok(_) => Ok(Some(script::is_own(hook, &fs::read(&self.own).map_err(unreadable)?))),
+        }
+    }
+
+    /// Whether both names lead to the same file, because an installation was interrupted.
+    fn is_half_kept(&self) -> bool {
+        let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
+    }
+}
+
+pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let (hook, folder) = (args.hook, folder(&workspace)?);
+    let (name, operation) = (hook.name(), hook.operation());
+    check(args, &workspace, &folder)?;
+    let files = HookFiles::of(&folder, hook);
+    let failed = |error| CommandError::caused(format!("cannot write the hook `{}`", files.own.display()), error);
+    let is_own = files.is_own(hook)?;
+    if is_own == Some(false) && files.earlier.symlink_metadata().is_ok() && !files.is_half_kept() {
+        let (own, earlier) = (files.own.display(), files.earlier.display());
+        return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
+            .hint(format!("compare `{own}` with `{earlier}`, and remove the file that is not needed")));
+    }
+    fs::create_dir_all(&folder.path).map_err(failed)?;
+    if is_own == Some(false) && !files.is_half_kept() {
+        keep(&files).map_err(failed)?;
+    }
+    write(&files.own, &script::text(hook, &args.options)).map_err(failed)?;
+    let shown = WorkFolder::new(&globals.directory(), workspace.root());
+    let show = |path: &Path| match path.strip_prefix(workspace.root()).ok().and_then(Path::to_str) {
+        Some(path) => shown.in_tree(path),
+        None => path.display().to_string(),
+    };
+    globals.say(&format!("installed `{}` (mode `{}`)", show(&files.own), args.options.mode.word()));
+    if files.earlier.symlink_metadata().is_ok() {
+        globals.say(&format!("the earlier hook is kept as `{}` and runs first", show(&files.earlier)));
+    }
+    if folder.is_in_tree {
+        globals.say("the hook is a file of the work tree: commit it, so that other clones get it too");
+    }
+    if workspace.root().join(".jj").is_dir() {
+        globals.say("note: Jujutsu runs no hooks; the hook runs only when you use git");
+    }
+    globals.say(&format!(
+        "skip it once with `git {operation} --no-verify`; remove it with `glee hook uninstall {name}`"
+    ));
+    Ok(ExitReason::Clean)
+}
+
+fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(), CommandError> {
+    let (name, path) = (args.hook.name(), folder.path.display());
+    if folder.path.symlink_metadata().is_ok() && !folder.path.is_dir() {
+        let message = format!("git runs no hooks here: `core.hooksPath` is `{path}`, which is not a folder");
+        return Err(CommandError::usage(message).hint("remove the setting: `git config --unset core.hooksPath`"));
+    }
+    if args.force {
+        return Ok(());
+    }
+    managers::refuse(workspace, folder, args.hook)?;
+    if !folder.is_own {
+        let message = format!("other repositories can use the folder of hooks `{path}` (`core.hooksPath`) too");
+        return Err(CommandError::usage(message).hint(format!(
+            "install the hook for all of them with `glee hook install {name} --force`, or give this repository its \
+             own folder: `git config core.hooksPath \"$(git rev-parse --absolute-git-dir)/hooks\"`"
+        )));
+    }
+    Ok(())
+}
+
+/// Gives the hook in place its second name. The hook also keeps its first name until Glee's hook replaces it, so that
+/// git always finds a hook.
+fn keep(files: &HookFiles) -> io::Result<()> {
+    match fs::hard_link(&files.own, &files.earlier) {
+        // Some file systems have no hard links.
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&files.own, &files.earlier),
+        linked => linked,
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().ok_or(ErrorKind::NotFound)?)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(Permissions::from_mode(0o755))?;
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let hook = args.hook;
+    let files = HookFiles::of(&folder(&workspace)?, hook);
+    let (name, own) = (hook.name(), files.own.display());
+    let has_earlier = files.earlier.symlink_metadata().is_ok();
+    match files.is_own(hook)? {
+        Some(true) => {}
+        Some(false) if !has_earlier => {
+            return Err(CommandError::usage(format!("the hook `{own}` is not Glee's"))
+                .hint("remove Glee's commands from the file by hand, if there are any"));
+        }
+        Some(false) => {
+            return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
+                .hint(format!("the hook from before Glee is `{}`", files.earlier.display())));
+        }
+        None => {
+            globals.say(&format!("the hook `{name}` is not installed"));
+            return Ok(ExitReason::Clean);
+        }
+    }
+    let failed = |error| CommandError::caused(format!("cannot remove the hook `{own}`"), error);
+    if has_earlier {
+        fs::rename(&files.earlier, &files.own).map_err(failed)?;
+        globals.say(&format!("removed the hook `{name}`; the earlier hook is restored"));
+    } else {
+        fs::remove_file(&files.own).map_err(failed)?;
+        globals.say(&format!("removed the hook `{name}`"));
+    }
+    Ok(ExitReason::Clean)
+}

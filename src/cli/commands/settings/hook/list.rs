@@ -1,0 +1,78 @@
+//! `glee hook list`: lists the hooks of git in this repository.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::install::{HookFiles, folder};
+use super::options::Hook;
+use super::script;
+use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, place};
+use crate::cli::style;
+use crate::protocol::text::printable;
+
+#[derive(Debug, Serialize)]
+struct InstalledHook {
+    hook: Hook,
+    path: PathBuf,
+    state: HookState,
+    /// The options of the installed hook, such as `--mode warn --timeout 10m`.
+    options: Option<String>,
+    /// The hook that was there before Glee's and runs first.
+    earlier: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum HookState {
+    Missing,
+    /// The hook in place is not Glee's.
+    Foreign,
+    Installed,
+}
+
+impl HookState {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Missing => "not installed",
+            Self::Foreign => "another hook",
+            Self::Installed => "installed",
+        }
+    }
+}
+
+pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
+    let folder = folder(&place::workspace(globals)?)?;
+    let hooks = Hook::ALL.map(|hook| state(&HookFiles::of(&folder, hook), hook));
+    let hooks = hooks.into_iter().collect::<Result<Vec<_>, CommandError>>()?;
+    output.print(&hooks, || {
+        let head = ["HOOK", "STATE", "OPTIONS", "FILE"].map(str::to_owned);
+        let rows: Vec<_> = std::iter::once(head).chain(hooks.iter().map(row)).collect();
+        let lines = style::table(&rows, &[]);
+        style::fit(&(lines.join("\n") + "\n"), globals.table_style().width)
+    })
+}
+
+fn row(hook: &InstalledHook) -> [String; 4] {
+    let and_earlier = if hook.earlier.is_some() { ", after an earlier hook" } else { "" };
+    let options = hook.options.as_deref().map_or_else(|| "-".to_owned(), printable::line);
+    let path = printable::line(&hook.path.display().to_string());
+    [hook.hook.name().to_owned(), format!("{}{and_earlier}", hook.state.words()), options, path]
+}
+
+fn state(files: &HookFiles, hook: Hook) -> Result<InstalledHook, CommandError> {
+    let state = match files.is_own(hook)? {
+        None => HookState::Missing,
+        Some(false) => HookState::Foreign,
+        Some(true) => HookState::Installed,
+    };
+    let text = match state {
+        HookState::Installed => fs::read_to_string(&files.own).unwrap_or_default(),
+        HookState::Missing | HookState::Foreign => String::new(),
+    };
+    let options = script::options(hook, &text).map(str::to_owned);
+    let earlier = matches!(state, HookState::Installed) && files.earlier.symlink_metadata().is_ok();
+    let earlier = earlier.then(|| files.earlier.clone());
+    Ok(InstalledHook { hook, path: files.own.clone(), state, options, earlier })
+}

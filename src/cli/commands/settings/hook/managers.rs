@@ -1,0 +1,28 @@
+//! Programs that manage the hooks of a repository. Glee does not overwrite their hooks.
+
+use super::options::Hook;
+use crate::cli::context::CommandError;
+use crate::workspace::{HooksFolder, Workspace};
+
+/// The files by which lefthook finds its configuration.
+const LEFTHOOK: [&str; 6] =
+    ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml", "lefthook.toml"];
+
+/// Fails if another program manages the hooks. The hint names the file to edit.
+pub(crate) fn refuse(workspace: &Workspace, folder: &HooksFolder, hook: Hook) -> Result<(), CommandError> {
+    let name = hook.name();
+    let exists = |file: &&&str| workspace.root().join(file).exists();
+    let setting = folder.setting.as_deref().unwrap_or_default();
+    let (manager, edit) = if setting.split('/').any(|part| part == ".husky") {
+        let arguments = if hook == Hook::PrePush { " -- \"$@\"" } else { "" };
+        ("husky", format!("append the line `glee hook run {name}{arguments}` to the file `.husky/{name}`"))
+    } else if let Some(file) = LEFTHOOK.iter().find(exists) {
+        ("lefthook", format!("add a job with `run: glee hook run {name}` to `{file}`, below `{name}`"))
+    } else if workspace.root().join(".pre-commit-config.yaml").exists() {
+        ("pre-commit", format!("add the hook `glee-{name}` of Glee's repository to `.pre-commit-config.yaml`"))
+    } else {
+        return Ok(());
+    };
+    Err(CommandError::usage(format!("{manager} manages the hooks of this repository"))
+        .hint(format!("{edit}, or go on with `glee hook install {name} --force`")))
+}

@@ -1,0 +1,54 @@
+//! `glee hook`: installs, removes, lists and runs the hooks of git that review commits and pushes.
+
+mod install;
+mod list;
+mod managers;
+mod options;
+mod run;
+mod script;
+
+use clap::Subcommand;
+
+use crate::cli::context::{CommandResult, Globals, JsonFlag};
+
+/// Review each commit or push in a hook of git
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `pre-push` reviews \
+the commits that the push adds to branches of the remote. A hook asks no questions, ends at a time limit, and does \
+nothing if `glee` is not on the PATH. In the mode `warn`, a hook prints the report and lets git go on.
+
+Examples:
+  glee hook install pre-commit                 print a report at each commit
+  glee hook install pre-push --mode block      refuse a push with open mandatory findings
+  glee hook uninstall pre-push                 restore the hook that was there before
+  git commit --no-verify                       skip the hook once")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Install(install::Args),
+    Uninstall(install::UninstallArgs),
+    /// List the hooks of this repository
+    List(JsonFlag),
+    Run(run::Args),
+}
+
+impl Args {
+    /// Whether the command reviews, and therefore starts agents.
+    pub(crate) fn runs_agents(&self) -> bool {
+        matches!(self.command, Command::Run(_))
+    }
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    match &args.command {
+        Command::Install(args) => install::install(args, globals),
+        Command::Uninstall(args) => install::uninstall(args, globals),
+        Command::List(output) => list::run(output, globals),
+        Command::Run(args) => run::run(args, globals),
+    }
+}

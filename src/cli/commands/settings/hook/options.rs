@@ -1,0 +1,76 @@
+//! The hooks, their modes, and the options that they share.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::cli::context::{Words, one_of};
+use crate::config::schema::units;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Hook {
+    PreCommit,
+    PrePush,
+}
+
+pub(crate) const HOOKS: Words<Hook> = &[
+    ("pre-commit", Hook::PreCommit, "Review the staged changes before a commit"),
+    ("pre-push", Hook::PrePush, "Review the new commits before a push"),
+];
+
+impl Hook {
+    pub(crate) const ALL: [Self; 2] = [Self::PreCommit, Self::PrePush];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::PreCommit => "pre-commit",
+            Self::PrePush => "pre-push",
+        }
+    }
+
+    /// The git command that runs the hook.
+    pub(crate) fn operation(self) -> &'static str {
+        match self {
+            Self::PreCommit => "commit",
+            Self::PrePush => "push",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HookMode {
+    Warn,
+    Block,
+}
+
+pub(crate) const MODES: Words<HookMode> = &[
+    ("warn", HookMode::Warn, "Print the report and let git go on"),
+    ("block", HookMode::Block, "Stop git unless the review ends without open mandatory findings"),
+];
+
+impl HookMode {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Block => "block",
+        }
+    }
+}
+
+// The struct has no doc comment, because clap would use it as the help of the commands.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct HookOptions {
+    /// What happens if the review finds something or fails
+    #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
+    pub(crate) mode: HookMode,
+    /// The maximum duration of the review; a shorter `budget.duration` applies too
+    #[arg(long, value_parser = time, value_name = "TIME", default_value = "10m")]
+    pub(crate) timeout: Duration,
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let time = units::duration(text).filter(|time| !time.is_zero());
+    time.ok_or_else(|| "give a duration such as `90s` or `10m`".to_owned())
+}

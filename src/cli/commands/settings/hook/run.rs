@@ -1,0 +1,143 @@
+//! `glee hook run`: the review that an installed hook starts.
+
+use std::io::{IsTerminal as _, Read as _};
+use std::time::Duration;
+
+use super::options::{HOOKS, Hook, HookMode, HookOptions};
+use crate::cli::commands::work::review;
+use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, stream};
+use crate::domain::ExitReason;
+use crate::workspace::{PushedCommits, PushedRef, WorkspaceError};
+
+/// Review as the hook of git does
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The hook `pre-push` reads the lines that git prints for it (`<local ref> <local id> <remote ref> <remote id>`) from \
+standard input, or the variables that the program pre-commit sets. Deleted branches and tags are not reviewed. During a \
+merge, rebase, cherry-pick or revert, the hook `pre-commit` reviews nothing.
+
+Examples:
+  glee hook run pre-commit
+  glee hook run pre-push --mode block -- origin https://example.org/project.git")]
+pub(crate) struct Args {
+    /// The hook that is run
+    #[arg(value_name = "HOOK", value_parser = one_of(HOOKS))]
+    hook: Hook,
+    #[command(flatten)]
+    options: HookOptions,
+    /// The arguments of the hook: for `pre-push`, the name and the address of the remote
+    #[arg(value_name = "ARGUMENT")]
+    arguments: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    // Standard output and standard error of a hook can be a terminal, but nobody answers questions there.
+    let globals = &Globals { no_input: true, no_pager: true, ..globals.clone() };
+    let targets = match args.hook {
+        Hook::PreCommit => staged(globals),
+        Hook::PrePush => pushed(args, globals),
+    };
+    let mut worst = ExitReason::Clean;
+    let began = std::time::Instant::now();
+    match targets {
+        Ok(targets) => {
+            for target in targets {
+                let left = args.options.timeout.saturating_sub(began.elapsed()).max(Duration::from_secs(1));
+                worst = worst.strongest(reason(review(&target, globals, left), globals));
+                if matches!(worst, ExitReason::Signal(_)) {
+                    return Ok(worst);
+                }
+            }
+        }
+        Err(error) => worst = reason(Err(error), globals),
+    }
+    Ok(decide(args, globals, worst))
+}
+
+/// The exit code of the hook, after a line that says what git does.
+fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
+    let operation = args.hook.operation();
+    match args.options.mode {
+        _ if worst == ExitReason::Clean => {}
+        HookMode::Warn => {
+            globals.say(&format!("glee: the {operation} goes on, because the hook has the mode `warn`"));
+            return ExitReason::Clean;
+        }
+        HookMode::Block => {
+            globals
+                .say(&format!("glee: the {operation} is refused; skip the hook once: git {operation} --no-verify"));
+        }
+    }
+    worst
+}
+
+/// The arguments of `glee review` for the hook `pre-commit`.
+fn staged(globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
+    let workspace = place::workspace(globals)?;
+    if let Some(operation) = workspace.git_operation() {
+        globals.say(&format!("glee: the hook reviews nothing during a {operation}"));
+        return Ok(Vec::new());
+    }
+    Ok(vec![["--staged", "--quick"].map(str::to_owned).to_vec()])
+}
+
+/// The arguments of `glee review` for each range of commits that the push adds.
+fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
+    let workspace = place::workspace(globals)?;
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let remote = args.arguments.first().cloned().or_else(|| variable("PRE_COMMIT_REMOTE_NAME"));
+    let remote = remote.unwrap_or_else(|| "origin".to_owned());
+    let mut targets: Vec<Vec<String>> = Vec::new();
+    for pushed in refs(variable)? {
+        match workspace.pushed_commits(&remote, &pushed)? {
+            PushedCommits::Nothing => {}
+            PushedCommits::Range(range) if targets.iter().any(|target| target[0] == range) => {}
+            PushedCommits::Range(range) => targets.push(vec![range]),
+            PushedCommits::NoBase => globals.say(
+                "glee: no branch of the remote is known here, so there is no base to compare with; `glee review .` \
+                 reviews the whole project",
+            ),
+        }
+    }
+    Ok(targets)
+}
+
+/// The refs of the push: from the variables of the program pre-commit, or else from standard input.
+fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, CommandError> {
+    let named = |name: &str| variable(&format!("PRE_COMMIT_{name}"));
+    let mut input = String::new();
+    if let Some(to) = named("TO_REF") {
+        let from = named("FROM_REF").unwrap_or_else(|| "0".repeat(to.len()));
+        let branch = named("REMOTE_BRANCH").unwrap_or_else(|| "refs/heads/unnamed".to_owned());
+        input = format!("- {to} {branch} {from}\n");
+    } else if !std::io::stdin().is_terminal() {
+        std::io::stdin().lock().read_to_string(&mut input)?;
+    }
+    let lines = input.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| {
+            PushedRef::parse(line).ok_or_else(|| {
+                CommandError::usage("standard input has a line that does not describe a pushed ref")
+                    .hint("install the hook with `glee hook install pre-push`, which passes on what git prints")
+            })
+        })
+        .collect()
+}
+
+fn review(target: &[String], globals: &Globals, limit: Duration) -> CommandResult {
+    review::run_within(&review::Args::of_words(target)?, globals, Some(limit))
+}
+
+/// Prints an error, and returns how the review ended. A change without text to review is clean.
+fn reason(result: CommandResult, globals: &Globals) -> ExitReason {
+    let error = match result {
+        Ok(reason) => return reason,
+        Err(error) => error,
+    };
+    if let Some(WorkspaceError::EmptyTarget { .. } | WorkspaceError::OnlyConfig) = error.cause() {
+        globals.say(&format!("glee: {}", error.message()));
+        return ExitReason::Clean;
+    }
+    stream::err(&error.render(globals.color_stderr()));
+    error.exit()
+}

@@ -1,0 +1,75 @@
+//! The shell script that git starts as a hook. The script only runs an earlier hook and then `glee hook run`, so that
+//! an installed script stays valid when Glee is updated.
+
+use super::options::{Hook, HookOptions};
+use crate::config::schema::units;
+
+/// The ending of the name of an earlier hook, which Glee's hook runs first.
+pub(crate) const EARLIER: &str = "before-glee";
+
+/// The second line of the script, by which Glee recognises its own hooks.
+fn mark(hook: Hook) -> String {
+    let name = hook.name();
+    format!("# `glee hook install {name}` wrote this file, and `glee hook uninstall {name}` removes it.")
+}
+
+pub(crate) fn is_own(hook: Hook, text: &[u8]) -> bool {
+    let mark = mark(hook);
+    text.split(|byte| *byte == b'\n').take(3).any(|line| line == mark.as_bytes())
+}
+
+/// The words after `glee hook run <hook>` in an installed script, such as `--mode warn`.
+pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
+    let call = format!("glee hook run {} ", hook.name());
+    let (_, words) = text.lines().rev().find_map(|line| line.split_once(&call))?;
+    let end = [" </dev/null", " -- "].iter().filter_map(|end| words.find(end)).min();
+    Some(&words[..end.unwrap_or(words.len())])
+}
+
+/// The script. The earlier hook gets the same arguments and the same standard input as Glee, and ends the hook if it
+/// fails. The hook `pre-push` reads its standard input once, with a final dot that keeps trailing line breaks.
+pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
+    let (name, operation, mark) = (hook.name(), hook.operation(), mark(hook));
+    let mode = options.mode.word();
+    let timeout = units::duration_text(options.timeout);
+    let (read, feed, call) = match hook {
+        Hook::PreCommit => {
+            ("", "", format!("exec glee hook run {name} --mode {mode} --timeout {timeout} </dev/null"))
+        }
+        Hook::PrePush => (
+            "input=$(cat && echo .)\n",
+            "printf %s \"${input%.}\" | ",
+            format!(
+                "printf %s \"${{input%.}}\" | glee hook run {name} --mode {mode} --timeout {timeout} -- \"$@\""
+            ),
+        ),
+    };
+    format!(
+        "#!/bin/sh\n{mark}\n\
+         # Skip it once: git {operation} --no-verify. Change the options by installing it again.\n\
+         # An earlier hook is kept as `{name}.{EARLIER}` and runs first.\n\
+         {read}earlier=$(dirname -- \"$0\")/{name}.{EARLIER}\n\
+         if [ -x \"$earlier\" ]; then\n  {feed}\"$earlier\" \"$@\" || exit\nfi\n\
+         if ! command -v glee >/dev/null 2>&1; then\n  \
+         echo 'glee: the program `glee` is not on the PATH, so the hook {name} reviews nothing' >&2\n  exit 0\nfi\n\
+         {call}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::options::HookMode;
+    use super::*;
+
+    #[test]
+    fn a_script_is_recognised_with_its_options() {
+        for hook in Hook::ALL {
+            let text = text(hook, &HookOptions { mode: HookMode::Block, timeout: Duration::from_secs(90) });
+            assert!(is_own(hook, text.as_bytes()), "{text}");
+            assert_eq!(options(hook, &text), Some("--mode block --timeout 1m30s"), "{text}");
+        }
+        assert!(!is_own(Hook::PrePush, b"#!/bin/sh\nglee hook run pre-push\n"));
+    }
+}

@@ -1,0 +1,157 @@
+//! Finds the folder of git's hooks, the operation that git is in the middle of, and the commits of a push.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::plumbing::{Repository, object_id};
+use crate::workspace::error::{Result, WorkspaceError};
+use crate::workspace::git::path_bytes;
+use crate::workspace::root::Workspace;
+
+/// The folder in which git looks for hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HooksFolder {
+    pub path: PathBuf,
+    /// The value of `core.hooksPath`, if the setting is present.
+    pub setting: Option<String>,
+    /// Whether the folder belongs to this repository only. A folder outside the repository can serve other
+    /// repositories too.
+    pub is_own: bool,
+    /// Whether the folder is in the work tree, so that its files can be committed.
+    pub is_in_tree: bool,
+}
+
+/// A ref of a push, as git describes it to the hook `pre-push`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushedRef {
+    pub local_id: String,
+    pub remote_ref: String,
+    pub remote_id: String,
+}
+
+/// What is new on the remote after a push of one ref.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PushedCommits {
+    /// The commits `A..B`.
+    Range(String),
+    /// The ref is deleted, is no branch, or adds no commit.
+    Nothing,
+    /// No commit of the remote is present in this clone.
+    NoBase,
+}
+
+/// Files of the git folder that exist during an operation, with the name of the operation.
+const OPERATIONS: [(&str, &str); 5] = [
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+];
+
+/// The branches that are tried if the default branch of a remote is not recorded in the clone.
+const DEFAULT_BRANCHES: [&str; 3] = ["HEAD", "main", "master"];
+
+impl PushedRef {
+    /// Parses the line `<local ref> <local id> <remote ref> <remote id>`.
+    pub fn parse(line: &str) -> Option<Self> {
+        let [_, local, remote_ref, remote] = line.split(' ').collect::<Vec<_>>().try_into().ok()?;
+        let id = |word: &str| object_id(word.as_bytes());
+        Some(Self { local_id: id(local)?, remote_ref: remote_ref.to_owned(), remote_id: id(remote)? })
+    }
+}
+
+impl Workspace {
+    fn git_of_hooks(&self) -> Result<&Repository> {
+        self.repository.as_ref().ok_or(WorkspaceError::NoHooks)
+    }
+
+    /// The folder that git uses for hooks: `core.hooksPath`, or `hooks` in the common git folder. Fails outside git.
+    pub fn hooks_folder(&self) -> Result<HooksFolder> {
+        let git = self.git_of_hooks()?;
+        let setting = git.hooks_path()?;
+        let path = match &setting {
+            Some(path) => plain(&git.top.join(path)),
+            None => git.common.join("hooks"),
+        };
+        let is_in_tree = path.starts_with(&git.top) && !path.starts_with(&git.common);
+        // A setting with an absolute path names a folder of the main work tree in linked work trees too.
+        let main = git.common.file_name().filter(|name| *name == ".git").and(git.common.parent());
+        let own = [Some(git.top.as_path()), Some(git.common.as_path()), main];
+        let is_own = own.into_iter().flatten().any(|folder| path.starts_with(folder));
+        let setting = setting.map(|path| path.display().to_string());
+        Ok(HooksFolder { path, setting, is_own, is_in_tree })
+    }
+
+    /// The operation of git that was started in this work tree and has not ended.
+    pub fn git_operation(&self) -> Option<&'static str> {
+        let git = self.repository.as_ref()?;
+        OPERATIONS.iter().find(|(file, _)| git.git_dir.join(file).exists()).map(|(_, name)| *name)
+    }
+
+    /// The commits that a push adds to a branch of the remote. Commits up to the merge base with the remote's branch
+    /// or with the remote's default branch are on the remote already.
+    pub fn pushed_commits(&self, remote: &str, pushed: &PushedRef) -> Result<PushedCommits> {
+        let git = self.git_of_hooks()?;
+        let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');
+        if is_none(&pushed.local_id) || !pushed.remote_ref.starts_with("refs/heads/") {
+            return Ok(PushedCommits::Nothing);
+        }
+        // A ref below `refs/heads` can name an object that is no commit.
+        let Some(tip) = git.find(&format!("{}^{{commit}}", pushed.local_id))? else {
+            return Ok(PushedCommits::Nothing);
+        };
+        let known = |revision: &str| git.find(&format!("{revision}^{{commit}}"));
+        let base = |of: Option<String>| match of {
+            Some(of) => git.call(["merge-base", &of, &tip]).id(),
+            None => Ok(None),
+        };
+        let before = if is_none(&pushed.remote_id) { None } else { known(&pushed.remote_id)? };
+        let mut default = None;
+        // A push to an address instead of a remote has no branches of its own in the clone.
+        for remote in [remote, "origin"] {
+            for branch in DEFAULT_BRANCHES {
+                if default.is_none() {
+                    default = known(&format!("refs/remotes/{remote}/{branch}"))?;
+                }
+            }
+        }
+        let base = match (base(before)?, base(default)?) {
+            (Some(before), Some(default)) => {
+                // After a rebase, the default branch contains more of the pushed commits than the earlier branch.
+                let is_ahead = git.call(["merge-base", &before, &default]).id()?.as_ref() == Some(&before);
+                if is_ahead { default } else { before }
+            }
+            (Some(base), None) | (None, Some(base)) => base,
+            (None, None) => return Ok(PushedCommits::NoBase),
+        };
+        Ok(if base == tip { PushedCommits::Nothing } else { PushedCommits::Range(format!("{base}..{tip}")) })
+    }
+}
+
+impl Repository {
+    /// The last value of `core.hooksPath` in the files of git. Glee's own commands override the setting, so the
+    /// value of the scope `command` is left out.
+    fn hooks_path(&self) -> Result<Option<PathBuf>> {
+        let call = self.call(["config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath"]);
+        let output = call.answer()?.unwrap_or_default();
+        let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
+        let mut values = fields.chunks_exact(2).filter(|pair| pair[0] != b"command");
+        Ok(values.next_back().map(|pair| path_bytes::path(pair[1])))
+    }
+}
+
+/// Resolves `..` and the links of the existing part of a path.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+        if let Ok(real) = plain.canonicalize() {
+            plain = real;
+        }
+    }
+    plain
+}
