@@ -78,11 +78,9 @@ impl Advice for AddressError {
                 format!("give the web address, such as https://github.com/owner/repository/pull/{number}")
             }
             Self::UnknownKind(_) => {
-                "set `pr.host` in the configuration to github, gitlab or gitea (also for Forgejo)".to_owned()
+                "give the web address, such as https://git.example.org/owner/repository/pull/7".to_owned()
             }
-            Self::InvalidApi { .. } => {
-                "set `pr.api` to an address such as https://git.example.org/api/v4".to_owned()
-            }
+            Self::InvalidApi { .. } => "check the variable `GITHUB_API_URL` of the job".to_owned(),
         })
     }
 }
