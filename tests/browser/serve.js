@@ -165,7 +165,7 @@ async function attacks(browser, address, number) {
     document.forms[0].submit();
   }, { base, number });
   await page.waitForURL(`${base}/disputes/${number}`);
-  check('another origin sends no ruling', (await page.content()).includes('does not come from a page of this server'), await page.content());
+  check('another origin sends no ruling', (await page.content()).includes('was not sent from a page of this server'), await page.content());
   check('every request of another origin is refused', statuses.length > 0 && statuses.every((status) => status === 403), statuses);
   check('the dispute is still open', glee('shop', 'disputes', '--open').includes(`${number}  `), 'settled');
   await context.close();
