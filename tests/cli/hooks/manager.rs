@@ -19,7 +19,9 @@ fn programs() -> PathBuf {
     let lock = File::create(folder.join("lock")).expect("a file");
     lock.lock().expect("a lock");
     let installed = folder.join("installed");
-    if fs::read_to_string(&installed).unwrap_or_default() != PACKAGES.join(" ") {
+    // The scripts of a venv contain its path, so a moved build folder needs a new one.
+    let wanted = format!("{} in {}", PACKAGES.join(" "), folder.display());
+    if fs::read_to_string(&installed).unwrap_or_default() != wanted {
         let run = |program: &Path, args: &[&str]| {
             let output = Command::new(program).args(args).output();
             let output = output.unwrap_or_else(|error| panic!("this test needs Python 3: {error}"));
@@ -32,7 +34,7 @@ fn programs() -> PathBuf {
         run(Path::new("python3"), &["-m", "venv", "--clear", folder.join("venv").to_str().expect("UTF-8")]);
         let pip = ["-m", "pip", "install", "-q", "--disable-pip-version-check"];
         run(&folder.join("venv/bin/python"), &[&pip[..], &PACKAGES].concat());
-        fs::write(installed, PACKAGES.join(" ")).expect("a file");
+        fs::write(installed, wanted).expect("a file");
     }
     folder.join("venv/bin")
 }
