@@ -101,7 +101,7 @@ pub enum Verdict {
     Approved,
     /// There are issues to resolve.
     Concerns,
-    /// The work has to stop.
+    /// The agents must stop their work.
     Blocker,
 }
 

@@ -14,7 +14,8 @@ use crate::history::queries::query;
 use crate::history::store::Journal;
 use crate::system::private;
 
-/// The step at index `n` migrates schema version `n` to version `n + 1`. A step must not change after its release.
+/// The migration at index `n` converts schema version `n` to version `n + 1`. A migration must not change after
+/// its release.
 pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),

@@ -119,7 +119,7 @@ pub struct StagePosition {
 /// The data that agents receive about a stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageSubject {
-    /// The id of the work that the agents discuss.
+    /// The id that the user chose for the work of the agents.
     pub id: String,
     pub stage: String,
     /// The instructions for the agents in this stage.
@@ -142,8 +142,9 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
-        /// Earlier findings of this reviewer whose lines were edited after the earlier review. The line numbers are
-        /// current. The reviewer raises a finding again if the finding still applies.
+        /// Earlier findings of this reviewer whose lines were edited after the earlier review. The line numbers
+        /// refer to the current version of the file. The reviewer raises a finding again if the finding still
+        /// applies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
@@ -220,7 +221,7 @@ pub enum Task {
     },
     /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and `answers`.
     Questions {
-        /// The id of the work that the agents discuss.
+        /// The id that the user chose for the work of the agents.
         id: String,
         checkpoint: String,
         questions: Vec<Question>,
@@ -228,7 +229,7 @@ pub enum Task {
     /// State whether a majority's answer is right (role judge). The answer is a JSON object with `nonce`,
     /// `agrees_with_majority` and `reasoning`.
     Validate {
-        /// The id of the work that the agents discuss.
+        /// The id that the user chose for the work of the agents.
         id: String,
         checkpoint: String,
         question: Question,

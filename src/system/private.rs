@@ -9,8 +9,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The name of an empty file in the state folder. If the file exists, the permissions in the folder were already
-/// restricted.
+/// The name of an empty file in the state folder. If the file exists, Glee has already restricted the
+/// permissions of the files and folders in the state folder.
 const MARK: &str = "private";
 /// The name of the folder for histories. Glee recognises a state folder by a subfolder with this name.
 const HISTORIES: &str = "repos";

@@ -50,8 +50,8 @@ impl Probed {
     }
 }
 
-/// Whether the check asks the agent to change a file. A plug-in or an embedded agent receives a request without a
-/// change, and not the prompt.
+/// Whether the check asks the agent to change a file. The value is false for an embedded agent and for the
+/// adapter `json`: the check sends these agents a request that requires no change.
 pub fn is_asked_to_edit(role: Role, kind: AdapterKind) -> bool {
     role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin)
 }

@@ -78,7 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// A long delay of a wake-up means that the system suspended Glee. The delay then postpones all deadlines.
+    /// If the process wakes up much later than planned, the system suspended Glee. In this case, the function
+    /// moves all deadlines by the length of the delay.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

@@ -7,8 +7,8 @@ const MOST_FAILED: u32 = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Substrings of the introductory lines before an answer. A JSON object without any of these substrings
-    /// belongs to the answer. If the field is `None`, every line belongs to the answer.
+    /// Substrings of the introductory lines before an answer. The answer begins with the first line that begins
+    /// with `{` and contains none of these substrings. If the field is `None`, the whole output is the answer.
     pub preamble: Option<&'static [&'static str]>,
     /// A substring of each line that reports a failed request. The program itself repeats failed requests.
     pub fruitless: Option<&'static str>,

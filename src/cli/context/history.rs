@@ -82,7 +82,7 @@ pub(crate) fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
 
 /// Fails if the path of the history is inside the work tree.
 fn path_outside(globals: &Globals, workspace: &Workspace) -> Result<PathBuf, CommandError> {
-    // This check must precede any write to the state folder.
+    // Glee must check the path of the state folder before any write to the folder.
     refuse_inside(workspace, &state_dir()?)?;
     let path = path(globals, || {
         let HistoryPlace { key, notices, .. } = workspace.claim_history(&state_dir()?)?;

@@ -145,7 +145,8 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
     Ok(Shared::Written)
 }
 
-/// Formats a text of several lines as a literal YAML block. Returns `None` if a block would not preserve the text.
+/// Formats a text of several lines as a literal YAML block. Returns `None` if a literal block cannot represent
+/// the text exactly.
 fn block(key: &str, text: &str) -> Option<String> {
     let is_plain =
         |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));

@@ -212,8 +212,8 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The exit codes, from the weakest to the strongest. The exit code of a signal is stronger than all of
-        /// these codes.
+        /// The exit codes, from the weakest to the strongest. The exit code of a signal is not in this list and
+        /// takes precedence over all codes in the list.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
         let strength =
             |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);

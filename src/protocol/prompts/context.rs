@@ -163,8 +163,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of consecutive empty lines that a prompt contains. A longer sequence of empty lines is shown
-/// as one line with the range of line numbers.
+/// The maximum number of consecutive empty lines that a prompt contains. If a sequence of empty lines exceeds
+/// the maximum, the prompt shows one line with the range of line numbers instead.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {

@@ -213,8 +213,8 @@ fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns the position after the last unbalanced bracket. The text before the bracket belongs to the surrounding
-/// sentence, not to the path.
+/// Returns the position after the last unbalanced bracket. The text up to and including this bracket belongs to
+/// the surrounding sentence, not to the path.
 fn unbalanced(path: &str) -> usize {
     let mut open = Vec::new();
     let mut cut = 0;

@@ -1,4 +1,5 @@
-//! Finds references to files and definitions in a text. The files and definitions need not exist.
+//! Finds references to files and definitions in a text. The module does not check whether the files and
+//! definitions exist.
 
 use std::fmt;
 

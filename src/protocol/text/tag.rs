@@ -34,8 +34,9 @@ fn word(text: &str) -> Option<&str> {
     ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
 }
 
-/// Removes the marks that close `emphasis`. Returns `None` if `emphasis` contains a backtick, but no backtick
-/// follows the tag directly. Without a closing backtick, the tag is only a part of longer inline code.
+/// Removes the closing emphasis marks after a tag. `emphasis` contains the opening marks. Returns `None` if
+/// `emphasis` contains a backtick, but no backtick follows the tag directly. Without a closing backtick, the tag
+/// is only a part of longer inline code.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];

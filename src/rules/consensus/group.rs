@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
 
-/// The title of a finding without a text. Comparisons of findings ignore this title.
+/// The title of a finding without a text. If a finding has this title, the comparison of findings ignores the
+/// title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -158,8 +159,8 @@ pub struct Group {
     pub described_by: usize,
     /// The new description, if the raiser revised the description in its defence.
     pub revised: Option<String>,
-    /// The index of the member with the longest suggestion. A suggestion with code takes precedence over a longer
-    /// suggestion without code.
+    /// The index of the member of the group whose suggestion is used. This suggestion is the longest suggestion
+    /// with code, or else the longest suggestion.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,

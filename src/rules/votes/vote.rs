@@ -37,7 +37,7 @@ impl VoteAction {
 pub enum Voter {
     A,
     B,
-    /// The voter that looks for overlapping findings. By default, this voter is protected from being outvoted in
+    /// The voter that looks for overlapping findings. By default, the other voters cannot outvote voter C in
     /// conflicts about overlaps.
     C,
 }
@@ -46,13 +46,13 @@ impl Voter {
     pub const ALL: [Self; 3] = [Self::A, Self::B, Self::C];
 }
 
-/// A vote. `V` is the type of the new value that a FLIP proposes.
+/// A vote. `V` is the type of the new value that a FLIP vote proposes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
     /// The voter's reason, which is a reason code of [`VoteLists`] or any other word.
     pub reason: Option<Cow<'a, str>>,
-    /// The new value that a FLIP proposes. Two FLIPs with different values do not agree.
+    /// The new value if the action is FLIP. Two FLIP votes with different values do not agree.
     pub new_value: Option<V>,
 }
 
@@ -71,8 +71,8 @@ pub enum FlagReason {
     /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
     /// this type.
     FacetMinoritySignal,
-    /// No two votes agree, and the votes are not FLIP, DROP and KEEP. Version 1 of the rules uses this reason in
-    /// place of `TieUnresolved`, too.
+    /// All three votes differ, but they are not one FLIP, one DROP and one KEEP. Version 1 of the rules also
+    /// uses this reason in place of `TieUnresolved`.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
@@ -119,7 +119,7 @@ pub struct VoteDecision<'a, V> {
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided a three-way split, as the voter wrote it.
+    /// The reason code, as written by the voter, that decided between a FLIP, a DROP and a KEEP.
     pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided, from 1 to 3.
     pub rule: u8,
@@ -171,11 +171,12 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The effective action of a vote, and the new value that a FLIP proposes. The value is `None` if no two votes
-/// propose different values, because only different values can prevent an agreement.
+/// The effective action of a vote, and the new value that a FLIP vote proposes. If all proposed values are
+/// equal, the value is `None`, because only different values can prevent an agreement.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// A FLIP without a value agrees with every other FLIP, unless two other FLIPs propose different values.
+/// Returns the action and the value of each vote. A FLIP vote without a value agrees with every other FLIP vote
+/// if no two FLIP votes propose different values.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())

@@ -13,7 +13,7 @@ use crate::domain::{Action, EventType, Trigger};
 pub struct Timing {
     /// The time from the first pending trigger to the start of the cycle (`watch.debounce`).
     pub settle: Duration,
-    /// The time from the last event of any agent to the trigger TIMEOUT_FALLBACK (`watch.idle_review`).
+    /// The idle time after which the trigger TIMEOUT_FALLBACK starts a review (`watch.idle_review`).
     pub fallback: Duration,
 }
 

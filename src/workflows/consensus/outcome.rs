@@ -259,7 +259,8 @@ impl StageOutcome {
         Some(Value::Object(fields))
     }
 
-    /// The resolutions of a checkpoint, in the format that the next stage reads. Returns `None` for a stage.
+    /// Returns the resolutions of a checkpoint, in the format that the next stage reads. Returns `None` if the
+    /// outcome belongs to a stage.
     pub fn resolutions_json(&self) -> Option<Value> {
         let NextStep::Checkpoint { resolved, open } = &self.step else {
             return None;

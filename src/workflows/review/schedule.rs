@@ -96,7 +96,8 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // The lists in `stages` run in sequence, but the steps of one list run concurrently.
+    // The result is the first list in `stages` that is not empty, because the lists run in sequence. The steps
+    // of one list run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 

@@ -111,7 +111,8 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
     }
 }
 
-/// Begins a call. Returns `None` if the answer was recorded immediately.
+/// Begins a call. Returns `None` if the workflow already has an answer, which the function records without a
+/// call.
 fn begin_call<W: Workflow>(workflow: &mut W, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
     let (request, refusal) = match workflow.request(id)? {
         Prepared::Call(request) => (request, None),

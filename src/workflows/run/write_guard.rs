@@ -153,7 +153,7 @@ impl WriteGuard {
     }
 }
 
-/// The failure that replaces the answer of an agent that is suspected of changing the tree.
+/// Returns the failure that replaces the answer of a read-only agent if the tree changed during the call.
 pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     let shown = match violations {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and more"),

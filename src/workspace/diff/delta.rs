@@ -18,7 +18,8 @@ use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
 /// The extents, largest first. The first number of an extent is the maximum number of reviewed lines before and
-/// after a changed line. The second number is the number of context lines around the reviewed lines.
+/// after a changed line. The second number is the number of context lines that are shown before and after the
+/// reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);

@@ -1,12 +1,13 @@
 //! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
-//! A history is a folder below `repos` in the state folder. A repository has several names. From the most to the
-//! least reliable, the names of a repository are the `project.id`, the root commit, an id that Glee generates
-//! before the first commit, the address of the remote, and the path of the folder. The most reliable name is the
-//! identity of the repository. Each name has a folder below `repos`. This folder contains either the history, or
-//! a file `same-as` with the name of the folder that contains the history. A history therefore stays in its
-//! folder when the repository gets a more reliable name. The folder of a history records the names of its
-//! repository, so that Glee can reject a copied `project.id`.
+//! A history is a folder below `repos` in the state folder. A repository can have several names. From the most
+//! to the least reliable, the names of a repository are the `project.id`, the root commit, an id that Glee
+//! generates before the first commit, the address of the remote, and the path of the folder. Glee identifies a
+//! repository by the most reliable name that the repository has. Each name of a repository has a folder below
+//! `repos`. The folder of a name contains either the history, or a file `same-as` with the name of the folder
+//! that contains the history. The file `same-as` lets the history stay in its folder when the repository gets a
+//! more reliable name. The folder of a history records the names of its repository, so that Glee can reject a
+//! copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -389,7 +390,8 @@ impl Repository {
         Ok(false)
     }
 
-    /// The normalised address of `origin`. Without `origin`, the address of the only remote.
+    /// Returns the normalised address of the remote `origin`. If there is no remote `origin`, returns the
+    /// address of the only remote, or `None` if there are several remotes.
     fn address(&self) -> Result<Option<String>> {
         let remotes = self.remotes()?;
         let only = || remotes.values().next().filter(|_| remotes.len() == 1);

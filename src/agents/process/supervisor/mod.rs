@@ -223,8 +223,8 @@ fn start(mut command: Command) -> io::Result<Pid> {
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
-/// Starts the agent in the sandbox. Returns a flag and the agent's process. The flag is true if the sandbox
-/// restricts writing. The process is `None` if a required sandbox is unavailable.
+/// Starts the agent in the sandbox. Returns whether the sandbox restricts writing, and the agent's process. The
+/// process is `None` if a required sandbox is unavailable.
 fn start_held(
     command: Command,
     confinement: &Confinement,
@@ -303,8 +303,7 @@ fn signal(agent: Pid, signal: Signal) {
 }
 
 fn kill_group(agent: Pid, signal: Signal) {
-    // The process group existed microseconds ago, so the system has not yet given the group's id to another
-    // process.
+    // The process group existed immediately before this call, so no other process can have the group's id yet.
     let _ = killpg(agent, signal);
 }
 

@@ -10,8 +10,8 @@ pub(crate) struct Sure {
     pub(crate) category: Option<String>,
 }
 
-/// Returns the text before the brackets, and the confidence and category in the brackets. Brackets with any other
-/// content remain part of the text.
+/// Returns the text before the brackets, and the confidence and category in the brackets. If the brackets
+/// contain anything else, the brackets remain part of the text.
 pub(crate) fn split(text: &str) -> (&str, Option<Sure>) {
     bracket(text).map_or((text, None), |(before, sure)| (before, Some(sure)))
 }

@@ -131,8 +131,8 @@ fn ruling(word: &str) -> Option<RulingRef> {
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
 
-/// Returns the title and the description. The title is the first text in `heads`. If `heads` is empty, the title is
-/// the first paragraph of `bodies`. The description consists of all other texts.
+/// Returns the title and the description. The title is the first text in `heads`. If `heads` is empty, the title
+/// is the first paragraph of `bodies`. The description consists of all texts except the title.
 fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();

@@ -7,8 +7,8 @@ use crate::protocol::replies::review::reader::parse;
 
 /// Renders findings as tagged prose if no information is lost, and as JSON with the nonce otherwise.
 ///
-/// For findings in normal form, the function [`parse`] reads the same findings from the result. Findings in normal
-/// form have titles of one line, line numbers from 1, ascending ranges, and no blank texts.
+/// If the findings are in normal form, [`parse`] reads the same findings from the rendered text. Findings in
+/// normal form have titles of one line, line numbers from 1, ascending ranges, and no blank texts.
 pub fn render(findings: &[RawFinding], nonce: &str) -> String {
     let prose = prose(findings, nonce);
     let read = parse(prose.as_bytes(), Some(nonce));

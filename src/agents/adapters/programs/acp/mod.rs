@@ -101,8 +101,8 @@ impl Adapter for Acp {
     }
 }
 
-/// Records a tool call. Before a new call, discards the agent's text, because text before a tool call is not
-/// part of the answer.
+/// Records a tool call. When a tool call begins, the function discards the agent's earlier text, because only
+/// the text after the last tool call is the answer.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
     let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
     if parsed.tools.insert(id, title).is_none() {

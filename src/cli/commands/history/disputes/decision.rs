@@ -99,7 +99,7 @@ impl RulingInput<'_> {
         }
     }
 
-    /// Settles the dispute, and returns its run.
+    /// Settles the dispute, and returns the id of the run that contains the dispute.
     pub(crate) fn record(
         &self,
         globals: &Globals,

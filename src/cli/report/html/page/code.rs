@@ -64,8 +64,8 @@ pub(crate) struct Excerpts {
 }
 
 impl Excerpts {
-    /// Reads the excerpts of `places`, which begin with the most important place. If the excerpts reach their
-    /// maximum total size, the remaining places get no excerpt.
+    /// Reads the excerpts of `places`, which are sorted from the most to the least important place in the code.
+    /// If the excerpts reach their maximum total size, the less important places get no excerpt.
     pub(crate) fn of(places: &[CodePlace], source: SourceOf<'_>) -> Self {
         let mut texts: HashMap<(String, u32), Option<String>> = HashMap::new();
         let mut wanted: HashMap<(String, u32), Vec<RangeInclusive<u32>>> = HashMap::new();
