@@ -176,7 +176,7 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
-        // The error is ignored, because the folder can belong to another user.
+        // A failure to restrict the permissions is ignored, because the state folder can belong to another user.
         drop(private::tighten(&state_dir));
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());

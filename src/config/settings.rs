@@ -81,7 +81,8 @@ section! {
     }
 }
 
-/// An agent in a file. The user's file and the project's file may each set some keys of the agent.
+/// The form of an agent in a configuration file. The user's file and the project's file may each set some keys
+/// of the agent.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Agent", deny_unknown_fields)]
 pub struct AgentForm {
@@ -210,7 +211,7 @@ pub enum DebateRounds {
     /// No debate.
     #[default]
     Off,
-    /// Three rounds, limited to mandatory findings and findings of a single reviewer.
+    /// Three rounds about mandatory findings and about findings of a single reviewer.
     Auto,
     /// Two rounds about all findings.
     #[serde(rename = "2")]
@@ -298,7 +299,7 @@ section! {
         pub enforced: Option<Duration> as "As::<OrNone<Age>>" = None,
         /// The maximum age of rulings that refute a finding.
         pub refuted: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// The maximum age of decisions to discard a finding without a ruling.
+        /// The maximum age of decisions that discard a finding without a ruling.
         pub discarded: Option<Duration> as "As::<OrNone<Age>>" = None,
         /// The maximum age of rulings that accept a risk.
         pub accepted_risk: Option<Duration> as "As::<OrNone<Age>>" = None,

@@ -1,5 +1,5 @@
-//! The terms of the specification as types without I/O. The history contains these types in serialised form, so a
-//! change may add optional fields, but must not rename or remove a field.
+//! Defines the terms of the specification as types. The types perform no I/O. The history contains these types
+//! in serialised form, so a change may add optional fields, but must not rename or remove a field.
 
 mod advice;
 pub(crate) mod agents;

@@ -183,7 +183,7 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WatchPlan {
     pub root: String,
-    /// The agents that the watch starts. The watch reads the events that these agents print.
+    /// The agents that the watch starts. The watch reads events from the output of these agents.
     pub agents: Vec<Agent>,
     /// Tasks for the agents whose programs read a prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

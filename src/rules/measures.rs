@@ -60,8 +60,8 @@ pub struct Measures {
     pub alone: Share,
     /// The share of findings with a dispute.
     pub disputed: Share,
-    /// The number of disputes without a decision. The shares of decided disputes are computed without the
-    /// disputes in this number.
+    /// The number of disputes without a decision. The shares of decided disputes do not include the disputes
+    /// without a decision.
     pub held: u64,
     /// The share of decided disputes whose finding was upheld (enforced, accepted as a risk, or deferred).
     pub upheld: Share,

@@ -48,8 +48,8 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // Layers with the same formatter type share the formatted fields of a span. The formatter of this layer is a
-    // closure, so that its type is unique.
+    // Layers with the same formatter type share the formatted fields of a span. The formatter of the layer
+    // `screen` is a closure, so that no other layer has a formatter of the same type.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),

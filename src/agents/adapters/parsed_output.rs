@@ -1,6 +1,6 @@
 //! Derives a program's answer or failure from the program's events. A program has answered only if it reports
-//! completion, reports no error, and prints a text that is not blank. The exit code must also be 0, unless Glee
-//! ended the program.
+//! completion, reports no error, and prints a text that is not blank. If Glee did not end the program, the exit
+//! code must also be 0.
 
 use std::collections::BTreeMap;
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// line of a script. Linux limits this line to 256 bytes.
 const HEAD: u64 = 256;
 
-/// Returns the reason why a file cannot be run, as a clause. Returns `None` if the file can be run or the check is
-/// inconclusive.
+/// Returns the reason why a file cannot be run, in the form of a clause for an error message. Returns `None` if
+/// the file can be run or the check is inconclusive.
 pub(crate) fn objection(path: &Path) -> Option<String> {
     let head = head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {

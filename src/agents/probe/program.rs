@@ -25,7 +25,7 @@ impl Program {
         self.words.as_ref().is_some_and(|words| words.contains(word))
     }
 
-    /// Returns false only if the help was read and does not contain the word.
+    /// Returns false if the program's help was read and does not contain `word`, and true in all other cases.
     pub fn may_have(&self, word: &str) -> bool {
         self.words.is_none() || self.names(word)
     }

@@ -53,7 +53,8 @@ mod linux {
         Ok((child, Registered(pid)))
     }
 
-    /// Kills the orphans of a dead supervisor. Returns the processes that survived.
+    /// Kills the orphans of a dead supervisor. Returns the ids of the processes that still exist at the
+    /// deadline, or `None` if all orphans ended.
     pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
         drop(supervisor);
         let deadline = Instant::now() + SWEEP;

@@ -33,7 +33,8 @@ pub enum SchemaForm {
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
-    /// The rows are in the order of the variants, because a variant is the index of its row.
+    /// The rows are in the order of the variants, because the number of a variant is used as the index of its
+    /// row.
     pub const ALL: [Row; 13] = [
         (Self::Request, "request", "The request that Glee sends to an agent", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's findings", || schema_for!(ReviewReply)),

@@ -74,8 +74,8 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run of the stage if the run is unfinished and had the same request. Otherwise, or if
-    /// `fresh` is set, starts a new run.
+    /// Resumes the last run of the stage if the run is unfinished and had the same request. If the last run does
+    /// not meet these conditions, or if `fresh` is set, starts a new run.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {

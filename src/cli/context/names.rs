@@ -50,7 +50,7 @@ pub(crate) fn full_of_any_role(
 pub(crate) fn full_key(agents: &[Agent], key: &str) -> Result<String, CommandError> {
     let Some(rest) = key.strip_prefix("agents.") else { return Ok(key.to_owned()) };
     let is_known = |name: &str| agents.iter().any(|agent| agent.name.0 == name);
-    // A name can contain dots, so the name can end at every dot.
+    // An agent's name can contain dots, so the function tries every dot as the end of the name.
     let ends = || rest.match_indices('.').map(|(at, _)| at).chain([rest.len()]);
     if ends().any(|end| is_known(&rest[..end])) {
         return Ok(key.to_owned());

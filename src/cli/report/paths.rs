@@ -79,7 +79,7 @@ impl WorkFolder {
         gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
     }
 
-    /// Makes the paths in an event relative to this folder. The function changes only paths that the live
+    /// Makes the paths in an event relative to the user's folder. The function changes only paths that the live
     /// display shows.
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {

@@ -116,8 +116,8 @@ pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Whether the request follows a link on a page of another site. After such a link, a browser does not send a
-/// cookie with `SameSite=Strict`.
+/// Whether the request follows a link on a page of another site. When a user follows such a link, the browser
+/// does not send a cookie with `SameSite=Strict`.
 pub(crate) fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     site(headers).is_some_and(|site| site != "same-origin" && site != "none")
 }

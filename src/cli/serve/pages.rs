@@ -207,7 +207,8 @@ pub(crate) fn dispute(site: &Site, number: u64) -> Result<Response, ErrorPage> {
     dispute_with(site, number, StatusCode::OK, FormView::empty(site.access.form_token()))
 }
 
-/// Returns the page of a dispute with a form. The form can show an error.
+/// Returns the page of a dispute. If the dispute is open, the page contains `form`, which possibly shows an
+/// error.
 pub(crate) fn dispute_with(
     site: &Site,
     number: u64,

@@ -117,8 +117,8 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     }
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
-        // A redirect would not work, because the browser sends no cookie in a navigation that another site
-        // began. Glee therefore sends a page with a link to the target.
+        // After a link on a page of another site, the browser would follow a redirect without sending the
+        // cookie. Glee therefore sends a page with a link to the target.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {

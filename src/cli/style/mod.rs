@@ -269,8 +269,8 @@ pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -
     lines
 }
 
-/// Appends `head` and the wrapped `text`, as [`behind`] arranges them. The lines leave the last column of the
-/// screen free.
+/// Appends `head` and the wrapped `text` in the layout of the function [`behind`]. The lines leave the last
+/// column of the screen free.
 pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
     let style = Style { width: style.width.saturating_sub(1), ..style };
     for line in behind(style, head, 4, text, usize::MAX) {

@@ -111,7 +111,7 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
     // The column number is removed, because it refers to the drawn text and not to the file. In the drawn text,
-    // tabs are spaces and long lines are cut.
+    // tabs are replaced by spaces and long lines are truncated.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }

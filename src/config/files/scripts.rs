@@ -1,8 +1,8 @@
 //! Finds the files of the tree whose names occur in a command, because these files determine what the command
 //! does. A file name can be a word of the command, a part of a word such as the value in `name=value`, or the
-//! module after `-m`. The trust hash covers the found files. In continuous integration, Glee uses the versions
-//! of these files in the base commit of the reviewed change. Glee does not search scripts for the names of other
-//! files.
+//! module after `-m`. The trust hash covers the files that this module finds. In continuous integration, Glee
+//! uses the versions of these files in the base commit of the reviewed change. Glee does not search scripts for
+//! the names of other files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -51,7 +51,7 @@ pub enum FailureKind {
     Stopped,
     /// The program ended with an error that no other variant describes.
     Crashed,
-    /// The output does not have the program's format.
+    /// The output of the program does not have the format that the adapter expects.
     Protocol,
 }
 

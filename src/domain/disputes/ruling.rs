@@ -55,7 +55,7 @@ pub struct Ruling {
     /// For a DISMISS, the finding that the disputed finding duplicates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_of: Option<FindingId>,
-    /// The reason why the ruling may cite code that the coder wrote in this run.
+    /// The reason why the ruling is allowed to cite code that the coder wrote in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder_evidence: Option<Untrusted>,
 }

@@ -19,7 +19,7 @@ pub enum AnswerStatus {
     Clean,
     /// The closing line is missing, or its number differs from the number of findings.
     Incomplete,
-    /// The answer has neither findings nor a closing line, and is never "clean".
+    /// The answer has neither findings nor a closing line. Such an answer never counts as clean.
     NotReviewed,
 }
 
@@ -110,7 +110,7 @@ impl UnreadFile {
     }
 }
 
-/// Why an answer of a reviewer is not complete.
+/// A reviewer's answer that is not complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerProblem {
     /// The name of the call in the output of `glee runs show --calls`.

@@ -1,10 +1,10 @@
 //! Converts a request into the values of a prompt template and encloses text from files and agents in fences.
 //!
 //! The first and the last line of a fence contain a mark, which is the first half of every nonce of the run (see
-//! `nonce`). Text with this mark could end a fence early, so the mark is removed from all text before the text
-//! is fenced. Every line inside a fence begins with a line number or a colon. Parsers recognise tags, closing
-//! lines, JSON and code fences only at the beginning of a line, so that fenced text in a repeated prompt is not
-//! parsed as an answer.
+//! `nonce`). Text that contains the mark could end a fence early, so Glee removes the mark from a text before
+//! enclosing the text in a fence. Every line inside a fence begins with a line number or a colon. Parsers
+//! recognise tags, closing lines, JSON and code fences only at the beginning of a line, so that fenced text in a
+//! repeated prompt is not parsed as an answer.
 
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 //!
 //! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
 //! therefore accepts an entry only in the part of the answer that the nonce confirms, the signed end. In prose,
-//! the last closing line with the right nonce states the number of entries. The signed end consists of this
-//! number of entries directly before the closing line. In JSON, the signed end consists of the items of all
-//! objects with the nonce. An entry outside the signed end of an answer is never accepted, but can make the
+//! the last closing line with the right nonce states the number of entries. If this number is N, the signed end
+//! consists of the N entries directly before the closing line. In JSON, the signed end consists of the items of
+//! all objects with the nonce. An entry outside the signed end of an answer is never accepted, but can make the
 //! answer invalid. Entries for findings outside the request are never accepted.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -27,8 +27,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each word against the tree. In this case, contradictory words for a finding do
-    /// not make the answer unreliable.
+    /// Whether the caller checks each word against the tree. If the caller checks the words, contradictory words
+    /// for a finding do not make the answer unreliable.
     const CHECKED: bool = false;
 
     /// Whether a finding with this word in its entry stays open. The parser keeps an entry with such a word even

@@ -28,8 +28,9 @@ pub fn work<R: BufRead>(input: R) -> io::Result<Option<Untrusted>> {
     Ok((!said.is_empty()).then(|| said.into()))
 }
 
-/// Reads the answer to a review request. If the answer has no readable timestamp, the timestamp is `now`. The outer
-/// result fails only if `input` cannot be read. The inner result fails if the answer is invalid.
+/// Reads the answer to a review request. If the answer has no readable timestamp, the timestamp is `now`. The
+/// outer result is an error only if `input` cannot be read. The inner result is an error if the answer is
+/// invalid.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,

@@ -19,8 +19,8 @@ const OWN: &str = include_str!("own.toml");
 /// The pattern with which gitleaks recognises the end of a value in a configuration file.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
-/// The replacement for [`END`], which also recognises the end of a value in prose, in a file name or in an
-/// argument.
+/// The pattern that replaces [`END`]. `PROSE_END` also recognises the end of a value in prose, in a file name or
+/// in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
 /// A part of each regular expression that recognises a secret by the name before the secret. In such an
@@ -222,7 +222,8 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // The entropy is checked first, because the exceptions can contain expressions that are not compiled yet.
+        // The entropy is checked before the exceptions, because the exceptions can contain expressions that are
+        // compiled at their first use.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());

@@ -22,7 +22,7 @@ impl Numbers {
         usize::try_from(u32::from_le_bytes(bytes)).expect("32 bits fit") % end.max(1)
     }
 
-    /// Appends a text that an expression matches. Look-around assertions are ignored.
+    /// Appends a random text that the expression `hir` matches. Look-around assertions are ignored.
     fn write(&mut self, hir: &Hir, text: &mut String) {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
@@ -37,7 +37,8 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // An optional part occurs at most twice, because most optional parts are only separators.
+                // If a part of the expression is optional, the sample contains the part at most twice, because
+                // most optional parts are only separators.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),

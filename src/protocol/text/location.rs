@@ -89,8 +89,8 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. Returns `None` if the found path is only the last part of a path with
-/// spaces.
+/// Finds the first location in a text. Returns `None` if the path of this location is possibly only the last
+/// part of a path with spaces.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -164,8 +164,8 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of a Windows path whose first word ends at `end`. A second word belongs to the path if the word
-/// contains a backslash.
+/// Returns the end of a Windows path whose first word ends at `end`. If the next word contains a backslash, the
+/// next word also belongs to the path.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
@@ -177,8 +177,8 @@ fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// Returns the path in inline code if the path contains spaces. If the first folder contains a space, the code is a
-/// command such as `cat src/a.rs`.
+/// Returns the path in inline code if the path contains spaces. Returns `None` if the text before the first
+/// slash contains a space, because such code is a command, for example `cat src/a.rs`.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];

@@ -1,8 +1,9 @@
 //! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
 //!
 //! All calls of a run have the same mark, but the second half of the nonce is random for each call. Prompts
-//! about the same content therefore begin with the same text and hit the vendor's prompt cache. Agents of a run
-//! receive the mark and could write the mark into code. The mark is therefore removed from all text in prompts.
+//! about the same content therefore begin with the same text and hit the vendor's prompt cache. An agent's
+//! prompt contains the mark, so the agent could write the mark into code. Glee therefore removes the mark from
+//! all text that a prompt quotes.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;

@@ -117,7 +117,8 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// The highest severity among the affirming members, which becomes the severity of a disputed group.
+    /// Returns the highest severity among the members that report the problem. A disputed group gets this
+    /// severity.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }

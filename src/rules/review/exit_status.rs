@@ -20,8 +20,8 @@ pub struct Facts {
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
-    /// Whether no file could be reviewed. With the setting `review.skipped = "fail"`, also true if at least one
-    /// file could not be reviewed.
+    /// If the setting `review.skipped` is `fail`: whether at least one file could not be reviewed. With any
+    /// other setting: whether no file could be reviewed.
     pub unread: bool,
 }
 

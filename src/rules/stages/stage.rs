@@ -11,7 +11,7 @@ pub const ARBITER_ATTEMPTS: u32 = 2;
 
 /// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict. If the
 /// aggregator reports no conflict, but a summary, an agent or a required field is missing, the status is
-/// `Degraded`. In all other cases, the status is `Ok`.
+/// `Degraded`. If the aggregator reports no conflict and nothing is missing, the status is `Ok`.
 pub fn verdict(
     synthesis: Option<&Synthesis>,
     answers: &[&StageAnswer],

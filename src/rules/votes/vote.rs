@@ -71,8 +71,8 @@ pub enum FlagReason {
     /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
     /// this type.
     FacetMinoritySignal,
-    /// All three votes differ, but they are not one FLIP, one DROP and one KEEP. Version 1 of the rules also
-    /// uses this reason in place of `TieUnresolved`.
+    /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. Version 1 of the rules
+    /// also uses this reason in place of `TieUnresolved`.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,

@@ -198,7 +198,8 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
 /// The maximum number of lines between an earlier finding and its repetition in the same file.
 const NEAR: u32 = 5;
 
-/// Returns earlier findings about changed code that a reviewer's complete new answer does not repeat.
+/// Returns the earlier findings about changed code that the same reviewer did not raise again. The function
+/// considers only complete new answers.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {

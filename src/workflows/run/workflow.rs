@@ -37,7 +37,8 @@ pub enum Rest {
 /// The result of preparing a call: a request to send, or an answer that replaces the call.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
-    /// The runner records the start of the call and this answer. The agent is not called.
+    /// A call that the workflow refuses. The runner records the start of the call and the given answer, but does
+    /// not call the agent.
     Refused(Box<CallRequest>, CallAnswer),
     Answered(CallAnswer),
 }

@@ -136,8 +136,8 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // Observations can be processed out of order. A later observation, which was processed before,
-            // already included the differences.
+            // Observations can be processed out of order. If a later observation was processed first, the
+            // differences of that observation already include the differences of this observation.
             if at < *seen_at {
                 return Ok(());
             }
@@ -169,7 +169,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
 }
 
 /// Describes a change of the git repository itself (for example of a ref), or of a file that controls a tool
-/// such as an editor or a CI system. Returns `None` for any other change.
+/// such as an editor or a CI system. Returns `None` for a change of any other file.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

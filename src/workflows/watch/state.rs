@@ -12,8 +12,9 @@ use crate::domain::{
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
 
-/// The maximum number of summaries, and the maximum number of files, that are stored for an agent. Above the
-/// maximum, a new summary replaces the oldest summary, and new files are ignored.
+/// The maximum number of summaries, and the maximum number of files, that are stored for an agent. When the
+/// number of summaries reaches the maximum, each new summary replaces the oldest summary. When the number of
+/// files reaches the maximum, new files are ignored.
 const KEPT: usize = 50;
 /// The maximum number of agents in a watch.
 const AGENTS: usize = 256;

@@ -181,8 +181,9 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Updates a finding to the new text. If the finding's line changed, uses the next unchanged line. If no
-    /// unchanged line follows, uses the previous unchanged line.
+    /// Updates a finding to the new text. If the finding's line changed, the function uses the next unchanged
+    /// line. If all later lines changed too, the function uses the nearest unchanged line before the finding's
+    /// line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();

@@ -102,8 +102,8 @@ pub(crate) const FACTOR: u64 = 16;
 /// The number of lines shown before and after each changed line, in a file over the size limit.
 const AROUND: u32 = 20;
 
-/// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The line numbers
-/// stay the same. The flag in the result is true if changed lines were left out.
+/// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The remaining
+/// lines keep their line numbers. The flag in the result is true if changed lines were left out.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

@@ -14,8 +14,8 @@ use crate::workspace::git::path_bytes;
 /// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The first line on each side (1-based). If a side has no lines, the value is the number of the line before
-    /// the hunk.
+    /// The first line on each side (1-based). If the hunk has no lines on a side, the value for this side is the
+    /// number of the line before the hunk.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -324,7 +324,7 @@ impl Header {
         self.names.as_ref().is_none_or(is_named) || is_moved(&old, &self.from) || is_moved(&new, &self.to)
     }
 
-    /// Converts the header to a patch. `sides` contains the texts after `---` and `+++`.
+    /// Converts the header of a file's diff to a patch. `sides` contains the texts after `---` and `+++`.
     fn patch(self, sides: Option<(&str, &str)>) -> Patch {
         let (mut is_new, mut is_deleted) = (self.is_new, self.is_deleted);
         let (mut pair, mut epochs) = (self.names.clone(), [false; 2]);

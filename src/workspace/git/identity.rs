@@ -264,8 +264,8 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone of this repository, or of the remote of this repository, finds the history by the
-            // address of its source.
+            // The address of the remote and the paths of the repository lead to the history, because a shallow
+            // clone finds the history only by the address from which the clone was made.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -390,8 +390,8 @@ impl Repository {
         Ok(false)
     }
 
-    /// Returns the normalised address of the remote `origin`. If there is no remote `origin`, returns the
-    /// address of the only remote, or `None` if there are several remotes.
+    /// Returns the normalised address of the remote `origin`. If there is no remote `origin`, but exactly one
+    /// other remote, returns the address of this remote.
     fn address(&self) -> Result<Option<String>> {
         let remotes = self.remotes()?;
         let only = || remotes.values().next().filter(|_| remotes.len() == 1);

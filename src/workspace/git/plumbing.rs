@@ -40,8 +40,8 @@ const SETTINGS: [&str; 11] = [
 /// The environment variable with the path of the index. Hooks of `git commit FILE` get a temporary index.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// The caller's `GIT_*` variables that every git command receives. Variables that select a repository or a program
-/// are not in this list.
+/// The caller's `GIT_*` variables that every git command receives. The list contains no variable that selects a
+/// repository or a program.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
 
@@ -60,8 +60,8 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git finds the repository without explicit paths. If not, Glee passes the paths of the repository
-    /// to each git command.
+    /// Whether git finds the repository without explicit paths. If the value is false, Glee passes the paths of
+    /// the repository to each git command.
     pub(crate) is_discovered: bool,
 }
 

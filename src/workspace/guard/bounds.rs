@@ -11,7 +11,7 @@ pub(crate) const FILES: usize = 20_000;
 /// The maximum size of all nested repositories together, in bytes.
 pub(crate) const BYTES: u64 = 1 << 30;
 
-/// A bound that a nested repository can exceed.
+/// A limit that the nested repositories of a tree can exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     Repositories,

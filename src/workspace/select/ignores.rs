@@ -20,7 +20,8 @@ pub(crate) const CAP: u64 = 1 << 20;
 
 pub(crate) const GLEE: &str = ".gleeignore";
 
-/// The contents of recorded ignore files by path. The recorded files replace the files in the tree.
+/// The contents of recorded ignore files by path. Glee applies the recorded files instead of the ignore files in
+/// the tree.
 pub(crate) type RecordedIgnores = Arc<BTreeMap<String, Vec<u8>>>;
 
 pub(crate) struct Ignores<'a> {

@@ -68,7 +68,8 @@ pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> 
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// Creates hard links to the needed loose objects. Returns the ids of the remaining objects.
+/// Creates hard links to the needed objects that are loose. Returns the ids of the needed objects that cannot be
+/// linked.
 fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> io::Result<Vec<&'a str>> {
     let mut others = Vec::new();
     let mut created = HashSet::new();

@@ -1,7 +1,7 @@
 //! Takes snapshots before and after each call of a run's coder, so that undo can revert the coder's changes.
 //!
-//! A change counts as the coder's change if the change is between the snapshots before and after a call. All
-//! other changes count as the user's changes. The snapshots of a run are in the run's folder inside the state
+//! A change counts as the coder's change if the change was made between the two snapshots of a call. A change at
+//! any other time counts as the user's change. The snapshots of a run are in the run's folder inside the state
 //! folder. A note in the run's folder lists the snapshots and identifies the work tree. Glee writes no object
 //! and no ref to the repository.
 

@@ -46,7 +46,8 @@ impl Workspace {
         private::write(&folder.join("excludes"), excludes.as_bytes()).map_err(WorkspaceError::state(&folder))
     }
 
-    /// Records the ignored paths that appeared since a call of the coder. `after` is the snapshot after this call.
+    /// Records the ignored paths that appeared since a call of the coder. `after` is the snapshot that was taken
+    /// after the coder's call.
     pub(crate) fn record_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
@@ -73,9 +74,9 @@ impl Workspace {
         }
     }
 
-    /// Finds the files that a snapshot includes even if the current ignore rules hide these files. These are the
-    /// files of `before` that still exist, and the files that the ignore rules did not hide at the start of the
-    /// run.
+    /// Finds the files that a snapshot includes even if the current ignore rules hide these files. The snapshot
+    /// includes the files of `before` that still exist, and the files that the ignore rules did not hide at the
+    /// start of the run.
     pub(crate) fn beyond(
         &self,
         run: &RunId,

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::workspace::git::path_bytes;
 
-/// The permissions of the files in a snapshot. `plain` contains the most common permissions of files that are not
-/// executable. `program` contains the most common permissions of executable files. `exceptions` maps the path of
-/// each file with different permissions to the permissions.
+/// The permissions of the files in a snapshot. `plain` contains the permissions that occur most often among
+/// files that are not executable. `program` contains the permissions that occur most often among executable
+/// files. `exceptions` maps the path of each file with different permissions to the permissions.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,

@@ -271,7 +271,7 @@ impl Repository {
     }
 }
 
-/// The changes with which the user's index becomes the index of a snapshot.
+/// The changes that convert the user's index to the index of a snapshot.
 #[derive(Default)]
 struct Survey {
     /// The files to hash, with their git modes.

@@ -29,7 +29,8 @@ pub(crate) enum Occupancy {
 pub(crate) struct WriteStep {
     pub(crate) path: Vec<u8>,
     pub(crate) occupancy: Occupancy,
-    /// The current and the new content of the file. The undo log contains copies of the two contents.
+    /// The current and the new content of the file. The undo log contains copies of the current and the new
+    /// content.
     pub(crate) entry: UndoEntry,
     pub(crate) effect: UndoEffect,
 }
@@ -39,8 +40,8 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Returns the reason why the step cannot be executed after the removal of the files in `removed`. `None` if
-    /// the step can be executed.
+    /// Returns the reason why the step cannot be executed after the removal of the files in `removed`. Returns
+    /// `None` if the step can be executed.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
@@ -50,7 +51,8 @@ impl WriteStep {
         }
     }
 
-    /// Writes or removes the file. Also removes parent folders that become empty, except the folders in `folders`.
+    /// Writes or removes the file of the step. Also removes parent folders that become empty, except the folders
+    /// in `folders`.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));

@@ -25,7 +25,8 @@ impl Hold {
     }
 }
 
-/// The restrictions of an agent. Paths are `OsString`s, which serialise to JSON even if a path is not UTF-8.
+/// The restrictions that a sandbox imposes on an agent's process. Paths are `OsString`s, which serialise to JSON
+/// even if a path is not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     pub hold: Hold,

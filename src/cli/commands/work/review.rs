@@ -144,7 +144,8 @@ impl Args {
         }
     }
 
-    /// The settings of a preset, then the settings of other flags. Later settings override earlier settings.
+    /// Returns the settings of the presets, followed by the settings of the other flags. Later settings override
+    /// earlier settings.
     fn overrides(&self) -> Result<Vec<(String, serde_json::Value)>, CommandError> {
         let presets = [(self.quick, presets::QUICK), (self.thorough, presets::THOROUGH)];
         let mut values = Vec::new();

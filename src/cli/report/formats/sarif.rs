@@ -17,8 +17,8 @@ use crate::rules::review::rulings;
 pub(crate) enum Reader {
     Any,
     /// GitHub code scanning. Code scanning ignores suppressions and requires a file and a region for each
-    /// result. The report for code scanning therefore contains only open findings that belong to a file, up to a
-    /// maximum number.
+    /// result. Because of these limits, the report for code scanning contains only open findings that belong to
+    /// a file, up to a maximum number.
     GitHub,
 }
 

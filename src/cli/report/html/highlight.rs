@@ -12,8 +12,8 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
 /// The beginnings of scope names, each with a class of the style sheet. A word of code can be in several nested
-/// scopes. The innermost scope whose name has an entry in `CLASSES` determines the class of the word. An empty
-/// class means that the word gets no class.
+/// scopes. The innermost scope whose name has an entry in `CLASSES` determines the class of the word. If the
+/// entry has an empty class, the word gets no class.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -172,7 +172,7 @@ impl Span {
         if text.is_empty() {
             return;
         }
-        // A blank stays in the open element, because a blank has no colour.
+        // A blank is appended to the open `span` element, because the colour of a blank is invisible.
         if class != self.0 && !text.trim().is_empty() {
             self.close(html);
             if !class.is_empty() {

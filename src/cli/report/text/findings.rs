@@ -254,7 +254,7 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text, most: usize::MAX })
     }
 
-    /// Formats the number of a dispute. The text also says if the dispute belongs to an earlier run.
+    /// Formats the number of a dispute. If the dispute belongs to an earlier run, the text states this fact.
     fn dispute(&self, dispute: &RulingRef) -> String {
         let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };

@@ -23,7 +23,8 @@ pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     }
 }
 
-/// Appends `head` and the texts in `facts`. If possible, each line ends between two facts.
+/// Appends `head` and the texts in `facts`. If possible, a line break is between two facts and not inside a
+/// fact.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
     let (mut head, indent) = (head.to_owned(), columns(head));
     let mut from = 0;

@@ -40,14 +40,15 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the conclusion and the counts in a few lines. A report that is longer than the screen begins with
-/// these lines.
+/// Returns the conclusion and the counts in a few lines. If a report is longer than the screen, the report
+/// begins with the conclusion and the counts.
 pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
     summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
 }
 
 /// Returns the outcome without the findings and disputes that the options exclude, and a line with the numbers
-/// of findings and disputes that the filter hides. The line is empty if the filter hides nothing.
+/// of findings and disputes that the filter hides. The line is empty if the filter hides no finding and no
+/// dispute.
 fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
     let mut shown = outcome.clone();
     shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));

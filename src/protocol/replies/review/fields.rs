@@ -148,7 +148,8 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
 }
 
-/// Returns the first and the last line. Ignores zero, fractions, and a last line that does not follow the first.
+/// Returns the first and the last line. Ignores line numbers that are zero or fractions, and a last line that is
+/// not greater than the first line.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);

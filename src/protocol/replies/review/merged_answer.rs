@@ -115,8 +115,8 @@ impl<'a> Results<'a> {
         let All { findings, notes, repeated, only_in_prose } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
-        // If the closing line announces the number of findings that were read, the unreadable JSON contains no
-        // other findings.
+        // If the closing line states exactly the number of findings that were read, Glee assumes that the
+        // unreadable JSON contains no further findings.
         let is_unread = malformed || (is_broken || is_within_prose) && (unique == 0 || !is_closed);
         let adds_up = match closing.number() {
             Some(number) => number == unique || number == read,

@@ -52,7 +52,7 @@ struct Segment {
 enum Owner {
     Notes,
     Finding(usize),
-    /// A finding in a table row. The text after the row does not belong to the finding.
+    /// A finding in a table row. Text after the table row does not belong to the finding.
     Row(usize),
 }
 

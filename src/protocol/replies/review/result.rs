@@ -56,8 +56,8 @@ impl JsonResult {
         }
     }
 
-    /// Reads the findings inside a string. In a list of findings, a string that contains no findings becomes a
-    /// finding itself.
+    /// Reads the findings inside a string. If a string in a list of findings contains no findings, the string
+    /// itself counts as a finding.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {

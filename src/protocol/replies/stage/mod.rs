@@ -39,8 +39,8 @@ pub enum StageError {
     Field { field: &'static str, expected: &'static str },
 }
 
-/// Reads the answer to a task of a stage or a checkpoint. The outer result fails only if `input` cannot be read.
-/// The inner result fails if the answer is invalid.
+/// Reads the answer to a task of a stage or a checkpoint. The outer result is an error only if `input` cannot be
+/// read. The inner result is an error if the answer is invalid.
 pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Result<Result<Said, StageError>> {
     let found = find(input, nonce)?;
     Ok(match task {

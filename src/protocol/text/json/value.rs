@@ -17,7 +17,8 @@ pub(crate) enum LenientValue {
     Number(f64),
     Text(String),
     List(Vec<Self>),
-    /// The fields in the order of the document. If several fields have the same name, the last field counts.
+    /// The fields of an object, in the order of the document. If several fields have the same name, the last
+    /// field counts.
     Object(Box<[(String, Self)]>),
 }
 

@@ -174,8 +174,8 @@ fn agreed(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Accepts a finding that one reviewer raised and other reviewers supported in round 2 (phase 2). The agreement
-/// gives no bonus, because the answers of round 2 already change the confidence.
+/// Accepts a finding that one reviewer raised and other reviewers supported in round 2 (phase 2). The confidence
+/// gets no bonus for the agreement, because the answers of round 2 already change the confidence.
 fn supported(votes: &Votes<'_>) -> Group {
     let (score, _) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let (raiser, supporters) = (&votes.lead().model, votes.supporters().join(", "));
@@ -336,8 +336,9 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Weakens a group after a failed challenge. If the group's finding meets none of the challenge's criteria, the
-/// group becomes disputed. Otherwise, the group gets a lower severity.
+/// Lowers the class or the severity of a group, because the evidence of its finding failed a challenge. If the
+/// group's finding meets none of the challenge's criteria, the group becomes disputed. Otherwise, the group gets
+/// a lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

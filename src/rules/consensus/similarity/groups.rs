@@ -72,7 +72,7 @@ pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec
     groups
 }
 
-/// The range of the entries of each file. Entries without a file come first.
+/// Returns a range of indexes in `entries` for each file. The range of the entries without a file comes first.
 fn files(entries: &[NormalMember<'_>]) -> Vec<Range<usize>> {
     let files = entries.chunk_by(|a, b| a.file == b.file);
     let ranges = files.scan(0, |end, same| {

@@ -13,8 +13,8 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// The two findings report the same problem. The value is the certainty from 0 to 1, and is 1 only if the words
-    /// are equal.
+    /// The two findings report the same problem. The value is the certainty from 0 to 1. If the value is 1, the
+    /// two findings have the same words.
     Same(f32),
     /// It is uncertain whether the two findings report the same problem. The value is the cosine similarity of
     /// the two findings' words, which is too low for the variant `Same`.
@@ -39,23 +39,25 @@ pub const NEAR: u32 = 3;
 const LONG: usize = 5;
 
 /// The minimum cosine at which two findings match if the texts are long, if the texts mention the same kind of
-/// defect, or if the findings have the same rule. The value was measured with eight models that reviewed the
-/// same code several times. If `SAME` were 0.2, 1 of 1,750 pairs of different findings would match. If `SAME`
-/// were 0.25, 1% of the pairs of equal findings would not match.
+/// defect, or if the findings have the same rule. The value was measured with the findings of eight models, each
+/// of which reviewed the same code several times. If `SAME` were 0.2, 1 of 1,750 pairs of different findings
+/// would match. If `SAME` were 0.25, 1% of the pairs of equal findings would not match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
 /// Minimum cosines above `SAME`, for two long texts that mention different kinds of defects or different
-/// identifiers. `APART` applies if each text mentions a kind of defect that is not in the other text. `DISJOINT`
-/// applies if each text mentions at least one kind of defect, and the texts share no kind. `OTHER_NAMES` applies
-/// if each text mentions at least one identifier, and the texts share no identifier.
+/// identifiers. The minimum is `APART` if each text mentions a kind of defect that the other text does not
+/// mention. The minimum is `DISJOINT` if each text mentions at least one kind of defect, and the texts share no
+/// kind. The minimum is `OTHER_NAMES` if each text mentions at least one identifier, and the texts share no
+/// identifier.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
 /// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs of
-/// findings, in which one finding of each pair has a ruling. A cosine between `UNSURE` and `SAME` occurs in 3 of
-/// 103 pairs of equal findings, and in 1 of 451 pairs of different findings.
+/// findings. In each pair, one finding has a ruling. Of 103 pairs of findings that report the same problem, 3
+/// have a cosine between `UNSURE` and `SAME`. Of 451 pairs of findings that report different problems, 1 has
+/// such a cosine.
 const UNSURE: f32 = 0.1;
 
 /// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the

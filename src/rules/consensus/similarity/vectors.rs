@@ -139,8 +139,8 @@ impl Vectors {
     }
 }
 
-/// Compares a selected text with many other texts. The weights of the selected text are indexed by term, which
-/// makes each comparison fast.
+/// Compares a selected text with many other texts. The weights of the selected text are stored in a list that is
+/// indexed by term, so that each comparison is fast.
 pub(crate) struct Comparer<'a> {
     vectors: &'a Vectors,
     text: Option<usize>,

@@ -101,7 +101,8 @@ fn hash(parts: &[&[u8]]) -> String {
 /// in bytes. The larger limit applies.
 const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// The context is not reduced if more than this percentage of the code is shown even with the smallest context.
+/// The maximum size of the lines that are shown with the smallest context, as a percentage of the code under
+/// review. If the size exceeds the maximum, the context is not reduced.
 const LARGE: usize = 40;
 
 struct Shown {
@@ -167,7 +168,7 @@ impl Archive<'_> {
     }
 
     /// Joins adjacent shards of a planned run, because every call repeats the instructions. In a joined shard,
-    /// at most `max` bytes remain for each reviewer to review.
+    /// each reviewer has to review at most `max` bytes.
     pub(crate) fn joined(
         &self,
         plan: &Plan,
@@ -345,7 +346,8 @@ impl Finder<'_> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An answer with a finding outside the answer's files is reused only if all of these files are unchanged.
+        // If an earlier answer contains a finding outside the answer's files, the answer is reused only if all
+        // files of the answer are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };

@@ -70,7 +70,7 @@ impl WatchWorkflow {
             }
             answers[place] = self.receipt(event.seq, said.agent.as_ref());
         }
-        // Suspends an agent again after it has answered a clarification.
+        // While the watch is paused, an agent that has answered the clarification is suspended again.
         if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
         {
             for name in asked.answers.keys() {

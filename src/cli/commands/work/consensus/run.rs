@@ -10,7 +10,7 @@ use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, Role, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
-/// Run all stages and checkpoints of a pipeline that no earlier run settled
+/// Run a pipeline, except stages and checkpoints that an earlier run settled
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The pipeline file, which has the keys `prompt` and `stages`
@@ -81,8 +81,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(exit)
 }
 
-/// Lists the steps in order. The checkpoints of a stage come directly after the stage. Paths in a pipeline are
-/// relative to `folder`.
+/// Returns the stages and checkpoints of a pipeline in the order of their execution. The checkpoints of a stage
+/// come directly after the stage. Paths in a pipeline are relative to `folder`.
 fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> Result<Vec<Step>, CommandError> {
     let mut all = Vec::new();
     for step in steps {
@@ -140,7 +140,7 @@ impl Pipeline<'_> {
         });
         match settled {
             Some(last) => {
-                // Glee writes the files of the earlier outcome again, because the user could have deleted these
+                // Glee writes the files of the recorded outcome again, because the user possibly deleted these
                 // files.
                 self.context.write(&last.outcome)?;
                 Ok(last.outcome)

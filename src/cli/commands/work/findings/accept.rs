@@ -1,4 +1,5 @@
-//! `glee accept`: records a person's ruling on a finding. The ruling requires no objection of an agent.
+//! `glee accept`: records a person's ruling on a finding. The person can rule even if no agent objects to the
+//! finding.
 
 use clap::ValueEnum;
 use jiff::civil::Date;

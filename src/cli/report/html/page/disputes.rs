@@ -59,7 +59,7 @@ struct CitationView {
     code: Option<CodeView>,
 }
 
-/// Returns the places of the disputed code and the cited code of all disputes.
+/// Returns the locations of the disputed code and of the cited code in all disputes.
 pub(crate) fn code_places(outcome: &Outcome) -> Vec<CodePlace> {
     let places = outcome.disputes.iter().flat_map(|dispute| {
         let cited = dispute.rulings.iter().flat_map(|record| &record.ruling.citations);

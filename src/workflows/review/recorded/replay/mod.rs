@@ -1,7 +1,7 @@
 //! Replays the decisions of a recorded run. All code and all answers come from the record. A replay is read-only.
 //!
 //! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay can
-//! require answers that were not recorded. The replay reports these answers as missing.
+//! require answers that were not recorded. The replay reports such answers as missing.
 
 mod match_findings;
 
@@ -401,7 +401,8 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// The events that open the due disputes. A dispute that matches a recorded dispute gets the recorded number.
+    /// Returns the events that open the disputes which the decisions of the replay require. A dispute that
+    /// matches a recorded dispute gets the recorded number.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
