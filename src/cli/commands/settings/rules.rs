@@ -26,8 +26,8 @@ enum Action {
     /// Measure the precision and recall of the packaged rules on labelled code
     ///
     /// FOLDER contains the labelled files and `labels.jsonl`. Each line of `labels.jsonl` is an object: {"file":
-    /// "a.py", "labels": [{"line": 12, "category": "weak-hash"}]}. A finding is right if a label of the same
-    /// category is within two lines of the finding.
+    /// "a.py", "labels": [{"line": 12, "category": "weak-hash"}]}. A finding counts as right if a label of the
+    /// same category is at most two lines away from the finding.
     #[command(after_help = "Examples:
   glee rules test tests/labelled
   glee rules test tests/labelled --min-precision 0.9 --min-recall 0.7

@@ -10,9 +10,9 @@ const AROUND: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Support {
-    /// The code exists, and the coder did not write the code in this run.
+    /// The cited code exists, and the coder did not write this code in this run.
     Exists,
-    /// The coder wrote the code in this run.
+    /// The coder wrote the cited code in this run.
     Written,
     Missing,
 }
