@@ -255,7 +255,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct Judge {
-        /// Three judges that vote on every dispute. If the list is empty, the first judge rules.
+        /// Three judges that vote on every dispute. If the list is empty, the first judge rules alone.
         pub panel: Vec<String> as "As::<Words>" = Vec::new(),
         /// How a dispute is settled if the judge is uncertain.
         pub escalate_to: Escalation = Escalation::Human,

@@ -94,7 +94,8 @@ impl fmt::Display for Fault {
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {
-    /// Verifies all records and views. A damaged file is a fault in the result, not an error.
+    /// Verifies all records and views. If the database file is damaged, the result contains a fault, and the
+    /// function returns no error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
         let mut check = Verification { records: 0, head: String::new(), fault: None };
         check.fault = match self.walk(&mut check).map_err(|error| self.fault(error)) {

@@ -38,7 +38,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// The adapters that run one known program each. The name of the program is the name of the adapter.
+    /// The adapters that each run one known program. The adapter and its program have the same name.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 

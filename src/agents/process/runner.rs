@@ -429,7 +429,7 @@ pub struct TranscriptFiles {
 }
 
 impl TranscriptFiles {
-    /// Returns all files of the call, including the files of earlier tries.
+    /// Returns the paths of all transcript files of the call, including the files of earlier tries.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
         let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());

@@ -25,7 +25,7 @@ const BUFFER: usize = 32 << 10;
 /// connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The maximum time for which the stopping server waits for open connections.
+/// The maximum time for which the server, when it stops, waits for open connections.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The pause after a failure to accept a connection, for example because the process has too many open files.

@@ -40,7 +40,7 @@ pub struct Corroboration {
     /// The number of reviewers in the run.
     pub reviewers: u32,
     pub positions: Vec<Position>,
-    /// The reviewers that confirmed the finding in a debate without having raised the finding.
+    /// The reviewers that did not raise the finding, but confirmed the finding in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
     /// The combined confidence. `confidence` is absent if no reviewer stated a confidence.

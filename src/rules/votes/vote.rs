@@ -68,8 +68,8 @@ pub enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FlagReason {
-    /// Two voters outvoted the third voter, although this voter is protected from being outvoted in conflicts of
-    /// this type.
+    /// Two voters agreed against the third voter, but the third voter cannot be outvoted in conflicts of this
+    /// type.
     FacetMinoritySignal,
     /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. Version 1 of the rules
     /// also uses this reason in place of `TieUnresolved`.

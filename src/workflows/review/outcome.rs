@@ -53,7 +53,8 @@ fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
 
-/// Whether the coder failed, a judge failed in a dispute that is still open, or a re-check got no answer.
+/// Whether one of three failures occurred: the coder failed, a judge failed in a dispute that is still open, or
+/// a re-check got no answer.
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
@@ -62,7 +63,7 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A failed repair call is ignored if the commands of `review.verify` pass after the call.
+                    // A failed repair call counts only if the commands of `review.verify` still fail.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())

@@ -8,8 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// No call of a judge begins while at least this number of calls is running. A lower number in `review.jobs`
-/// replaces this number.
+/// The number of running calls at which no further call of a judge begins. If `review.jobs` is lower,
+/// `review.jobs` applies instead.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,7 +78,7 @@ impl Delta {
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
     /// `extent` is an index below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
-    /// are selected. Returns `None` if the earlier review has no valid line hashes.
+    /// are selected. Returns `None` if the record of the earlier review contains no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {

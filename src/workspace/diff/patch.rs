@@ -106,9 +106,9 @@ impl Workspace {
         Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
     }
 
-    /// Finds the file that a patch changes, and the text of the file after the patch. The prefixes of paths in
-    /// the diff can be unknown. If the file at `path` does not contain the lines of the hunks, Glee tries other
-    /// paths.
+    /// Finds the file that a patch changes, and the text of the file after the patch. The paths in the diff can
+    /// have an unknown prefix. If the file at `path` does not contain the lines of the hunks, the function tries
+    /// other paths.
     fn locate(
         &self,
         patch: &Patch,

@@ -22,7 +22,7 @@ struct Mark {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TreeIdentity {
-    /// The path of the tree's root, with git's quotes if necessary.
+    /// The path of the tree's root, quoted as in git's output if necessary.
     root: String,
     mark: Option<Mark>,
     /// The git folder that all work trees of the repository share; `None` outside git.

@@ -74,8 +74,8 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The paths of the indexes to update. `git commit FILE` makes the commit from a temporary index, and writes
-    /// a second index for the time after the commit.
+    /// Returns the paths of the indexes to update. `git commit FILE` creates the commit from a temporary index,
+    /// and prepares a second index that becomes the index after the commit.
     fn indexes(&self) -> Vec<PathBuf> {
         let is_partial =
             self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));

@@ -45,7 +45,7 @@ pub fn prune(
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
-        // Data that several pruned runs share is counted once, for the last run.
+        // The size of the data that several pruned runs share is added only to the size of the last run.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };

@@ -95,7 +95,8 @@ impl Raised<'_> {
 }
 
 impl TreeQuery<'_> {
-    /// Sorts open findings first, then mandatory findings, then findings by severity and location.
+    /// Returns the findings in this order: open before closed findings, then mandatory before optional findings,
+    /// then by severity and location.
     pub fn findings(self) -> Result<Vec<TreeFinding>, RunError> {
         let rows = self.journal.runs(None)?;
         let mut raised = Vec::new();

@@ -36,7 +36,8 @@ pub(crate) enum DismissalKind {
     Discarded,
 }
 
-/// The options or fields as the person gave them. Options can contradict each other.
+/// The options or form fields with which a person rules. The values are not checked and can contradict each
+/// other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulingInput<'a> {
     pub(crate) word: Option<RulingChoice>,

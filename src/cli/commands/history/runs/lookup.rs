@@ -68,7 +68,7 @@ pub(crate) struct Recalled {
     pub(crate) settings: Settings,
     pub(crate) plan: Plan,
     pub(crate) events: Vec<Event>,
-    /// The user's choice how to settle disputes, from this command or from the start of the run.
+    /// The route that the user chose for disputes, in this command or at the start of the run.
     pub(crate) chosen: Option<Route>,
     /// The judges from the current settings. The list is empty if the run's plan already contains a judge.
     pub(crate) judges: Vec<Agent>,
