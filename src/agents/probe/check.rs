@@ -26,7 +26,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// Whether the answer contains the nonce. If there is no answer, the field contains the error.
+    /// `Ok(true)` if the answer contains the nonce, and an error if the agent gave no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,

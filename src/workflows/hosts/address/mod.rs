@@ -3,7 +3,7 @@
 //! A user names a request by its web address, or by its number. With a number, the repository is that of a git remote,
 //! or that of the job of a continuous integration service. Without a number, the job states the number, too.
 //!
-//! The kind of an unknown host is taken from the settings, from the variables of the service, from the form of
+//! The kind of an unknown host is taken from the variables of the service, from the form of
 //! the web address, or from the first label of the host's name, in this order.
 
 mod hosts;
@@ -45,14 +45,6 @@ impl RequestAddress {
     }
 }
 
-/// What the settings state about the host.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HostSettings<'a> {
-    pub kind: Option<HostKind>,
-    /// The address of the REST API.
-    pub api: Option<&'a str>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AddressError {
     #[error("`{0}` is neither the number nor the address of a pull request")]
@@ -89,16 +81,11 @@ impl Advice for AddressError {
 ///
 /// `wanted` is a number (`7`, `#7`, `!7`), a web address, or empty for the request of the current job. `remote` is the
 /// address of a git remote.
-pub fn find(
-    wanted: &str,
-    remote: Option<&str>,
-    settings: HostSettings<'_>,
-    env: Variables<'_>,
-) -> Result<RequestAddress, AddressError> {
+pub fn find(wanted: &str, remote: Option<&str>, env: Variables<'_>) -> Result<RequestAddress, AddressError> {
     let wanted = wanted.trim();
     if wanted.contains("://") {
         let (place, number) = repository::of_link(wanted, env).ok_or_else(|| invalid(wanted))?;
-        return with_host(place, number, settings, env);
+        return with_host(place, number, env);
     }
     let number = if wanted.is_empty() {
         hosts::number_of_job(env).ok_or(AddressError::NoNumber)?
@@ -108,7 +95,7 @@ pub fn find(
     };
     let place =
         remote.and_then(|remote| repository::of_remote(remote, env)).or_else(|| hosts::repository_of_job(env));
-    with_host(place.ok_or(AddressError::NoHost(number))?, number, settings, env)
+    with_host(place.ok_or(AddressError::NoHost(number))?, number, env)
 }
 
 fn invalid(wanted: &str) -> AddressError {
@@ -120,23 +107,16 @@ fn invalid(wanted: &str) -> AddressError {
     AddressError::Invalid(shown)
 }
 
-fn with_host(
-    place: RepositoryAddress,
-    number: u64,
-    settings: HostSettings<'_>,
-    env: Variables<'_>,
-) -> Result<RequestAddress, AddressError> {
+fn with_host(place: RepositoryAddress, number: u64, env: Variables<'_>) -> Result<RequestAddress, AddressError> {
     let RepositoryAddress { server, owner, repository, kind: by_form } = place;
     let job = hosts::job_server(env).filter(|job| job.server.host == server.host);
-    let kind = settings
-        .kind
-        .or_else(|| hosts::known(&server.host))
+    let kind = hosts::known(&server.host)
         .or(job.as_ref().map(|job| job.kind))
         .or(by_form)
         .or_else(|| hosts::by_label(&server.host))
         .ok_or_else(|| AddressError::UnknownKind(server.host.clone()))?;
-    let stated = settings.api.map(str::to_owned).or_else(|| job.filter(|job| job.kind == kind)?.api);
-    let api = stated.unwrap_or_else(|| hosts::default_api(kind, &server));
+    let api = job.filter(|job| job.kind == kind).and_then(|job| job.api);
+    let api = api.unwrap_or_else(|| hosts::default_api(kind, &server));
     let api = api.trim_end_matches('/').to_owned();
     if let Err(why) = origin(&api) {
         return Err(AddressError::InvalidApi { address: api, why });

@@ -1,3 +1,5 @@
+//! Tests of the addresses of pull requests: links, remotes, and the variables of jobs.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use rstest::rstest;
@@ -31,9 +33,9 @@ const GITLAB_CI: &[(&str, &str)] = &[
 const LOOPBACK: &[(&str, &str)] =
     &[("GITHUB_SERVER_URL", "http://127.0.0.1:8080"), ("GITHUB_API_URL", "http://127.0.0.1:8080/api/v3")];
 
-fn found(wanted: &str, remote: Option<&str>, settings: HostSettings<'_>, env: &[(&str, &str)]) -> String {
+fn found(wanted: &str, remote: Option<&str>, env: &[(&str, &str)]) -> String {
     let variable = |name: &str| env.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-    match find(wanted, remote, settings, &variable) {
+    match find(wanted, remote, &variable) {
         Ok(RequestAddress { kind, host, api, owner, repository, number }) => {
             format!("{kind:?} {host} {api} {owner} {repository} {number}")
         }
@@ -80,7 +82,7 @@ fn found(wanted: &str, remote: Option<&str>, settings: HostSettings<'_>, env: &[
     "`ftp://***@x/o/r/pull/7` is neither the number nor the address of a pull request"
 )]
 fn a_link_names_host_repository_and_number(#[case] link: &str, #[case] expected: &str) {
-    assert_eq!(found(link, None, HostSettings::default(), NO_JOB), expected);
+    assert_eq!(found(link, None, NO_JOB), expected);
 }
 
 #[rstest]
@@ -103,7 +105,7 @@ fn a_link_names_host_repository_and_number(#[case] link: &str, #[case] expected:
 )]
 fn a_remote_names_host_and_repository(#[case] remote: &str, #[case] expected: &str) {
     for number in ["7", "#7", " !7 "] {
-        assert_eq!(found(number, Some(remote), HostSettings::default(), NO_JOB), expected);
+        assert_eq!(found(number, Some(remote), NO_JOB), expected);
     }
 }
 
@@ -113,7 +115,7 @@ fn a_remote_names_host_and_repository(#[case] remote: &str, #[case] expected: &s
 #[case(GITLAB_CI, "GitLab code.example https://code.example/gitlab/api/v4 group/sub r 7")]
 #[case(NO_JOB, "the number of the pull request is missing")]
 fn a_job_names_everything(#[case] env: &[(&str, &str)], #[case] expected: &str) {
-    assert_eq!(found("", None, HostSettings::default(), env), expected);
+    assert_eq!(found("", None, env), expected);
 }
 
 #[rstest]
@@ -130,23 +132,15 @@ fn variables_of_a_job_describe_its_own_server_only(
     #[case] env: &[(&str, &str)],
     #[case] expected: &str,
 ) {
-    assert_eq!(found("7", Some(remote), HostSettings::default(), env), expected);
+    assert_eq!(found("7", Some(remote), env), expected);
 }
 
-#[rstest]
-#[case(Some(HostKind::Gitea), None, "Gitea git.example https://git.example/api/v1 o r 7")]
-#[case(Some(HostKind::GitLab), Some("https://api.example/v4/"), "GitLab git.example https://api.example/v4 o r 7")]
-#[case(
-    Some(HostKind::GitLab),
-    Some("http://api.example/v4"),
-    "the address `http://api.example/v4` of the API is invalid: the address of api.example does not use https"
-)]
-fn settings_describe_an_unknown_host(
-    #[case] kind: Option<HostKind>,
-    #[case] api: Option<&str>,
-    #[case] expected: &str,
-) {
-    assert_eq!(found("7", Some("git@git.example:o/r.git"), HostSettings { kind, api }, NO_JOB), expected);
+#[test]
+fn a_token_is_never_sent_without_encryption() {
+    let env = [("GITHUB_SERVER_URL", "https://git.example"), ("GITHUB_API_URL", "http://api.example/v3")];
+    let expected =
+        "the address `http://api.example/v3` of the API is invalid: the address of api.example does not use https";
+    assert_eq!(found("7", Some("git@git.example:o/r.git"), &env), expected);
 }
 
 #[test]
@@ -155,9 +149,12 @@ fn graphql_is_beside_the_rest_api() {
         ("https://api.github.com", "https://api.github.com/graphql"),
         ("https://git.example/api/v3", "https://git.example/api/graphql"),
     ] {
-        let env = |_: &str| None;
-        let settings = HostSettings { kind: Some(HostKind::GitHub), api: Some(api) };
-        let address = find("https://git.example/o/r/pull/1", None, settings, &env).unwrap();
+        let env = |name: &str| match name {
+            "GITHUB_SERVER_URL" => Some("https://git.example".to_owned()),
+            "GITHUB_API_URL" => Some(api.to_owned()),
+            _ => None,
+        };
+        let address = find("https://git.example/o/r/pull/1", None, &env).unwrap();
         assert_eq!(address.graphql(), expected);
     }
 }

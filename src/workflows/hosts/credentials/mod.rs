@@ -61,13 +61,9 @@ impl Credential {
         Self::new(HostKind::GitHub, token.to_owned(), CredentialSource::Variable("GH_TOKEN"))
     }
 
-    pub fn source(&self) -> CredentialSource {
+    #[cfg(test)]
+    pub(crate) fn source(&self) -> CredentialSource {
         self.source
-    }
-
-    /// Whether the token is of a kind that can never publish comments.
-    pub fn is_read_only(&self) -> bool {
-        self.source == CredentialSource::Variable("CI_JOB_TOKEN")
     }
 
     pub(crate) fn header(&self) -> &'static str {

@@ -1,3 +1,5 @@
+//! Tests of the search for a token: which host a variable belongs to, and what the hosts' programs state.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -5,10 +7,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use rstest::rstest;
 
 use super::*;
-use crate::workflows::hosts::address::{self, HostSettings};
+use crate::workflows::hosts::address;
 
 fn address(link: &str, api: Option<&str>, env: Variables<'_>) -> RequestAddress {
-    address::find(link, None, HostSettings { kind: None, api }, env).unwrap()
+    let found = address::find(link, None, env).unwrap();
+    RequestAddress { api: api.map_or(found.api, str::to_owned), ..found }
 }
 
 fn source(link: &str, api: Option<&str>, env: &[(&str, &str)]) -> Option<CredentialSource> {
@@ -65,7 +68,6 @@ fn no_token_is_sent_to_an_api_on_another_host() {
     assert_eq!(source(ENTERPRISE, Some("https://other.example"), &job), None);
 }
 
-/// Writes a program that prints `output` if its arguments, or its input without arguments, contain `expected`.
 fn program(folder: &Path, name: &str, script: &str) {
     let path = folder.join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();

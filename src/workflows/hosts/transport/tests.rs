@@ -1,3 +1,5 @@
+//! Tests of requests, repetitions, rate limits, redirects and pages, with a server on a loopback socket.
+
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cell::RefCell;

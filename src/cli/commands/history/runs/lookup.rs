@@ -180,8 +180,8 @@ impl ReportsInTree {
 }
 
 /// Fails if the tree has changed since the run stopped, because a resumed run would mix the coder's changes with
-/// other changes (reliability requirement N4). Reports that Glee wrote into the tree are no changes. `folder` is the
-/// folder of the run.
+/// other changes (reliability requirement N4). A report that Glee wrote into the tree does not count as
+/// a change. `folder` is the folder of the run.
 pub(crate) fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,

@@ -64,7 +64,7 @@ impl HookFiles {
         Self { earlier: own.with_extension(script::EARLIER), own }
     }
 
-    /// Whether the hook in place is Glee's. `None` if there is no hook.
+    /// Returns whether Glee wrote the installed hook, or `None` if no hook is installed.
     pub(crate) fn is_own(&self, hook: Hook) -> Result<Option<bool>, CommandError> {
         let unreadable = |error| CommandError::caused(format!("cannot read `{}`", self.own.display()), error);
         match fs::symlink_metadata(&self.own) {

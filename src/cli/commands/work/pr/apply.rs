@@ -16,7 +16,7 @@ pub(crate) fn apply(
     globals: &Globals,
 ) -> Result<(), HostError> {
     let RequestOnHost { host, request } = on_host;
-    for comments in publication.comments.chunks(host.batch().max(1)) {
+    for comments in batches(&publication.comments, host.batch()) {
         match host.comment(request, comments) {
             Err(HostError::Refused { .. }) => one_by_one(on_host, comments, globals)?,
             done => done?,
@@ -35,6 +35,13 @@ pub(crate) fn apply(
         host.summarise(request, summary.existing.as_ref(), &summary.body)?;
     }
     host.check(request, &publication.check)
+}
+
+/// Splits comments into the groups that a host accepts or rejects as a whole: at most `size` comments on lines, or one
+/// comment on a whole file.
+fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewComment]> {
+    let groups = comments.chunk_by(|one, next| one.line.is_some() && next.line.is_some());
+    groups.flat_map(move |group| group.chunks(size.max(1)))
 }
 
 /// Starts the threads of a batch that the host refused, each on its own. If the host refuses the line of a comment,
@@ -79,4 +86,26 @@ pub(crate) fn summary(publication: &Publication) -> String {
         Some("the check".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A batch that was partly posted would be posted again after the refusal of its file comment.
+    #[test]
+    fn a_comment_on_a_file_is_a_batch_of_its_own() {
+        let comment = |line| NewComment { path: "a".to_owned(), line, start_line: None, body: String::new() };
+        let comments = [Some(1), Some(2), Some(3), None, None, Some(4)].map(comment);
+        let lines = |size| -> Vec<Vec<Option<u32>>> {
+            batches(&comments, size).map(|batch| batch.iter().map(|comment| comment.line).collect()).collect()
+        };
+        assert_eq!(
+            lines(30),
+            [vec![Some(1), Some(2), Some(3)], vec![None], vec![None], vec![Some(4)]],
+            "of a large size"
+        );
+        assert_eq!(lines(2)[..2], [vec![Some(1), Some(2)], vec![Some(3)]]);
+        assert_eq!(lines(0).len(), 6);
+    }
 }

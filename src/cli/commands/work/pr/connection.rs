@@ -3,7 +3,7 @@
 use crate::cli::context::{CommandError, Globals, place};
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
-use crate::workflows::hosts::address::{self, HostSettings};
+use crate::workflows::hosts::address;
 use crate::workflows::hosts::{Host, HostError, PullRequest, RequestState};
 
 /// A pull request on its host.
@@ -18,7 +18,7 @@ impl RequestOnHost {
         let workspace = place::workspace(globals)?;
         let remote = workspace.remote_address();
         let env = |name: &str| std::env::var(name).ok();
-        let address = address::find(wanted, remote.as_deref(), HostSettings::default(), &env)?;
+        let address = address::find(wanted, remote.as_deref(), &env)?;
         let host = crate::workflows::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
         let request = host.request().map_err(failed)?;
         Ok(Self { host, request })
