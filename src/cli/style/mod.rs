@@ -221,7 +221,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps the lines of `text` that are wider than `width` columns. A command in backticks stays on one line, so that it
+/// Wraps the lines of `text` that are wider than `width` columns. A command in backticks stays on one line, so
+/// that it
 /// can be copied.
 pub fn fit(text: &str, width: usize) -> String {
     const NO_BREAK_SPACE: &str = "\u{a0}";

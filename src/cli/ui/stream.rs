@@ -14,7 +14,8 @@ pub fn out(text: &str) -> io::Result<()> {
     }
 }
 
-/// Ignores errors, because an error of stderr cannot be reported. On a terminal, long lines are wrapped between words.
+/// Ignores errors, because an error of stderr cannot be reported. On a terminal, long lines are wrapped between
+/// words.
 pub fn err(text: &str) {
     let width = Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
     let text = width.map_or_else(|| text.to_owned(), |width| style::fit(text, width));

@@ -38,7 +38,8 @@ pub fn new_seed() -> u64 {
     hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
-/// Draws up to `size` dismissals by judges other than `judge`. Expired dismissals are left out. The same history and `seed` always give the same
+/// Draws up to `size` dismissals by judges other than `judge`. Expired dismissals are left out. The same history
+/// and `seed` always give the same
 /// sample.
 pub fn sample(
     journal: &Journal,

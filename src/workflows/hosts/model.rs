@@ -24,7 +24,8 @@ pub trait Host {
     /// Reads all threads and comments of the pull request, the oldest first.
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError>;
 
-    /// Starts one thread for each comment. `comments` are comments on lines, or a single comment on a whole file. Fails
+    /// Starts one thread for each comment. `comments` are comments on lines, or a single comment on a whole
+    /// file. Fails
     /// without starting a thread if the host rejects one of the comments.
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
 

@@ -35,7 +35,8 @@ impl Blocking {
     }
 }
 
-/// The exit policy: a check succeeds if the exit of the review would be 0, and fails if mandatory findings are open or
+/// The exit policy: a check succeeds if the exit of the review would be 0, and fails if mandatory findings are
+/// open or
 /// disputes wait. The check is neutral if the review has no result, and in the mode `warn`.
 pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
     let blocking = Blocking::of(review);

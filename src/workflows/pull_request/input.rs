@@ -29,7 +29,8 @@ pub struct RequestDispute {
     /// The ruling for a hidden marker, from which it binds without the history. `None` while the dispute is open.
     /// `by.person` is the login name of the person who ruled, if a person ruled.
     pub shared: Option<SharedRuling>,
-    /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all objections and
+    /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all
+    /// objections and
     /// rulings in the thread.
     pub is_new: bool,
 }

@@ -1,11 +1,13 @@
 //! Publishes a review on a pull request, and settles disputes in its conversation.
 //!
-//! All functions are pure. [`replies()`] returns what people said to Glee, and [`plan`] returns what has to be published.
+//! All functions are pure. [`replies()`] returns what people said to Glee, and [`plan`] returns what has to be
+//! published.
 //! The conversation on the host is the only state. Hidden markers in comments of Glee contain what Glee said before
 //! (`marker`), so a publication that stops at any point is completed by the next plan without repetitions.
 //!
 //! `threads` finds the thread of each finding, `standing` is the state of a finding after
-//! all disputes, `statements` decides what is due in a thread, `placement` finds the lines of a new comment, and `text` contains the bodies of all comments.
+//! all disputes, `statements` decides what is due in a thread, `placement` finds the lines of a new comment, and
+//! `text` contains the bodies of all comments.
 
 mod check;
 mod input;

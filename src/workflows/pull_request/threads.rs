@@ -1,7 +1,8 @@
 //! Finds the thread of each finding.
 //!
 //! A finding continues a thread if the thread's marker names the finding, else if the rules that bind rulings across
-//! runs recognise the finding. If the block of the thread was edited, the finding continues the thread if their words
+//! runs recognise the finding. If the block of the thread was edited, the finding continues the thread if their
+//! words
 //! match and the finding is near the thread, or if no other finding of the file has the same title.
 
 use std::collections::{BTreeMap, BTreeSet};

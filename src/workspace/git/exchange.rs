@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::history::{MAX_RECORD, Refusal};
 use crate::system::private;
-use crate::workspace::git::plumbing::{GitObject, Objects, Repository};
+use crate::workspace::git::objects::{GitObject, Objects};
+use crate::workspace::git::plumbing::Repository;
 use crate::workspace::git::{object_id, path_bytes};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 

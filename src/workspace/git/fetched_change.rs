@@ -98,7 +98,8 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    /// Fetches the head commit and the base commit by their ids. If the repository refuses this, fetches the refs that
+    /// Fetches the head commit and the base commit by their ids. If the repository refuses this, fetches the
+    /// refs that
     /// contain the commits.
     fn commits(&self) -> Result<()> {
         let ChangeSource { head, base, head_ref, base_branch, .. } = *self.source;
@@ -138,7 +139,8 @@ impl Fetch<'_> {
         find()
     }
 
-    /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee. Git itself
+    /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee. Git
+    /// itself
     /// would fetch each content on its own.
     fn missing_blobs(&self, from: &str) -> Result<()> {
         let promisor = self.git.call(["config", "--get-regexp", r"^remote\..*\.promisor$"]).answer()?;

@@ -22,7 +22,8 @@ use crate::config::files::paths;
 use crate::history::store::Journal;
 use crate::history::{Extent, store};
 use crate::system::{files, private};
-use crate::workspace::git::plumbing::{GitObject, Repository, object_id};
+use crate::workspace::git::objects::GitObject;
+use crate::workspace::git::plumbing::{Repository, object_id};
 use crate::workspace::git::{path_bytes, remote_address};
 use crate::workspace::{Result, Workspace, WorkspaceError};
 

@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::domain::SkipReason;
 use crate::system::private;
+use crate::workspace::git::objects::Objects;
 use crate::workspace::git::path_bytes;
 use crate::workspace::{Result, WorkspaceError};
 
@@ -242,7 +242,7 @@ impl Repository {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(WorkspaceError::Start)?;
         let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).expect("both are piped");
-        Ok(Objects { child, stdin, stdout: BufReader::new(stdout) })
+        Ok(Objects::of(child, stdin, stdout))
     }
 }
 
@@ -381,83 +381,6 @@ fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<(
         return is_killed.then_some(why);
     }
     None
-}
-
-/// A running `git cat-file` process that can read any number of objects.
-pub(crate) struct Objects {
-    child: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum GitObject {
-    Bytes(Vec<u8>),
-    /// The size of the object exceeds the caller's limit.
-    Larger,
-    Missing,
-}
-
-impl GitObject {
-    pub(crate) fn bytes(self) -> Result<Vec<u8>, SkipReason> {
-        match self {
-            Self::Bytes(bytes) => Ok(bytes),
-            Self::Larger => Err(SkipReason::Oversized),
-            Self::Missing => Err(SkipReason::Unreadable),
-        }
-    }
-}
-
-impl Objects {
-    /// Reads the file `<id>:<path>`. The path must not contain a line break. A folder counts as a missing file.
-    pub(crate) fn read_file(&mut self, name: &str) -> Result<GitObject> {
-        match self.header("info", name)? {
-            Some((_, kind)) if kind == "blob" => self.read(name, u64::MAX),
-            _ => Ok(GitObject::Missing),
-        }
-    }
-
-    /// Reads an object of at most `cap` bytes. `id` is an object id, or `<id>:<path>` without a line break.
-    pub(crate) fn read(&mut self, id: &str, cap: u64) -> Result<GitObject> {
-        let Some((size, _)) = self.header("info", id)? else {
-            return Ok(GitObject::Missing);
-        };
-        if size > cap {
-            return Ok(GitObject::Larger);
-        }
-        if self.header("contents", id)?.is_none() {
-            return Ok(GitObject::Missing);
-        }
-        let mut bytes = vec![0; usize::try_from(size).map_err(|error| broken(io::Error::other(error)))?];
-        self.stdout.read_exact(&mut bytes).map_err(broken)?;
-        self.stdout.read_exact(&mut [0]).map_err(broken)?;
-        Ok(GitObject::Bytes(bytes))
-    }
-
-    /// Parses the reply `<id> <type> <size>`. Returns `None` for other replies, such as `<id> missing`.
-    fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
-        writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
-        let mut line = Vec::new();
-        if self.stdout.read_until(b'\n', &mut line).map_err(broken)? == 0 {
-            return Err(broken(io::ErrorKind::UnexpectedEof.into()));
-        }
-        let line = String::from_utf8_lossy(&line);
-        let mut words = line.trim_end().rsplit(' ');
-        let size = words.next().and_then(|word| word.parse().ok());
-        let kind = words.next().filter(|kind| matches!(*kind, "blob" | "tree" | "commit" | "tag"));
-        Ok(size.zip(kind.map(str::to_owned)))
-    }
-}
-
-fn broken(source: io::Error) -> WorkspaceError {
-    WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }
-}
-
-impl Drop for Objects {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
 }
 
 /// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has the git mode, two further words

@@ -9,8 +9,9 @@ use crate::config::files::rulings::{FOLDER, MAX_BYTES, is_note};
 use crate::domain::Anchor;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::text_files;
+use crate::workspace::git::objects::GitObject;
 use crate::workspace::git::path_bytes;
-use crate::workspace::git::plumbing::{GitObject, records};
+use crate::workspace::git::plumbing::records;
 use crate::workspace::select::{Ignores, walk};
 use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
 

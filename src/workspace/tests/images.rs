@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use super::*;
 
@@ -366,4 +366,122 @@ fn staging_what_changed_leaves_what_was_staged_in_part() {
     assert_eq!([index("whole.rs"), index("part.rs"), index("new.rs")], [b"3\n", b"1\n", b"3\n"]);
     assert!(index("gone.rs").is_empty());
     assert_eq!(restage(true).staged, [""; 0], "once is enough");
+}
+
+#[test]
+fn snapshots_survive_rewritten_history_and_the_loss_of_every_object() {
+    for packed in [false, true] {
+        let tree = Tree::git();
+        rich(&tree);
+        if packed {
+            tree.run(&["gc", "-q"]);
+        }
+        let before = everything(&tree.root());
+        tree.keep();
+        tree.write("clean.rs", "coder\n");
+        tree.run(&["rm", "-q", "deep/er/file.rs"]);
+        tree.after_coder_call();
+        tree.run(&["checkout", "-q", "--orphan", "fresh"]);
+        tree.run(&["add", "-A"]);
+        tree.run(&["commit", "-q", "-m", "fresh"]);
+        tree.run(&["branch", "-D", "main"]);
+        tree.run(&["reflog", "expire", "--expire=now", "--all"]);
+        tree.run(&["gc", "-q", "--prune=now"]);
+        assert_eq!(tree.run(&["for-each-ref", "--format=%(refname)"]), "refs/heads/fresh\n");
+        assert_eq!(tree.undo().files, 2);
+        assert_eq!(everything(&tree.root()), before);
+        std::fs::remove_dir_all(tree.root().join(".git/objects")).unwrap();
+        std::fs::create_dir(tree.root().join(".git/objects")).unwrap();
+        assert_eq!(tree.redo().files, 2);
+        assert_eq!(tree.undo().files, 2);
+        assert_eq!(everything(&tree.root()), before);
+    }
+}
+
+#[test]
+fn objects_that_cannot_be_linked_are_copied_and_no_others() {
+    let Ok(shared) = tempfile::tempdir_in("/dev/shm") else { return };
+    let state = shared.path().join("state");
+    for packed in [false, true] {
+        let run = RunId(format!("packed-{packed}"));
+        let tree = Tree::git();
+        if shared.path().metadata().unwrap().dev() == tree.root().metadata().unwrap().dev() {
+            return;
+        }
+        tree.write("large-and-gone.bin", blake3::Hasher::new().finalize_xof_bytes(1 << 20));
+        tree.commit("one");
+        tree.remove("large-and-gone.bin");
+        rich(&tree);
+        if packed {
+            tree.run(&["gc", "-q"]);
+        }
+        let before = everything(&tree.root());
+        tree.open().keep(&run, &state).unwrap();
+        tree.write("clean.rs", "coder\n");
+        tree.open().after_coder_call(&run, &state).unwrap();
+        let kept = everything(&state.join("kept").join(&run.0));
+        assert!(kept.values().map(|(_, bytes)| bytes.len()).sum::<usize>() < 1 << 19, "only what the tree needs");
+        assert!(kept.values().all(|(mode, _)| mode & 0o077 == 0), "{:?}", kept.keys());
+        std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
+        assert_eq!(tree.open().undo(&run, &KEPT, &UndoOptions::default(), &state).unwrap().files, 1);
+        assert_eq!(everything(&tree.root()), before);
+    }
+}
+
+/// Incompressible bytes.
+trait Bytes {
+    fn finalize_xof_bytes(&self, length: usize) -> Vec<u8>;
+}
+
+impl Bytes for blake3::Hasher {
+    fn finalize_xof_bytes(&self, length: usize) -> Vec<u8> {
+        let mut bytes = vec![0; length];
+        self.finalize_xof().fill(&mut bytes);
+        bytes
+    }
+}
+
+#[test]
+fn snapshots_are_private() {
+    for make in MAKES {
+        let tree = make();
+        rich(&tree);
+        tree.open();
+        tree.keep();
+        tree.write("clean.rs", "coder\n");
+        tree.write("private.key", "more\n");
+        tree.after_coder_call();
+        tree.undo();
+        tree.redo();
+        let mut waiting = vec![tree.state()];
+        while let Some(path) = waiting.pop() {
+            let meta = path.symlink_metadata().unwrap();
+            // A file with another hard link is an object of the user's repository.
+            assert!(
+                meta.nlink() > 1 && meta.is_file() || meta.mode() & 0o077 == 0,
+                "{:o} {}",
+                meta.mode(),
+                path.display()
+            );
+            if meta.is_dir() {
+                waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+    }
+}
+
+#[test]
+fn sparse_files_stay_missing_and_one_that_the_coder_made_sparse_is_restored() {
+    let tree = Tree::git();
+    tree.write("sparse.py", "1\n");
+    tree.write("b.py", "1\n");
+    tree.commit("one");
+    tree.run(&["update-index", "--skip-worktree", "sparse.py"]);
+    tree.remove("sparse.py");
+    tree.keep();
+    tree.run(&["update-index", "--skip-worktree", "b.py"]);
+    tree.remove("b.py");
+    tree.after_coder_call();
+    assert_eq!(tree.undo().files, 1);
+    assert_eq!((tree.read("b.py"), tree.has("sparse.py")), ("1\n".to_owned(), false));
 }

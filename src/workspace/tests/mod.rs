@@ -157,3 +157,16 @@ fn paths(paths: &[&str]) -> TargetSpec {
 fn names(target: &Target) -> Vec<&str> {
     target.files.iter().map(|file| file.path.as_str()).collect()
 }
+
+/// A tree in a git repository, and a tree outside git.
+const MAKES: [fn() -> Tree; 2] = [Tree::git, Tree::plain];
+
+impl Tree {
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.root().join(path).symlink_metadata().is_ok()
+    }
+}

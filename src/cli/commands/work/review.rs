@@ -236,7 +236,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
-/// Runs the review, for a hook of git if a `limit` is given. If `limit` is shorter than `budget.duration`, the review ends after the duration `limit`.
+/// Runs the review, for a hook of git if a `limit` is given. If `limit` is shorter than `budget.duration`, the
+/// review ends after the duration `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")

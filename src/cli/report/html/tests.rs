@@ -1,4 +1,5 @@
-//! Tests that the page is well-formed whatever the texts are, that it shows everything, and that its size is bounded.
+//! Tests that the page is well-formed whatever the texts are, that it shows everything, and that its size is
+//! bounded.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -241,7 +242,8 @@ fn poisoned<T: Serialize + DeserializeOwned>(value: &T, number: &mut usize) -> T
     serde_json::from_value(json).unwrap()
 }
 
-/// Parses HTML more strictly than a browser: elements are nested, attributes are quoted, and every other `<`, `>` and
+/// Parses HTML more strictly than a browser: elements are nested, attributes are quoted, and every other `<`,
+/// `>` and
 /// `&` is escaped. Returns the elements with their attributes, and the ids and the links within the page.
 fn elements(html: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 4] = ["meta", "link", "input", "br"];

@@ -140,7 +140,8 @@ impl Work {
         row(style, elapsed, padded, &doing, &agent.activity)
     }
 
-    /// The progress of the whole run, as in `3 of 24 reviews · 45,210 tokens · $0.42 so far`. `hidden` is the number of
+    /// The progress of the whole run, as in `3 of 24 reviews · 45,210 tokens · $0.42 so far`. `hidden` is the
+    /// number of
     /// agents at work without a live line.
     pub(crate) fn total(&self, style: Style, hidden: usize) -> Option<String> {
         let mut facts = Vec::new();

@@ -14,7 +14,8 @@
 //! The API has to be on the same host, on the host's subdomain `api`, or at the address that the variables of
 //! the job name (`GITHUB_API_URL`, `CI_API_V4_URL`). No token is sent to another API.
 //!
-//! Without such a variable, Glee starts `gh auth token`, `glab config get token` or `tea login helper get`, which state
+//! Without such a variable, Glee starts `gh auth token`, `glab config get token` or `tea login helper get`,
+//! which state
 //! the token that the user has stored for exactly this host.
 
 mod owners;

@@ -130,7 +130,8 @@ impl GitHub {
         Ok(())
     }
 
-    /// Creates a commit status. A status with the same context replaces the earlier one. Statuses have no neutral state.
+    /// Creates a commit status. A status with the same context replaces the earlier one. Statuses have no
+    /// neutral state.
     fn status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let state = if check.state == CheckState::Failure { "failure" } else { "success" };
         let description: String = check.title.chars().take(DESCRIPTION).collect();
@@ -200,7 +201,8 @@ impl Host for GitHub {
         self.transport.create::<CreatedAnswer>(&path, &json!({ "body": body }), what).map(drop)
     }
 
-    /// Returns false if the token is not allowed to resolve threads: the token of GitHub Actions needs the permission to
+    /// Returns false if the token is not allowed to resolve threads: the token of GitHub Actions needs the
+    /// permission to
     /// write contents, but can comment without this permission.
     fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         match self.graph().set_resolved(&thread.id, is_resolved) {

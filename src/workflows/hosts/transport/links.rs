@@ -27,7 +27,8 @@ pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }
 
-/// Returns the address that an answer from the address `from` refers to. The origin has to stay the same, because the
+/// Returns the address that an answer from the address `from` refers to. The origin has to stay the same,
+/// because the
 /// next request contains the token.
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;

@@ -2,16 +2,19 @@
 //!
 //! # What is repeated
 //!
-//! Requests with GET, PATCH and PUT and queries of GraphQL have the same effect when they are sent twice. So they are
+//! Requests with GET, PATCH and PUT and queries of GraphQL have the same effect when they are sent twice. So
+//! they are
 //! repeated after a status from 500 on, a broken connection, or a timeout. A request that creates something
 //! ([`Transport::create`]) is repeated only if the host has certainly not processed the request: after a failed
 //! connection attempt, or after an answer that states a rate limit. If the answer to such a request is lost,
-//! the call fails with [`HostError::Unreachable`], and the caller has to read the conversation again to learn whether
+//! the call fails with [`HostError::Unreachable`], and the caller has to read the conversation again to learn
+//! whether
 //! the host has processed the request.
 //!
 //! # Proxies and certificates
 //!
-//! The variables `ALL_PROXY`, `HTTPS_PROXY` and `HTTP_PROXY` (also in lower case) name a proxy for HTTP, and `NO_PROXY`
+//! The variables `ALL_PROXY`, `HTTPS_PROXY` and `HTTP_PROXY` (also in lower case) name a proxy for HTTP, and
+//! `NO_PROXY`
 //! lists exceptions. Loopback addresses never use a proxy. SOCKS proxies and git's setting `http.proxy` are not
 //! supported. The trusted certificates are those of Mozilla, or those of the file that `GIT_SSL_CAINFO` or
 //! `SSL_CERT_FILE` names. Certificates that are installed in the operating system are not read, so a company's own
@@ -241,7 +244,8 @@ impl Transport {
         network::reply(result)
     }
 
-    /// Waits until the minimum time since the last creation has passed. This time does not count as waiting at limits.
+    /// Waits until the minimum time since the last creation has passed. This time does not count as waiting at
+    /// limits.
     fn space(&self) {
         let now = self.clock.now();
         if let Some(last) = self.last_creation.get() {

@@ -1,4 +1,5 @@
-//! The texts of comments, as Markdown. Text of agents and people is redacted and cannot add markup, links or mentions.
+//! The texts of comments, as Markdown. Text of agents and people is redacted and cannot add markup, links or
+//! mentions.
 
 mod escape;
 mod finding;

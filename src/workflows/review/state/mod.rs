@@ -1,5 +1,6 @@
 //! The state of a review, computed by applying its recorded events in order.
 
+mod calls;
 mod questions;
 mod rechecks;
 
@@ -10,14 +11,10 @@ use crate::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, CallMetadata, Coverage, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FailureKind, FileChange, Finding, FindingId, Lowered, Objector,
-    RawFinding, Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
+    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute, DisputeNumber,
+    EarlierDispute, ExitReason, FileChange, Finding, FindingId, Lowered, Objector, RawFinding, Recheck, Response,
+    ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
 };
-
-/// If a reviewer gives no valid answer to this number of re-check requests, Glee does not ask the reviewer again
-/// in the round.
-const RECHECKS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RecordedCall {
@@ -406,76 +403,6 @@ impl ReviewState {
         finding.mandatory = false;
         let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
         self.lowered.insert(id, Lowered { was, dispute });
-    }
-
-    fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
-        let is_given = match call.purpose {
-            Purpose::Enforce { .. } => true,
-            // A call to repair failed checks does not withdraw the coder's earlier responses.
-            Purpose::Repair { .. } => false,
-            _ => call.purpose.is_coder() && self.is_first_attempt(call),
-        };
-        if is_given {
-            for id in self.items(&call.purpose) {
-                self.asked_after.insert(id, self.tree_changes.len());
-                self.responses.remove(&id);
-            }
-        }
-        if let Purpose::Enforce { .. } = call.purpose {
-            for id in self.items(&call.purpose) {
-                *self.enforced.entry(id).or_default() += 1;
-            }
-        }
-        match answer {
-            CallAnswer::Respond { responses, .. } => {
-                for response in responses {
-                    self.responses.insert(response.finding, response.clone());
-                    // A new response from the coder invalidates the earlier re-checks of the finding.
-                    self.checks.remove(&response.finding);
-                    self.unanswered_checks.retain(|(id, _), _| *id != response.finding);
-                }
-            }
-            CallAnswer::Recheck { checks } => {
-                let asked = self.recheck_items(&call.agent);
-                for check in checks {
-                    let own = self.checks.entry(check.finding).or_default();
-                    own.insert(call.agent.clone(), check.clone());
-                }
-                let left_out = asked.into_iter().filter(|id| checks.iter().all(|check| check.finding != *id));
-                self.count_unanswered(left_out.collect(), &call.agent, 1);
-            }
-            CallAnswer::Invalid { .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
-                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, 1);
-            }
-            CallAnswer::Failed { cause, .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
-                let tries = if cause.is_some_and(FailureKind::may_pass) { 1 } else { RECHECKS };
-                self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
-            }
-            CallAnswer::Review { .. }
-            | CallAnswer::Examine { .. }
-            | CallAnswer::Defend { .. }
-            | CallAnswer::Judge { .. }
-            | CallAnswer::Compare { .. }
-            | CallAnswer::Stage { .. }
-            | CallAnswer::Work { .. }
-            | CallAnswer::Peer { .. }
-            | CallAnswer::Invalid { .. }
-            | CallAnswer::Failed { .. } => {}
-        }
-    }
-
-    /// If a call of the coder got an answer, stores the session of the call. If a call of the coder failed,
-    /// clears the stored session.
-    fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
-        if !call.purpose.is_coder() {
-            return;
-        }
-        let who = told.by.as_ref().unwrap_or(&call.agent);
-        let answered = matches!(answer, CallAnswer::Respond { .. } | CallAnswer::Invalid { .. });
-        let session = told.session.as_ref().filter(|_| answered);
-        let earlier = self.coder_session.take().filter(|(name, id, _)| name == who && Some(id) == session);
-        let used = earlier.map_or(*usage, |(_, _, used)| used.plus(*usage));
-        self.coder_session = session.map(|session| (who.clone(), session.clone(), used));
     }
 
     pub(crate) fn unmerged(&self) -> impl Iterator<Item = &CallId> {

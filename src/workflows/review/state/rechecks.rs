@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{RECHECKS, ReviewState};
+use super::ReviewState;
+use super::calls::RECHECKS;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{AgentName, EarlierDispute, Finding, FindingId, FindingState, Recheck, Relation, Role};
 

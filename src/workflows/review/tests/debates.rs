@@ -82,7 +82,8 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
 }
 
 /// The worked example, by hand: F1 80 - 10 (b) - 10 (one disagrees) + 10 (defended with a line) - 5 (80 or more, one
-/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one agrees) = 75:
+/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one
+/// agrees) = 75:
 /// a's support makes it corroborated. The observation states no confidence, so it has none.
 #[test]
 fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {

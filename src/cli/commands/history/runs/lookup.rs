@@ -158,7 +158,8 @@ pub(crate) struct ReportsInTree {
 }
 
 impl ReportsInTree {
-    /// Makes the tree the one that the run left, so that no report counts as a change of the coder. Adds the reports to
+    /// Makes the tree the one that the run left, so that no report counts as a change of the coder. Adds the
+    /// reports to
     /// the outputs of the command, which writes them again.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();

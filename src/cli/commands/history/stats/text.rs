@@ -158,7 +158,8 @@ fn values(share: Share) -> Option<(f64, f64, f64)> {
     Some((share.rate?, share.low?, share.high?))
 }
 
-/// Draws the share as a bar: solid up to the lower bound of the interval, lighter up to the rate, and lightest up to the
+/// Draws the share as a bar: solid up to the lower bound of the interval, lighter up to the rate, and lightest
+/// up to the
 /// upper bound. `None` if the bar would have too few columns.
 fn plot(style: Style, share: Share, width: usize) -> Option<String> {
     if width < PLOT.0 {

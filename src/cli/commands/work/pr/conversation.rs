@@ -168,7 +168,8 @@ fn record_ruling(
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
 
-/// Returns the dispute of an objection, and whether a judge has to rule on it. `None` if an earlier dispute about the
+/// Returns the dispute of an objection, and whether a judge has to rule on it. `None` if an earlier dispute
+/// about the
 /// finding waits for a person.
 fn record_objection(
     session: &RequestSession,
@@ -240,7 +241,8 @@ fn reopened(
     }))
 }
 
-/// Has the judge rule on disputes. Without a judge, the disputes wait for a maintainer. Returns whether the user or a
+/// Has the judge rule on disputes. Without a judge, the disputes wait for a maintainer. Returns whether the user
+/// or a
 /// signal stopped the judge.
 fn settle(session: &RequestSession, disputes: Vec<DisputeNumber>, globals: &Globals) -> Result<bool, CommandError> {
     let journal = session.journal(globals)?;

@@ -133,7 +133,8 @@ fn published(session: &RequestSession, decided: &Decided, publication: &Publicat
     printable::block(&text)
 }
 
-/// Prints the findings as annotations of the CI job, and appends them to the job summary. A report for a program, whose
+/// Prints the findings as annotations of the CI job, and appends them to the job summary. A report for a
+/// program, whose
 /// format is `shown`, stays as it is.
 fn annotate(
     session: &RequestSession,

@@ -1,4 +1,5 @@
-//! The content of the report as plain values for the templates: texts are escaped for display, numbers are formatted.
+//! The content of the report as plain values for the templates: texts are escaped for display, numbers are
+//! formatted.
 
 mod agreement;
 mod calls;

@@ -3,20 +3,20 @@
 //! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay can
 //! require answers that were not recorded. The replay reports such answers as missing.
 
+mod differences;
 mod match_findings;
+mod record;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::config::settings::Settings;
 use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Plan, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    CallMetadata, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, Finding, FindingId, Objector,
-    Outcome, Response, Route, Ruler, RulingRef, RunId, Tag,
+    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route, Ruler, RunId,
 };
 use crate::history::{queries::rows::Binding, store::Journal};
-use crate::protocol::text::printable;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
@@ -31,6 +31,7 @@ use crate::workflows::review::{
 };
 use crate::workflows::run::{error::RunError, redaction::Redaction, workflow::Step};
 use crate::workspace::root::Workspace;
+use record::RecordedCheck;
 
 #[derive(Debug)]
 pub struct Replayed {
@@ -50,7 +51,7 @@ pub fn replay(
 ) -> Result<Replayed, RunError> {
     let events = journal.events(run)?;
     let record = ReviewState::of(&events);
-    let mut plan = begun(&events).ok_or_else(|| RunError::NotStarted(run.clone()))?;
+    let mut plan = record::begun(&events).ok_or_else(|| RunError::NotStarted(run.clone()))?;
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
@@ -58,8 +59,8 @@ pub fn replay(
     let shared = SharedRulings::of_plan(workspace, &plan).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,
-        earlier: earlier(rulings::all(Some(journal), &shared)?, &record, run),
-        verdicts: verdicts(&events),
+        earlier: record::earlier(rulings::all(Some(journal), &shared)?, &record, run),
+        checks: record::checks(&events),
         record,
         state: ReviewState::default(),
         settings,
@@ -83,75 +84,12 @@ pub fn replay(
     let millis = record.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state, &settings.review);
     let outcome = view::outcome_of(&state, run, trees, journal, (exit, millis))?;
-    let mut differences = differences(&record, &state, exit);
+    let mut differences = differences::differences(&record, &state, exit);
     differences.extend(missing);
     Ok(Replayed { outcome, reviewed: sources, differences })
 }
 
 /// The plan at the start of the run, without the changes of later fix requests.
-fn begun(events: &[Event]) -> Option<Plan> {
-    events.iter().find_map(|event| match &event.kind {
-        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
-        _ => None,
-    })
-}
-
-/// The bindings that applied in the recorded run. Each binding has the disposition and the tag from the time of
-/// the recorded run.
-fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
-    let related: BTreeMap<RulingRef, &EarlierDispute> =
-        record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the tag of each dispute at the time of the run. The values in `ruled` replace the
-    // values from other fields of the record.
-    let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
-    let open = record.still_disputed.values().chain(record.carried.keys());
-    states.extend(open.map(|number| ((*number).into(), (None, None))));
-    states.extend(record.lowered.iter().filter_map(|(id, lowered)| {
-        let tag = record.finding(*id)?.raw.severity.tag;
-        Some((lowered.dispute.clone(), (Some(Disposition::NotMandatory), tag)))
-    }));
-    let ruled = record.ruled.values();
-    states.extend(ruled.map(|(dispute, disposition)| (dispute.clone(), (Some(disposition.clone()), None))));
-    let known = bindings.into_iter().filter(|binding| binding.run != *run);
-    known
-        .filter_map(|binding| {
-            if let Some(earlier) = related.get(&binding.dispute) {
-                let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
-                return Some(Binding { disposition, new_tag, ..binding });
-            }
-            let (disposition, new_tag) = states.get(&binding.dispute)?.clone();
-            Some(Binding { disposition, new_tag, ended: None, is_vouched: true, ..binding })
-        })
-        .collect()
-}
-
-struct Verdict {
-    round: u32,
-    /// The number of tree changes that the run recorded before this event.
-    after: usize,
-    event: EventKind,
-}
-
-fn verdicts(events: &[Event]) -> Vec<Verdict> {
-    let mut after = 0;
-    let mut verdicts = Vec::new();
-    for event in events {
-        match &event.kind {
-            EventKind::Review(ReviewEvent::TreeChanged { .. }) => after += 1,
-            kind @ EventKind::Review(ReviewEvent::Verified { round, .. }) => {
-                verdicts.push(Verdict { round: *round, after, event: kind.clone() });
-            }
-            _ => {}
-        }
-    }
-    verdicts
-}
-
-fn count_of_repairs(record: &ReviewState) -> u32 {
-    let attempt = |call: &CallId| matches!(call.purpose, Purpose::Repair { .. }).then_some(call.attempt);
-    record.calls.keys().filter_map(attempt).max().unwrap_or(0)
-}
-
 struct Replay<'a> {
     run: &'a RunId,
     record: ReviewState,
@@ -161,7 +99,7 @@ struct Replay<'a> {
     trees: Trees<'a>,
     journal: &'a Journal,
     earlier: Vec<Binding>,
-    verdicts: Vec<Verdict>,
+    checks: Vec<RecordedCheck>,
     missing: BTreeSet<String>,
 }
 
@@ -219,8 +157,8 @@ impl Replay<'_> {
             recheck: review.recheck,
             compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
             rounds: if self.state.fixing.is_some() { 0 } else { review.rounds.min(self.record.round()) },
-            verify: review.verify.len().min(self.verdicts.len()),
-            repairs: count_of_repairs(&self.record).min(REPAIRS),
+            verify: review.verify.len().min(self.checks.len()),
+            repairs: record::count_of_repairs(&self.record).min(REPAIRS),
             escalate_to: review.judge.escalate_to.into(),
         }
     }
@@ -248,7 +186,7 @@ impl Replay<'_> {
                 // latest results on the current tree or on an earlier tree. If no such results exist, the replay
                 // takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
-                let of_round = || self.verdicts.iter().filter(|verdict| verdict.round == *round);
+                let of_round = || self.checks.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
                 let after = known.or_else(|| of_round().map(|verdict| verdict.after).min());
                 let taken = of_round().filter(|verdict| Some(verdict.after) == after);
@@ -494,35 +432,4 @@ impl Replay<'_> {
         let past = Some(Past { journal: self.journal, trees: self.trees });
         merge::RoundContext { state: &self.state, round, lists, sources: &self.sources, workspace, past }
     }
-}
-
-fn differences(record: &ReviewState, state: &ReviewState, exit: ExitReason) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (recorded, decided) = (Same::of(&record.findings), Same::of(&state.findings));
-    for finding in &state.findings {
-        let (title, now) = (printable::line(&finding.raw.title), state.finding_state(finding));
-        match recorded.places(finding).first().map(|place| &record.findings[*place]) {
-            None => lines.push(format!("{} is new: {title}", finding.id)),
-            Some(known) => {
-                if known.mandatory != finding.mandatory {
-                    let word = |mandatory| if mandatory { "mandatory" } else { "optional" };
-                    let (then, now) = (word(known.mandatory), word(finding.mandatory));
-                    lines.push(format!("{} is {now}, was {then}: {title}", finding.id));
-                }
-                let then = record.finding_state(known);
-                if then != now {
-                    lines.push(format!("{} is {now}, was {then}: {title}", finding.id));
-                }
-            }
-        }
-    }
-    for known in &record.findings {
-        if decided.places(known).is_empty() {
-            lines.push(format!("{} of the record is missing: {}", known.id, printable::line(&known.raw.title)));
-        }
-    }
-    if let Some((then, _)) = record.ended.filter(|(then, _)| *then != exit) {
-        lines.push(format!("the exit code is {}, was {}", exit.code(), then.code()));
-    }
-    lines
 }

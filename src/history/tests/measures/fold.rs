@@ -1,183 +1,9 @@
-//! Tests that the measures are what the events add up to, for random events, and for histories of earlier schemas.
-
-use std::collections::{BTreeMap, BTreeSet};
-
-use proptest::prelude::*;
-use proptest::sample::select;
+//! A simple fold over events that computes the same measures as the database.
 
 use super::*;
-use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
-use crate::domain::{
-    Agent, AgreementCount, CallMetadata, Class, Corroboration, DebateMessage, Dispute, FindingTally, Objector,
-    PanelVote, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
-};
-use crate::history::projections;
 
-const REVIEWERS: [&str; 3] = ["ada", "bob", "cyd"];
-const JUDGES: [&str; 3] = ["jo", "kim", "lee"];
-/// The models of [`REVIEWERS`] and [`JUDGES`]. Two reviewers share a model.
-const MODELS: [&str; 6] = ["m1", "m1", "m2", "j1", "j2", "unknown"];
-
-#[derive(Clone, Debug)]
-enum Op {
-    Answer { run: usize, reviewer: usize },
-    Merge { run: usize, finding: u32, raisers: u8, confirmed: u8, category: bool, debated: bool },
-    Open { run: usize, finding: u32 },
-    Rule { dispute: u64, run: usize, judge: usize, word: RulingWord },
-    Panel { dispute: u64, words: [Option<RulingWord>; 3], word: RulingWord },
-    Settle { dispute: u64, disposition: Disposition, by: usize },
-    Revoke { dispute: u64 },
-    End { dispute: u64 },
-    Audit { dispute: u64, judge: usize, word: Option<RulingWord> },
-    Respond { run: usize, finding: u32, implemented: bool, repair: bool },
-    Touch { run: usize, finding: u32 },
-    Recheck { run: usize, finding: u32, resolved: bool },
-    Fix { run: usize, finding: u32 },
-    Undo { run: usize, redo: bool },
-    Call { run: usize, judge: bool, who: usize, usd: Option<u32>, model: bool },
-}
-
-fn word() -> impl Strategy<Value = RulingWord> {
-    select(vec![RulingWord::Enforce, RulingWord::Dismiss, RulingWord::Escalate])
-}
-
-fn ops() -> impl Strategy<Value = Vec<Op>> {
-    let (run, finding, dispute) = (0..2_usize, 1..5_u32, 1..6_u64);
-    let at = (run.clone(), finding.clone());
-    let disposition = select(vec![
-        Disposition::Enforced,
-        Disposition::Refuted,
-        Disposition::Discarded,
-        Disposition::AcceptedRisk,
-        Disposition::Deferred { reference: "#1".to_owned() },
-        Disposition::Duplicate { of: "F1".to_owned() },
-        Disposition::NotMandatory,
-    ]);
-    let words = [proptest::option::of(word()), proptest::option::of(word()), proptest::option::of(word())];
-    let op = prop_oneof![
-        (run.clone(), 0..3_usize).prop_map(|(run, reviewer)| Op::Answer { run, reviewer }),
-        (at.clone(), 1..8_u8, 0..8_u8, any::<bool>(), any::<bool>()).prop_map(
-            |((run, finding), raisers, confirmed, category, debated)| Op::Merge {
-                run,
-                finding,
-                raisers,
-                confirmed,
-                category,
-                debated
-            }
-        ),
-        at.clone().prop_map(|(run, finding)| Op::Open { run, finding }),
-        at.clone().prop_map(|(run, finding)| Op::Open { run, finding }),
-        (dispute.clone(), run.clone(), 0..3_usize, word()).prop_map(|(dispute, run, judge, word)| Op::Rule {
-            dispute,
-            run,
-            judge,
-            word
-        }),
-        (dispute.clone(), words, word()).prop_map(|(dispute, words, word)| Op::Panel { dispute, words, word }),
-        (dispute.clone(), disposition, 0..4_usize).prop_map(|(dispute, disposition, by)| Op::Settle {
-            dispute,
-            disposition,
-            by
-        }),
-        dispute.clone().prop_map(|dispute| Op::Revoke { dispute }),
-        dispute.clone().prop_map(|dispute| Op::End { dispute }),
-        (dispute, 0..3_usize, proptest::option::of(word())).prop_map(|(dispute, judge, word)| Op::Audit {
-            dispute,
-            judge,
-            word
-        }),
-        (at.clone(), any::<bool>(), any::<bool>()).prop_map(|((run, finding), implemented, repair)| Op::Respond {
-            run,
-            finding,
-            implemented,
-            repair
-        }),
-        at.clone().prop_map(|(run, finding)| Op::Touch { run, finding }),
-        (at.clone(), any::<bool>()).prop_map(|((run, finding), resolved)| Op::Recheck { run, finding, resolved }),
-        at.prop_map(|(run, finding)| Op::Fix { run, finding }),
-        (run.clone(), any::<bool>()).prop_map(|(run, redo)| Op::Undo { run, redo }),
-        (run, any::<bool>(), 0..3_usize, proptest::option::of(0..1000_u32), any::<bool>())
-            .prop_map(|(run, judge, who, usd, model)| Op::Call { run, judge, who, usd, model }),
-    ];
-    proptest::collection::vec(op, 1..60)
-}
-
-fn agent(name: &str, role: Role, model: &str) -> Agent {
-    Agent {
-        name: AgentName::from(name),
-        role,
-        command: vec!["x".to_owned()],
-        adapter: "text".to_owned(),
-        domain: Vec::new(),
-        focus: Vec::new(),
-        model: (model != "unknown").then(|| model.to_owned()),
-        effort: None,
-        env: BTreeMap::new(),
-        timeout: None,
-        backup: None,
-        price: None,
-    }
-}
-
-fn agents() -> Vec<Agent> {
-    let reviewers = REVIEWERS.iter().zip(MODELS).map(|(name, model)| agent(name, Role::Reviewer, model));
-    let judges = JUDGES.iter().zip(&MODELS[3..]).map(|(name, model)| agent(name, Role::Judge, model));
-    reviewers.chain(judges).collect()
-}
-
-fn started_with(agents: Vec<Agent>) -> EventKind {
-    match started("src/") {
-        EventKind::Review(ReviewEvent::RunStarted { mut plan }) => {
-            plan.agents = agents;
-            EventKind::Review(ReviewEvent::RunStarted { plan })
-        }
-        _ => unreachable!("a run starts with its plan"),
-    }
-}
-
-fn chosen<'a>(mask: u8, names: &[&'a str]) -> Vec<&'a str> {
-    names.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| *name).collect()
-}
-
-fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
-    let mut found = finding(id, Tag::Must, &chosen(raisers, &REVIEWERS));
-    found.anchor = None;
-    found.raw.category = category.then(|| "sql-injection".to_owned());
-    // Finding 2 reverses finding 1.
-    found.reverses = (id == 2).then_some(FindingId(1));
-    found.consensus = Some(Corroboration {
-        class: Class::Accepted,
-        reviewers: 3,
-        positions: Vec::new(),
-        confirmed_by: chosen(confirmed, &REVIEWERS).into_iter().map(AgentName::from).collect(),
-        confidence: None,
-        formula: String::new(),
-        score: None,
-        why: String::new(),
-        would_decide: String::new(),
-        notes: Vec::new(),
-        escalate: false,
-        doubted: false,
-        withdrawn: false,
-    });
-    found
-}
-
-fn finished(agent: &str, purpose: Purpose, answer: CallAnswer, usage: Usage, model: Option<&str>) -> EventKind {
-    EventKind::Run(RunEvent::CallFinished {
-        call: CallId { agent: AgentName::from(agent), purpose, attempt: 1 },
-        answer,
-        transcript: None,
-        millis: 1500,
-        usage: Box::new(usage),
-        told: Box::new(CallMetadata { model: model.map(str::to_owned), ..CallMetadata::default() }),
-    })
-}
-
-/// A straightforward fold over the operations, which knows nothing about the database.
 #[derive(Default)]
-struct Fold {
+pub(super) struct Fold {
     answered: BTreeSet<(usize, usize)>,
     findings: BTreeMap<(usize, u32), Known>,
     opened: u64,
@@ -242,7 +68,7 @@ impl Fold {
     }
 
     /// Applies an operation, and returns the event that records it, with the run to which it belongs.
-    fn apply(&mut self, op: &Op) -> Option<(usize, EventKind)> {
+    pub(super) fn apply(&mut self, op: &Op) -> Option<(usize, EventKind)> {
         match op.clone() {
             Op::Answer { run, reviewer } => {
                 self.answered.insert((run, reviewer));
@@ -416,7 +242,7 @@ impl Fold {
         }
     }
 
-    fn tallies(&self) -> BTreeMap<(TallyKind, String), FindingTally> {
+    pub(super) fn tallies(&self) -> BTreeMap<(TallyKind, String), FindingTally> {
         let mut sums = self.sums.clone();
         for ((run, id), known) in &self.findings {
             let shared = known.said.len() > 1;
@@ -459,7 +285,7 @@ impl Fold {
         sums
     }
 
-    fn pairs(&self, kind: TallyKind) -> Vec<AgreementCount> {
+    pub(super) fn pairs(&self, kind: TallyKind) -> Vec<AgreementCount> {
         let mut pairs: BTreeMap<[String; 2], (u64, u64)> = BTreeMap::new();
         let mut compare = |one: &str, other: &str, agreed: bool| {
             let mut between = [one.to_owned(), other.to_owned()];
@@ -498,99 +324,4 @@ impl Fold {
         let pairs = pairs.into_iter();
         pairs.map(|(between, (compared, agreed))| AgreementCount { between, compared, agreed }).collect()
     }
-}
-
-fn tallies(journal: &Journal) -> BTreeMap<(TallyKind, String), FindingTally> {
-    let of_kind = |kind| {
-        let rows = journal.tallies(kind, None).unwrap().into_iter();
-        rows.map(move |(name, tally)| ((kind, name), tally))
-    };
-    TallyKind::ALL.into_iter().flat_map(of_kind).collect()
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
-    #[test]
-    fn the_measures_are_what_the_events_add_up_to(ops in ops()) {
-        let db = recover::empty().unwrap();
-        let building = db.unchecked_transaction().unwrap();
-        let mut fold = Fold::default();
-        let mut seqs = [0, 0];
-        let at = Timestamp::from_second(1_790_000_000).unwrap();
-        let mut record = |run: usize, kind: EventKind| {
-            seqs[run] += 1;
-            let event = Event { run: super::run(&run.to_string()), seq: seqs[run], at, kind };
-            projections::apply(&building, &event).unwrap();
-        };
-        [0, 1].into_iter().for_each(|run| record(run, started_with(agents())));
-        for op in &ops {
-            if let Some((run, kind)) = fold.apply(op) {
-                record(run, kind);
-            }
-        }
-        building.commit().unwrap();
-        let journal = Journal { db, path: PathBuf::new() };
-        prop_assert_eq!(tallies(&journal), fold.tallies());
-        for kind in [TallyKind::Reviewer, TallyKind::Judge] {
-            prop_assert_eq!(journal.agreements(kind, None).unwrap(), fold.pairs(kind));
-        }
-        let sum = |table: &str| journal.db.query_row(
-            &format!("SELECT total(raised), total(fixed), total(judged) FROM {table} WHERE kind = 'judge'"), [],
-            |row| <(f64, f64, f64)>::try_from(row),
-        ).unwrap();
-        prop_assert_eq!(sum("tally"), sum("addend"));
-    }
-}
-
-/// The measures of the sample of `super`, counted by hand: three disputes with decisions, one of them by a person after
-/// the judge escalated it.
-#[test]
-fn a_history_of_an_earlier_schema_gets_its_measures() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("history.db");
-    let mut journal = Journal::open(&path).unwrap();
-    sample(&mut journal);
-    let before = tallies(&journal);
-    assert_eq!(before[&(TallyKind::All, String::new())].raised, 5);
-    drop(journal);
-    let old = Connection::open(&path).unwrap();
-    old.execute_batch(
-        "DROP VIEW addend; DROP VIEW comparison; DROP VIEW ruling_fact; DROP VIEW fact; DROP TABLE participant;
-         DROP TABLE measured; DROP TABLE opinion; DROP TABLE judgement; DROP TABLE audit; DROP TABLE tally;
-         DROP TABLE pair; PRAGMA user_version = 4;",
-    )
-    .unwrap();
-    drop(old);
-    let journal = Journal::open(&path).unwrap();
-    assert_eq!(tallies(&journal), before);
-    assert_eq!(journal.verify().unwrap().fault, None);
-}
-
-#[test]
-fn a_changed_sum_is_found() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("history.db");
-    let mut journal = Journal::open(&path).unwrap();
-    sample(&mut journal);
-    let changed = Connection::open(&path).unwrap();
-    changed.execute("UPDATE tally SET upheld = upheld + 1 WHERE kind = 'judge'", []).unwrap();
-    let fault = journal.verify().unwrap().fault.unwrap().to_string();
-    assert!(fault.contains("tally judge claude-judge"), "{fault}");
-}
-
-#[test]
-fn absurd_usage_does_not_stop_a_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut journal = Journal::open(&folder.path().join("history.db")).unwrap();
-    let run = run("9");
-    journal.append(&run, started_with(agents())).unwrap();
-    let usage = Usage { input_tokens: Some(u64::MAX), usd: Some(f64::MAX), ..Usage::default() };
-    let error = "no".to_owned();
-    for usd in [Some(f64::MAX), Some(-1.0), Some(f64::MIN_POSITIVE)] {
-        let answer = CallAnswer::Invalid { error: error.clone() };
-        let purpose = Purpose::Review { round: 1, shard: 0 };
-        journal.append(&run, finished("ada", purpose, answer, Usage { usd, ..usage }, None)).unwrap();
-    }
-    let found = &tallies(&journal)[&(TallyKind::Reviewer, "ada".to_owned())];
-    assert_eq!((found.calls, found.input_tokens, found.micros), (3, 3_000_000_000_000, 1_000_000_000_000));
 }

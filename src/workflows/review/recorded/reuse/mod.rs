@@ -7,7 +7,10 @@
 //! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
 //! because they review the coder's changes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod archive;
+mod search;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::json;
@@ -16,24 +19,24 @@ use crate::agents::{Agents, builtin, builtin::rules::PROJECT_RULES};
 use crate::config::files::scripts::{self, Roots};
 use crate::config::settings::Settings;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewEvent};
-use crate::domain::{Agent, AgentName, AskedFile, Coverage, FileReview, RawFinding, ReusedFrom, Role, RunId};
-use crate::history::{JournalError, queries::rows::Binding, store::Journal};
+use crate::domain::{Agent, AskedFile, Coverage, FileReview, RawFinding, Role};
+use crate::history::{JournalError, queries::rows::Binding};
 use crate::protocol::prompts::{self, PromptError};
 use crate::protocol::{request::SourceFile, secrets, text::location};
 use crate::system::files;
-use crate::workflows::review::state::{Reuse, ReviewState};
+use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{code::sources::Sources, findings::recognition};
-use crate::workflows::run::redaction::Redaction;
-use crate::workspace::diff::delta::{self, Delta};
+use crate::workspace::diff::delta;
+use archive::ShownFile;
+use search::Finder;
+
+pub(crate) use archive::{Archive, ReviewerKeys};
 
 /// The version of the method that computes the keys of reusable answers. A new version invalidates all earlier
 /// records.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
-
-/// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
-pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
 /// Computes the key of each reviewer. The key is a hash of the program with its version, arguments and
 /// environment, the files whose paths occur in the arguments, the model, the effort, the focus and the prompt
@@ -96,47 +99,6 @@ fn hash(parts: &[&[u8]]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The context around changed lines is reduced until the size of the shown lines is below a limit. The first
-/// number of `SMALL` is the limit as a percentage of the code under review, and the second number is the limit
-/// in bytes. The larger limit applies.
-const SMALL: (usize, usize) = (8, 16 << 10);
-
-/// The maximum size of the lines that are shown with the smallest context, as a percentage of the code under
-/// review. If the size exceeds the maximum, the context is not reduced.
-const LARGE: usize = 40;
-
-struct Shown {
-    file: SourceFile,
-    key: String,
-    frame: String,
-    /// Whether the lines of the file can be compared with the lines of an earlier version. `is_comparable` is
-    /// false if redaction changed the number of lines.
-    is_comparable: bool,
-}
-
-enum Known {
-    Nothing,
-    Same { place: Place, review: FileReview },
-    Part { place: Place, review: FileReview, delta: Delta },
-}
-
-/// The id of a run, and the number of an event of this run.
-type Place = (RunId, u64);
-
-struct Record {
-    salt: String,
-    files: Vec<FileReview>,
-    others: Vec<RawFinding>,
-}
-
-pub(crate) struct Archive<'a> {
-    pub(crate) journal: &'a Journal,
-    pub(crate) reviewers: &'a ReviewerKeys,
-    pub(crate) redaction: Redaction,
-    /// The current run, whose records are not reused.
-    pub(crate) now: Option<&'a RunId>,
-}
-
 impl Archive<'_> {
     /// Returns an event for each reviewer and shard with reusable answers. A shard is left out if the reviewer
     /// has already given an answer for the shard.
@@ -147,7 +109,7 @@ impl Archive<'_> {
         bindings: &[Binding],
     ) -> Result<Vec<EventKind>, JournalError> {
         let Some(shards) = state.rounds.first() else { return Ok(Vec::new()) };
-        let shown: Vec<Vec<Shown>> = shards
+        let shown: Vec<Vec<ShownFile>> = shards
             .iter()
             .map(|shard| {
                 sources.shard(ROUND, shard).into_iter().map(|file| self.shown(file, sources, bindings)).collect()
@@ -156,7 +118,7 @@ impl Archive<'_> {
         let mut events = Vec::new();
         for agent in state.agents(Role::Reviewer) {
             let Some(asker) = self.reviewers.get(&agent.name) else { continue };
-            let mut finder = Finder { archive: self, asker, records: HashMap::new(), sound: HashMap::new() };
+            let mut finder = Finder::new(self, asker);
             for (shard, reuse) in finder.shards(agent, &shown)? {
                 let call = CallId { agent: agent.name.clone(), purpose: review_of(shard), attempt: 1 };
                 if state.reuse(&call).is_none() && state.last_call(&call.agent, &call.purpose).is_none() {
@@ -205,12 +167,12 @@ impl Archive<'_> {
         Ok(joined.into_iter().map(|(files, _)| files).collect())
     }
 
-    fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> Shown {
+    fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> ShownFile {
         let lines = file.text.lines().count();
         let rulings = rulings(bindings, &file, sources);
         let file = self.redaction.files(vec![file]).pop().expect("one file stays one");
         let content = json!([file, rulings]).to_string();
-        Shown {
+        ShownFile {
             key: hash(&[content.as_bytes()]),
             frame: hash(&[delta::frame(&file).as_bytes(), rulings.as_bytes()]),
             is_comparable: file.text.lines().count() == lines && !file.text.is_empty(),
@@ -260,7 +222,7 @@ impl Archive<'_> {
                 continue;
             }
             let Some(file) = sources.file(ROUND, &covered.file) else { continue };
-            let Shown { file, key, frame, is_comparable } = self.shown(file.clone(), sources, bindings);
+            let ShownFile { file, key, frame, is_comparable } = self.shown(file.clone(), sources, bindings);
             let mut unique: Vec<RawFinding> = Vec::new();
             let carried = part.iter().flat_map(|part| &part.findings);
             let carried = carried.filter(|finding| finding.file.as_ref() == Some(&file.path)).cloned();
@@ -322,189 +284,4 @@ fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     };
     let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);
     Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
-}
-
-struct Finder<'a> {
-    archive: &'a Archive<'a>,
-    asker: &'a str,
-    records: HashMap<Place, Option<Record>>,
-    sound: HashMap<RunId, bool>,
-}
-
-fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
-    let at = reuse.from.iter().position(|from| from.run == *run).unwrap_or(reuse.from.len());
-    if at == reuse.from.len() {
-        reuse.from.push(ReusedFrom { run: run.clone(), files: Vec::new(), in_part: Vec::new() });
-    }
-    &mut reuse.from[at]
-}
-
-impl Finder<'_> {
-    fn shards(&mut self, agent: &Agent, shown: &[Vec<Shown>]) -> Result<Vec<(usize, Reuse)>, JournalError> {
-        let mut known: Vec<Vec<Known>> = Vec::new();
-        for shard in shown {
-            let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
-            known.push(found.collect::<Result<_, _>>()?);
-        }
-        // If an earlier answer contains a finding outside the answer's files, the answer is reused only if all
-        // files of the answer are unchanged.
-        let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
-        for known in known.iter_mut().flatten() {
-            let (Known::Same { place, .. } | Known::Part { place, .. }) = known else { continue };
-            let record = self.records.get(place).and_then(Option::as_ref);
-            let is_whole = record.is_some_and(|record| {
-                record.others.is_empty() || record.files.iter().all(|review| keys.contains(review.key.as_str()))
-            });
-            if !is_whole {
-                *known = Known::Nothing;
-            }
-        }
-        self.narrow(shown, &mut known);
-        let mut added: BTreeSet<Place> = BTreeSet::new();
-        let mut reuses = Vec::new();
-        for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
-            let mut reuse = Reuse::default();
-            for (shown, known) in shown.iter().zip(known) {
-                let file = shown.file.path.clone();
-                let place = match known {
-                    Known::Nothing => {
-                        reuse.asked.push(AskedFile { file, ranges: Vec::new(), shown: Vec::new() });
-                        continue;
-                    }
-                    Known::Same { place, review } => {
-                        of_run(&mut reuse, &place.0).files.push(file);
-                        reuse.findings.extend(review.findings);
-                        place
-                    }
-                    Known::Part { place, review, delta } => {
-                        of_run(&mut reuse, &place.0).in_part.push(file.clone());
-                        for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
-                            match delta.carried(&finding) {
-                                Some(finding) => reuse.findings.push(finding),
-                                None => reuse.superseded.push(delta.last_place(&finding)),
-                            }
-                        }
-                        if !delta.ask.is_empty() {
-                            reuse.asked.push(AskedFile { file, ranges: delta.ask, shown: delta.shown });
-                        }
-                        place
-                    }
-                };
-                if let Some(Some(record)) = self.records.get(&place)
-                    && added.insert(place)
-                {
-                    reuse.findings.extend(record.others.iter().cloned());
-                }
-            }
-            if !reuse.from.is_empty() {
-                reuse.from.sort_by(|a, b| a.run.cmp(&b.run));
-                reuses.push((at, reuse));
-            }
-        }
-        Ok(reuses)
-    }
-
-    /// Reduces the context around changed lines if the shown lines exceed the limit `SMALL`.
-    fn narrow(&self, shown: &[Vec<Shown>], known: &mut [Vec<Known>]) {
-        let all = shown.iter().flatten().map(|Shown { file, .. }| file);
-        let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
-        let small = (whole / 100 * SMALL.0).max(SMALL.1);
-        let with = |extent: usize| -> Vec<Delta> {
-            let files = shown.iter().flatten().zip(known.iter().flatten());
-            let deltas = files.filter_map(|(shown, known)| {
-                let Known::Part { place, review, .. } = known else {
-                    return None;
-                };
-                Delta::since(review, &self.records.get(place)?.as_ref()?.salt, &shown.file, extent)
-            });
-            deltas.collect()
-        };
-        let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
-        let is_part = |(_, known): &(usize, &Known)| matches!(known, Known::Part { .. });
-        let parts: Vec<usize> = known.iter().flatten().enumerate().filter(is_part).map(|(at, _)| at).collect();
-        let size = |deltas: &[Delta]| -> usize {
-            deltas.iter().zip(&parts).map(|(delta, at)| delta.shown_bytes(files[*at])).sum()
-        };
-        let mut chosen = None;
-        for extent in 0..Delta::LEVELS {
-            let deltas = with(extent);
-            let size = size(&deltas);
-            let is_last = extent + 1 == Delta::LEVELS;
-            if size <= small || is_last && size <= whole / 100 * LARGE {
-                chosen = Some(deltas);
-                break;
-            }
-        }
-        let parts = known.iter_mut().flatten().filter_map(|known| match known {
-            Known::Part { delta, .. } => Some(delta),
-            Known::Nothing | Known::Same { .. } => None,
-        });
-        for (delta, narrower) in parts.zip(chosen.into_iter().flatten()) {
-            *delta = narrower;
-        }
-    }
-
-    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the earlier
-    /// review that leaves the fewest lines to review again.
-    fn known(&mut self, shown: &Shown, compares: bool) -> Result<Known, JournalError> {
-        let path = shown.file.path.as_str();
-        let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
-        let mut best: Option<(u32, Known)> = None;
-        for place in places {
-            if !self.is_sound(&place.0)? {
-                continue;
-            }
-            self.load(&place)?;
-            let Some(Some(record)) = self.records.get(&place) else { continue };
-            if let Some(review) = record.files.iter().find(|review| review.key == shown.key && review.file == path)
-            {
-                return Ok(Known::Same { place, review: review.clone() });
-            }
-            let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
-            let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
-            let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else { continue };
-            // A finding about a whole file cannot be reused after the file has changed.
-            let has_line = |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
-            if !review.findings.iter().all(has_line) {
-                continue;
-            }
-            let lines = delta.ask.iter().map(|(first, last)| last - first + 1).sum();
-            if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
-                best = Some((lines, Known::Part { place: place.clone(), review: review.clone(), delta }));
-            }
-            // The search ends as soon as an earlier review is found after which at most 20% of the lines have to
-            // be reviewed.
-            if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
-                break;
-            }
-        }
-        Ok(best.map_or(Known::Nothing, |(_, known)| known))
-    }
-
-    fn is_sound(&mut self, run: &RunId) -> Result<bool, JournalError> {
-        if let Some(known) = self.sound.get(run) {
-            return Ok(*known);
-        }
-        let is_sound = self.archive.journal.is_sound(run)?;
-        self.sound.insert(run.clone(), is_sound);
-        Ok(is_sound)
-    }
-
-    fn load(&mut self, place: &Place) -> Result<(), JournalError> {
-        if !self.records.contains_key(place) {
-            let event = self.archive.journal.event(&place.0, place.1)?;
-            let record = event.and_then(|event| match event.kind {
-                // A damaged database index can return a wrong event, so the reviewer's key in the event is
-                // checked.
-                EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
-                    if asker == self.asker =>
-                {
-                    Some(Record { salt, files, others })
-                }
-                _ => None,
-            });
-            self.records.insert(place.clone(), record);
-        }
-        Ok(())
-    }
 }

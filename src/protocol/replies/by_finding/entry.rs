@@ -1,0 +1,130 @@
+//! Entries of an answer, before the parser decides which of them count.
+
+use std::collections::{BTreeSet, HashSet};
+
+use crate::domain::FindingId;
+use crate::protocol::replies::reply::is_nonce;
+use crate::protocol::text::LenientValue;
+
+pub(crate) const TEXT_CAP: usize = 256 << 10;
+
+pub(crate) const ANSWERS_CAP: usize = 6 << 20;
+
+pub(crate) const PROBLEMS_CAP: usize = 20;
+
+pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
+    const WORDS: &'static [(&'static str, Self)];
+    const CLOSING: &'static str;
+    const LIST: &'static str;
+    const EVIDENCE: bool = false;
+
+    /// Whether the caller checks each word against the tree. If the caller checks the words, contradictory words
+    /// for a finding do not make the answer unreliable.
+    const CHECKED: bool = false;
+
+    /// Whether a finding with this word in its entry stays open. The parser keeps an entry with such a word even
+    /// if the entry contradicts an earlier entry.
+    fn keeps_open(self) -> bool {
+        false
+    }
+
+    fn from_json(answer: &LenientValue, _resolved: &LenientValue) -> Option<Self> {
+        Self::from_word(answer)
+    }
+
+    fn from_word(answer: &LenientValue) -> Option<Self> {
+        let word = answer.word()?;
+        Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
+    }
+
+    fn name(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, word)| *word == self).map_or("", |(name, _)| name)
+    }
+
+    fn names() -> String {
+        Self::WORDS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FindingAnswer<W> {
+    pub(crate) finding: FindingId,
+    pub(crate) word: W,
+    pub(crate) text: String,
+    pub(crate) evidence: Vec<String>,
+    pub(crate) more: More,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct More {
+    pub(crate) adjustment: Option<String>,
+    pub(crate) severity: Option<String>,
+    pub(crate) description: Option<String>,
+}
+
+pub(crate) struct Gathered<W> {
+    pub(crate) entries: Vec<Placed<W>>,
+    pub(crate) problems: BTreeSet<String>,
+    pub(crate) truncated: bool,
+    pub(crate) nonce: Option<String>,
+    /// The number of entries before the last closing line. `None` if the answer has no closing line.
+    pub(crate) signed: Option<usize>,
+}
+
+pub(crate) struct Placed<W> {
+    pub(crate) entry: FindingAnswer<W>,
+    pub(crate) adjacent: bool,
+}
+
+impl<W: AnswerWord> Gathered<W> {
+    pub(crate) fn new() -> Self {
+        Self { entries: Vec::new(), problems: BTreeSet::new(), truncated: false, nonce: None, signed: None }
+    }
+
+    pub(crate) fn is_signed(&self, nonce: Option<&str>) -> bool {
+        self.nonce.as_deref().is_some_and(|given| is_nonce(nonce, given))
+    }
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.entries.extend(other.entries);
+        self.problems.extend(other.problems);
+        self.truncated |= other.truncated;
+    }
+
+    pub(crate) fn problem(&mut self, problem: impl FnOnce() -> String) {
+        if self.problems.len() < PROBLEMS_CAP {
+            self.problems.insert(problem());
+        }
+    }
+
+    pub(crate) fn unknown_word(&mut self, finding: FindingId, word: &str) {
+        self.problem(|| format!("`{word}` for {finding} is not one of {}", W::names()));
+    }
+
+    pub(crate) fn count(&self, end: usize) -> u64 {
+        let ids: HashSet<FindingId> = self.entries[..end].iter().map(id_of).collect();
+        ids.len() as u64
+    }
+
+    /// Returns the index of the first signed entry. The signed entries are the last entries before the index
+    /// `end` that answer `wanted` different findings.
+    pub(crate) fn block(&self, wanted: u64, end: usize) -> usize {
+        let mut ids = HashSet::new();
+        let mut start = end;
+        while start > 0 && (ids.len() as u64) < wanted {
+            start -= 1;
+            ids.insert(id_of(&self.entries[start]));
+        }
+        while start > 0
+            && self.entries.get(start).is_some_and(|placed| placed.adjacent)
+            && ids.contains(&id_of(&self.entries[start - 1]))
+        {
+            start -= 1;
+        }
+        start
+    }
+}
+
+pub(crate) fn id_of<W>(placed: &Placed<W>) -> FindingId {
+    placed.entry.finding
+}

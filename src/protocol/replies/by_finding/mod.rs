@@ -1,0 +1,232 @@
+//! Parses answers that have one entry per finding, either as prose like `[F1] WORD: text` or as a JSON list. The
+//! tasks respond, examine, defend, recheck and compare require one entry per finding.
+//!
+//! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
+//! therefore accepts an entry only in the part of the answer that the nonce confirms, the signed end. In prose,
+//! the last closing line with the right nonce states the number of entries. If this number is N, the signed end
+//! consists of the N entries directly before the closing line. In JSON, the signed end consists of the items of
+//! all objects with the nonce. An entry outside the signed end of an answer is never accepted, but can make the
+//! answer invalid. Entries for findings outside the request are never accepted.
+
+mod entry;
+mod prose;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, BufRead};
+
+use crate::domain::{FindingId, number_of};
+use crate::protocol::replies::reply::{Closing, Walk};
+use crate::protocol::text::{LenientValue, ScanState};
+use entry::{Gathered, PROBLEMS_CAP, Placed, id_of};
+use prose::Prose;
+
+pub(crate) use entry::{AnswerWord, FindingAnswer, More};
+
+/// A parsed answer. The entries are reliable only if `complete` is true.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnswersByFinding<T> {
+    pub entries: Vec<T>,
+    /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
+    /// truncated nor contradictory.
+    pub complete: bool,
+    /// The findings of the request for which the answer contains no accepted entry, in the order of the request.
+    pub missing: Vec<FindingId>,
+    /// The problems of the answer, in one line each. Glee can send the lines in `problems` back to the agent.
+    pub problems: Vec<String>,
+}
+
+impl<T> AnswersByFinding<T> {
+    pub(crate) fn map<U>(self, entry: impl FnMut(T) -> U) -> AnswersByFinding<U> {
+        let Self { entries, complete, missing, problems } = self;
+        AnswersByFinding { entries: entries.into_iter().map(entry).collect(), complete, missing, problems }
+    }
+}
+
+/// Maps names of findings, such as `path:line:title` in JSON answers, to the ids of the findings.
+pub type Names = BTreeMap<String, FindingId>;
+
+pub(crate) fn name(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Reads entries for the findings in `asked`, or for any finding if `asked` is `None`. A JSON item can identify its
+/// finding by a name in `names`.
+pub(crate) fn read<W: AnswerWord>(
+    input: impl BufRead,
+    nonce: Option<&str>,
+    asked: Option<&[FindingId]>,
+    names: &Names,
+) -> io::Result<AnswersByFinding<FindingAnswer<W>>> {
+    let mut walk = Walk::new(input, nonce);
+    let mut closing = Closing::new(W::CLOSING, "answers", nonce);
+    let mut prose = Prose::new();
+    let mut signed: Option<Gathered<W>> = None;
+    let take = |text: &str, signed: &mut Option<Gathered<W>>| {
+        if let Some(found) = from_json(text, names).filter(|found| found.is_signed(nonce)) {
+            match signed {
+                Some(before) => before.add(found),
+                None => *signed = Some(found),
+            }
+        }
+    };
+    while let Some(step) = walk.next(0)? {
+        if step.is_prose() && closing.take(step.text) {
+            prose.sign();
+            continue;
+        }
+        if let ScanState::Found(object) = &step.json {
+            take(&object.text, &mut signed);
+        }
+        prose.take(&step);
+    }
+    if let Some(object) = walk.end() {
+        take(&object.text, &mut signed);
+    }
+    let mut answers = settle(prose.finish(), signed, &closing, walk.json.too_large, asked);
+    if let Some(fault) = walk.json.fault.filter(|_| !answers.complete) {
+        answers.problems.insert(0, fault);
+    }
+    Ok(answers)
+}
+
+fn settle<W: AnswerWord>(
+    prose: Gathered<W>,
+    json: Option<Gathered<W>>,
+    closing: &Closing<'_>,
+    passed_over: bool,
+    asked: Option<&[FindingId]>,
+) -> AnswersByFinding<FindingAnswer<W>> {
+    let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
+    let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
+    let truncated = passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
+    let is_json = json.is_some();
+    let (block, others, mut problems, read) = match json {
+        Some(json) => {
+            let (read, mut problems) = (json.count(json.entries.len()), json.problems);
+            problems.extend(prose.problems);
+            (json.entries, prose.entries, problems, read)
+        }
+        None => {
+            let end = prose.signed.unwrap_or(prose.entries.len());
+            let read = prose.count(end);
+            let start = prose.block(closing.number().unwrap_or(read).min(read), end);
+            let mut block = prose.entries;
+            let behind = block.split_off(end);
+            let mut others: Vec<Placed<W>> = block.drain(..start).collect();
+            others.extend(behind);
+            (block, others, prose.problems, read)
+        }
+    };
+    let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
+    // The requested findings that have an entry in the answer, but no entry in the signed end of the answer.
+    let left_over: BTreeSet<FindingId> =
+        others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
+    let is_signed = is_json || prose.signed.is_some();
+    let is_counted = match closing.number() {
+        Some(number) => number == ids.len() as u64,
+        None => is_json && !closing.is_given(),
+    };
+    for id in ids.iter().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
+        problems.insert(format!("{id} was not asked about"));
+    }
+    let (mut entries, conflicts) = merge(block, &others);
+    for (id, [one, other]) in conflicts.iter().filter(|(id, _)| is_asked(id)).take(PROBLEMS_CAP) {
+        problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
+    }
+    if !W::CHECKED && !conflicts.is_empty() {
+        problems.insert("text that is quoted has to be in a code fence".to_owned());
+    }
+    entries.retain(|entry| is_asked(&entry.finding));
+    let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
+    let complete = is_signed && is_counted && is_consistent && !truncated;
+    if truncated {
+        problems.insert("the answer is too long to be kept".to_owned());
+    } else if !is_signed {
+        problems.insert(
+            closing
+                .problem()
+                .unwrap_or_else(|| format!("the answers do not precede the closing line `{}`", W::CLOSING)),
+        );
+    } else if !is_counted {
+        problems.insert(format!(
+            "the closing line `{}` does not announce the {} that {} read",
+            W::CLOSING,
+            number_of(read, "answer"),
+            if read == 1 { "was" } else { "were" }
+        ));
+    }
+    for id in left_over.iter().take(PROBLEMS_CAP) {
+        problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
+    }
+    let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
+    let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
+    AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
+}
+
+/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. The returned
+/// map contains two contradictory words for each omitted finding.
+fn merge<W: AnswerWord>(
+    block: Vec<Placed<W>>,
+    others: &[Placed<W>],
+) -> (Vec<FindingAnswer<W>>, BTreeMap<FindingId, [W; 2]>) {
+    let mut places: BTreeMap<FindingId, usize> = BTreeMap::new();
+    let mut entries: Vec<FindingAnswer<W>> = Vec::new();
+    let mut before: BTreeMap<FindingId, Vec<W>> = BTreeMap::new();
+    for Placed { entry, .. } in block {
+        match places.get(&entry.finding) {
+            None => {
+                places.insert(entry.finding, entries.len());
+                entries.push(entry);
+            }
+            Some(place) => {
+                let last = std::mem::replace(&mut entries[*place], entry);
+                before.entry(last.finding).or_default().push(last.word);
+            }
+        }
+    }
+    for other in others.iter().filter(|_| !W::CHECKED) {
+        before.entry(id_of(other)).or_default().push(other.entry.word);
+    }
+    let mut conflicts = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| !entry.word.keeps_open()) {
+        let different = before.get(&entry.finding).and_then(|words| words.iter().find(|word| **word != entry.word));
+        if let Some(different) = different {
+            conflicts.insert(entry.finding, [*different, entry.word]);
+        }
+    }
+    entries.retain(|entry| !conflicts.contains_key(&entry.finding));
+    (entries, conflicts)
+}
+
+fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
+    let object: LenientValue = serde_json::from_str(text).ok()?;
+    let LenientValue::List(items) = object.get(&[W::LIST]) else { return None };
+    if items.iter().any(|item| !matches!(item, LenientValue::Object(_))) {
+        return None;
+    }
+    let mut gathered = Gathered::new();
+    gathered.nonce = object.get(&["nonce"]).word();
+    for item in items {
+        let named = item.get(&["finding", "finding_id"]).word().unwrap_or_default();
+        let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
+        let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
+            gathered.problem(|| format!("`{named}` is not a finding id such as `F1`"));
+            continue;
+        };
+        let answer = item.get(&["answer", "action"]);
+        let Some(word) = W::from_json(answer, item.get(&["resolved"])) else {
+            gathered.unknown_word(finding, &answer.word().unwrap_or_default());
+            continue;
+        };
+        let text = item.get(&["text", "reason", "reasoning", "justification"]).string().unwrap_or_default();
+        let more = More {
+            adjustment: item.get(&["confidence_adjustment"]).word(),
+            severity: item.get(&["revised_severity"]).word(),
+            description: item.get(&["revised_description"]).string(),
+        };
+        let (text, evidence) = (text.trim().to_owned(), item.get(&["evidence"]).texts());
+        let entry = FindingAnswer { finding, word, text, evidence, more };
+        gathered.entries.push(Placed { entry, adjacent: true });
+    }
+    Some(gathered)
+}

@@ -1,0 +1,72 @@
+//! Reads from the record of a run what the replay takes over: the plan, the rulings that applied, and the results of the
+//! commands of `review.verify`.
+
+use std::collections::BTreeMap;
+
+use crate::domain::event::{CallId, Event, EventKind, Plan, Purpose, ReviewEvent};
+use crate::domain::{Disposition, EarlierDispute, RulingRef, RunId, Tag};
+use crate::history::queries::rows::Binding;
+use crate::workflows::review::state::ReviewState;
+
+pub(crate) fn begun(events: &[Event]) -> Option<Plan> {
+    events.iter().find_map(|event| match &event.kind {
+        EventKind::Review(ReviewEvent::RunStarted { plan }) => Some((**plan).clone()),
+        _ => None,
+    })
+}
+
+/// The bindings that applied in the recorded run. Each binding has the disposition and the tag from the time of
+/// the recorded run.
+pub(crate) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
+    let related: BTreeMap<RulingRef, &EarlierDispute> =
+        record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
+    // The disposition and the tag of each dispute at the time of the run. The values in `ruled` replace the
+    // values from other fields of the record.
+    let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
+    let open = record.still_disputed.values().chain(record.carried.keys());
+    states.extend(open.map(|number| ((*number).into(), (None, None))));
+    states.extend(record.lowered.iter().filter_map(|(id, lowered)| {
+        let tag = record.finding(*id)?.raw.severity.tag;
+        Some((lowered.dispute.clone(), (Some(Disposition::NotMandatory), tag)))
+    }));
+    let ruled = record.ruled.values();
+    states.extend(ruled.map(|(dispute, disposition)| (dispute.clone(), (Some(disposition.clone()), None))));
+    let known = bindings.into_iter().filter(|binding| binding.run != *run);
+    known
+        .filter_map(|binding| {
+            if let Some(earlier) = related.get(&binding.dispute) {
+                let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
+                return Some(Binding { disposition, new_tag, ..binding });
+            }
+            let (disposition, new_tag) = states.get(&binding.dispute)?.clone();
+            Some(Binding { disposition, new_tag, ended: None, is_vouched: true, ..binding })
+        })
+        .collect()
+}
+
+pub(crate) struct RecordedCheck {
+    pub(crate) round: u32,
+    /// The number of tree changes that the run recorded before this event.
+    pub(crate) after: usize,
+    pub(crate) event: EventKind,
+}
+
+pub(crate) fn checks(events: &[Event]) -> Vec<RecordedCheck> {
+    let mut after = 0;
+    let mut checks = Vec::new();
+    for event in events {
+        match &event.kind {
+            EventKind::Review(ReviewEvent::TreeChanged { .. }) => after += 1,
+            kind @ EventKind::Review(ReviewEvent::Verified { round, .. }) => {
+                checks.push(RecordedCheck { round: *round, after, event: kind.clone() });
+            }
+            _ => {}
+        }
+    }
+    checks
+}
+
+pub(crate) fn count_of_repairs(record: &ReviewState) -> u32 {
+    let attempt = |call: &CallId| matches!(call.purpose, Purpose::Repair { .. }).then_some(call.attempt);
+    record.calls.keys().filter_map(attempt).max().unwrap_or(0)
+}
