@@ -1,5 +1,4 @@
 //! Tests of answers in JSON.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 
