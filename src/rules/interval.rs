@@ -51,8 +51,7 @@ mod tests {
     fn intervals_are_the_published_ones() {
         assert_eq!(wilson(0, 0), None);
         // Newcombe, Two-sided confidence intervals for the single proportion (1998), table I, method 3; and
-        // values of
-        // Wilson's formula for small samples.
+        // values of Wilson's formula for small samples.
         for (count, of, low, high) in [
             (81, 263, 0.2553, 0.3662),
             (15, 148, 0.0624, 0.1605),

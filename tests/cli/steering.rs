@@ -62,6 +62,39 @@ fn a_change_that_edits_its_review_is_reviewed_as_its_base_says() {
     assert!(titles(&json(&local.stdout)).iter().all(|title| !title.starts_with("The change edits")), "{local}");
 }
 
+/// The embedded reviewer reads the rules of the work tree, so a change that removes a rule needs a person's approval.
+#[test]
+fn a_change_that_removes_a_rule_of_the_embedded_reviewer_is_not_clean() {
+    let mut sandbox = Sandbox::new();
+    sandbox.git_init();
+    assert_eq!(sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]).code, 0);
+    sandbox.write(
+        ".glee/rules/own.yml",
+        "id: no-start\nlanguage: Python\nseverity: error\nmessage: start is not allowed\nrule: {pattern: start()}\n",
+    );
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "Forbid start"]);
+    sandbox.git(&["checkout", "-q", "-b", "change"]);
+    sandbox.write("new.py", "start()\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "Start"]);
+    let args = ["review", "--base", "main", "--format", "json"];
+    sandbox.env("CI", "true");
+    let raised = sandbox.glee(&args);
+    assert_eq!(
+        (raised.code, titles(&json(&raised.stdout))),
+        (1, vec!["start is not allowed".to_owned()]),
+        "{raised}"
+    );
+    sandbox.git(&["rm", "-q", ".glee/rules/own.yml"]);
+    sandbox.git(&["commit", "-q", "-m", "Allow start"]);
+    let removed = sandbox.glee(&args);
+    let outcome = json(&removed.stdout);
+    assert_eq!(removed.code, 1, "{removed}");
+    assert_eq!(titles(&outcome), ["The change edits `.glee/rules/own.yml`, a file that controls this review"]);
+    assert_eq!(outcome["findings"][0]["mandatory"], true, "{removed}");
+}
+
 #[test]
 fn a_change_that_leaves_its_review_alone_is_told_nothing() {
     let mut sandbox = branch();

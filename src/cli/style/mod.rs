@@ -222,8 +222,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Wraps the lines of `text` that are wider than `width` columns. A command in backticks stays on one line, so
-/// that it
-/// can be copied.
+/// that it can be copied.
 pub fn fit(text: &str, width: usize) -> String {
     const NO_BREAK_SPACE: &str = "\u{a0}";
     let options = Options::new(width.max(8))

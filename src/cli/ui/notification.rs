@@ -7,8 +7,7 @@ use crate::protocol::text::printable;
 const LONGEST: usize = 200;
 
 /// Returns the control sequence for a notification. `None` if the terminal shows no notifications. `variable`
-/// returns
-/// an environment variable.
+/// returns an environment variable.
 pub(crate) fn sequence(
     how: TerminalNotice,
     variable: impl Fn(&str) -> Option<String>,

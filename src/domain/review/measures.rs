@@ -37,7 +37,7 @@ impl TallyKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingTally {
     pub raised: u64,
-    /// The findings in code that at least two reviewers read.
+    /// The findings whose code at least two reviewers have read.
     pub shared: u64,
     /// The findings that only one reviewer raised, although at least one other reviewer read the same code.
     pub alone: u64,

@@ -1,7 +1,6 @@
-//! Writes untrusted text as Markdown for the pages of forges. The text cannot add markup, HTML, links or mentions:
-//! punctuation is escaped, and words that a forge would link are shown as code. A line cannot begin with `/`,
-//! because
-//! GitLab executes such lines as commands.
+//! Writes untrusted text as Markdown for the pages of forges. The text cannot add markup, HTML, links or
+//! mentions: punctuation is escaped, and words that a forge would link are shown as code. A line cannot begin
+//! with `/`, because GitLab executes such lines as commands.
 
 /// A text with a maximum length. After the first part that does not fit, no further part is added, so that the
 /// parts that are left out are less important than the parts that are included.
@@ -198,8 +197,7 @@ fn escaped(word: &str, out: &mut String) {
 }
 
 /// Markdown for a cell of a table. A vertical bar would end the cell, even in a span of code and after an even
-/// number
-/// of backslashes, so each bar is replaced by a broken bar.
+/// number of backslashes, so each bar is replaced by a broken bar.
 pub(crate) fn cell(text: &str) -> String {
     text.replace("\\|", "¦").replace('|', "¦").replace('\n', " ")
 }

@@ -16,8 +16,8 @@
 //!   have almost no words in common.
 //! - Evidence that is stronger by at least two points wins a conflict. Without stronger evidence, two diagnoses of one
 //!   location are combined, and a conflict about validity or severity remains disputed.
-//! - If no reviewer states a confidence, the result has no confidence. In the score of a finding of one reviewer, a
-//!   missing confidence counts like a confidence of 60 to 79.
+//! - If no reviewer states a confidence, the result has no confidence. If a single reviewer raised a
+//!   finding without a confidence, the score of the finding is that of a confidence between 60 and 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
 //! - A critical finding of one reviewer needs a confidence of at least 85 and concrete evidence (rule 9). If the
 //!   confidence is lower or the evidence is not concrete, the finding is disputed instead of accepted (rule 10).

@@ -39,8 +39,7 @@ pub fn new_seed() -> u64 {
 }
 
 /// Draws up to `size` dismissals by judges other than `judge`. Expired dismissals are left out. The same history
-/// and `seed` always give the same
-/// sample.
+/// and `seed` always give the same sample.
 pub fn sample(
     journal: &Journal,
     judge: &Agent,

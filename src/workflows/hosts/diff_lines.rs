@@ -15,7 +15,8 @@ impl DiffLines {
     /// Reads the hunks of one file. Lines before the first hunk are ignored.
     pub(crate) fn of(hunks: &str) -> Self {
         let mut found = Self::default();
-        // The number of the next new line, and the numbers of old and new lines that the hunk still has.
+        // `next` is the number of the next line in the new file. `old` and `new` count the lines of the hunk that are
+        // not read yet.
         let (mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32);
         for line in hunks.lines() {
             if old == 0 && new == 0 {

@@ -25,8 +25,7 @@ pub trait Host {
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError>;
 
     /// Starts one thread for each comment. `comments` are comments on lines, or a single comment on a whole
-    /// file. Fails
-    /// without starting a thread if the host rejects one of the comments.
+    /// file. Fails without starting a thread if the host rejects one of the comments.
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError>;
 
     /// The maximum number of comments in one call of [`Host::comment`].

@@ -36,8 +36,7 @@ impl Blocking {
 }
 
 /// The exit policy: a check succeeds if the exit of the review would be 0, and fails if mandatory findings are
-/// open or
-/// disputes wait. The check is neutral if the review has no result, and in the mode `warn`.
+/// open or disputes wait. The check is neutral if the review has no result, and in the mode `warn`.
 pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
     let blocking = Blocking::of(review);
     let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)

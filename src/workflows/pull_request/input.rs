@@ -30,8 +30,7 @@ pub struct RequestDispute {
     /// `by.person` is the login name of the person who ruled, if a person ruled.
     pub shared: Option<SharedRuling>,
     /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all
-    /// objections and
-    /// rulings in the thread.
+    /// objections and rulings in the thread.
     pub is_new: bool,
 }
 

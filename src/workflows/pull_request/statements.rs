@@ -1,8 +1,9 @@
 //! What is due in a thread: replies, and the state resolved or open.
 //!
-//! - A thread is resolved before its reply is posted. If Glee stops between the two, the next plan contains the reply.
+//! - A thread is resolved before its reply is posted. If Glee stops before the reply, the next plan
+//!   contains the reply.
 //!   A person can open the thread again, and Glee does not resolve it a second time.
-//! - A thread is opened after its reply is posted. If Glee stops between the two, the next plan for the same head
+//! - A thread is opened after its reply is posted. If Glee stops after the reply, the next plan for the same head
 //!   commit opens the thread.
 //! - If a person resolves the thread of an open optional finding, the thread stays resolved. The thread of an open
 //!   mandatory finding is opened again once after each time that Glee or a ruling closed the finding.

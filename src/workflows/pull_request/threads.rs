@@ -1,9 +1,8 @@
 //! Finds the thread of each finding.
 //!
-//! A finding continues a thread if the thread's marker names the finding, else if the rules that bind rulings across
-//! runs recognise the finding. If the block of the thread was edited, the finding continues the thread if their
-//! words
-//! match and the finding is near the thread, or if no other finding of the file has the same title.
+//! A finding continues a thread if the thread's marker names the finding, else if the rules that bind rulings
+//! across runs recognise the finding. If the block of the thread was edited, the finding continues the thread if
+//! their words match and the finding is near the thread, or if no other finding of the file has the same title.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +29,7 @@ pub(crate) struct FindingThread<'a> {
     pub(crate) is_duplicate: bool,
 }
 
-/// The threads of Glee, the oldest first. Each finding continues at most one thread.
+/// The threads of Glee, the oldest first. At most one thread on the host belongs to a finding.
 pub(crate) fn of<'a>(review: &RequestReview<'a>) -> Vec<FindingThread<'a>> {
     let mut threads: Vec<FindingThread<'a>> =
         review.conversation.threads.iter().filter_map(|thread| own(review, thread)).collect();

@@ -99,8 +99,7 @@ struct Fetch<'a> {
 
 impl Fetch<'_> {
     /// Fetches the head commit and the base commit by their ids. If the repository refuses this, fetches the
-    /// refs that
-    /// contain the commits.
+    /// refs that contain the commits.
     fn commits(&self) -> Result<()> {
         let ChangeSource { head, base, head_ref, base_branch, .. } = *self.source;
         if self.has_both() {
@@ -140,8 +139,7 @@ impl Fetch<'_> {
     }
 
     /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee. Git
-    /// itself
-    /// would fetch each content on its own.
+    /// itself would fetch each content on its own.
     fn missing_blobs(&self, from: &str) -> Result<()> {
         let promisor = self.git.call(["config", "--get-regexp", r"^remote\..*\.promisor$"]).answer()?;
         if promisor.is_none_or(|found| found.is_empty()) {

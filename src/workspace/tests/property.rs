@@ -1,11 +1,9 @@
 //! Property test of undo: no sequence of changes by coder and user loses the user's changes.
 //!
 //! Every line of the user contains a unique word (`u12`), and so does every line of the coder (`c12`). The test
-//! compares the
-//! files before and after each step, independent of the implementation. `GLEE_UNDO_CASES` (2,000) sets how
-//! many: eight tenths of the sequences run outside git, two in git, where each takes a hundred processes. They
-//! are the
-//! same in every run, unless `GLEE_UNDO_RANDOM` is set.
+//! compares the files before and after each step, independent of the implementation. `GLEE_UNDO_CASES` (2,000)
+//! sets how many: eight tenths of the sequences run outside git, two in git, where each takes a hundred
+//! processes. They are the same in every run, unless `GLEE_UNDO_RANDOM` is set.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};

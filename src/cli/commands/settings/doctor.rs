@@ -1,6 +1,5 @@
 //! `glee doctor`: checks the setup, and prints the information that a bug report needs, without secrets. If some
-//! information cannot be
-//! read, the command prints the error instead.
+//! information cannot be read, the command prints the error instead.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;

@@ -8,6 +8,7 @@ use clap::FromArgMatches as _;
 use jiff::Timestamp;
 
 use crate::agents::Agents;
+use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange};
 use crate::cli::context::{
     BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs, ROUTES,
@@ -354,7 +355,13 @@ fn short(commit: &str) -> String {
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base = short(&steering.base);
     let finding = |path: &String| {
+        // Glee cannot ignore this edit, so a person has to approve the edit.
+        let is_rule = path.starts_with(&format!("{PROJECT_RULES}/"));
         let body = match path.as_str() {
+            _ if is_rule => format!(
+                "This review applies the edit: the embedded reviewer reads its rules from the work tree, and not from \
+                commit {base}."
+            ),
             path if path.ends_with(".gleeignore") => {
                 format!(
                     "This review ignores the edit: Glee selects files by the version of this file in commit {base}."
@@ -374,7 +381,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
             _ => format!("This review ignores the edit: Glee uses the version of `.glee` in commit {base}."),
         };
         RawFinding {
-            severity: Severity::known(Tag::Medium),
+            severity: Severity::known(if is_rule { Tag::Must } else { Tag::Medium }),
             title: format!("The change edits `{path}`, a file that controls this review").into(),
             body: body.into(),
             file: Some(path.clone()),

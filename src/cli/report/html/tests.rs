@@ -243,8 +243,8 @@ fn poisoned<T: Serialize + DeserializeOwned>(value: &T, number: &mut usize) -> T
 }
 
 /// Parses HTML more strictly than a browser: elements are nested, attributes are quoted, and every other `<`,
-/// `>` and
-/// `&` is escaped. Returns the elements with their attributes, and the ids and the links within the page.
+/// `>` and `&` is escaped. Returns the elements with their attributes, and the ids and the links within the
+/// page.
 fn elements(html: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 4] = ["meta", "link", "input", "br"];
     let (mut found, mut open) = (BTreeSet::new(), Vec::new());

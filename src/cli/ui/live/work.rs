@@ -141,8 +141,7 @@ impl Work {
     }
 
     /// The progress of the whole run, as in `3 of 24 reviews · 45,210 tokens · $0.42 so far`. `hidden` is the
-    /// number of
-    /// agents at work without a live line.
+    /// number of agents at work without a live line.
     pub(crate) fn total(&self, style: Style, hidden: usize) -> Option<String> {
         let mut facts = Vec::new();
         if hidden > 0 {

@@ -222,8 +222,7 @@ proptest! {
 }
 
 /// The measures of the sample of `super`, counted by hand: three disputes with decisions, one of them by a
-/// person after
-/// the judge escalated it.
+/// person after the judge escalated it.
 #[test]
 fn a_history_of_an_earlier_schema_gets_its_measures() {
     let folder = tempfile::tempdir().unwrap();

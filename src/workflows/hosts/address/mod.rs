@@ -1,8 +1,8 @@
 //! Finds the host, repository and number of a pull request.
 //!
 //! A user names a request by its web address, or by its number. With a number, the repository is that of a git
-//! remote,
-//! or that of the job of a continuous integration service. Without a number, the job states the number, too.
+//! remote, or that of the job of a continuous integration service. Without a number, the job states the number,
+//! too.
 //!
 //! The kind of an unknown host is taken from the variables of the service, from the form of
 //! the web address, or from the first label of the host's name, in this order.
@@ -81,8 +81,7 @@ impl Advice for AddressError {
 /// Finds a pull request.
 ///
 /// `wanted` is a number (`7`, `#7`, `!7`), a web address, or empty for the request of the current job. `remote`
-/// is the
-/// address of a git remote.
+/// is the address of a git remote.
 pub fn find(wanted: &str, remote: Option<&str>, env: Variables<'_>) -> Result<RequestAddress, AddressError> {
     let wanted = wanted.trim();
     if wanted.contains("://") {

@@ -15,8 +15,7 @@
 //! the job name (`GITHUB_API_URL`, `CI_API_V4_URL`). No token is sent to another API.
 //!
 //! Without such a variable, Glee starts `gh auth token`, `glab config get token` or `tea login helper get`,
-//! which state
-//! the token that the user has stored for exactly this host.
+//! which state the token that the user has stored for exactly this host.
 
 mod owners;
 mod program;

@@ -202,8 +202,7 @@ impl Host for GitHub {
     }
 
     /// Returns false if the token is not allowed to resolve threads: the token of GitHub Actions needs the
-    /// permission to
-    /// write contents, but can comment without this permission.
+    /// permission to write contents, but can comment without this permission.
     fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         match self.graph().set_resolved(&thread.id, is_resolved) {
             Ok(()) => Ok(true),

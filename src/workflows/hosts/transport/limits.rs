@@ -1,10 +1,9 @@
 //! Reads from an answer when a rate limit ends.
 //!
-//! GitHub states its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its secondary
-//! limits by the status 403 or 429 with `Retry-After` or only with a message. GitLab sends the status 429 with
-//! `Retry-After` and `RateLimit-Reset`. GraphQL states a limit by an error of the type `RATE_LIMITED` in an
-//! answer with
-//! the status 200.
+//! GitHub states its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its
+//! secondary limits by the status 403 or 429 with `Retry-After` or only with a message. GitLab sends the status
+//! 429 with `Retry-After` and `RateLimit-Reset`. GraphQL states a limit by an error of the type `RATE_LIMITED`
+//! in an answer with the status 200.
 
 use std::time::Duration;
 

@@ -28,8 +28,7 @@ pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
 }
 
 /// Returns the address that an answer from the address `from` refers to. The origin has to stay the same,
-/// because the
-/// next request contains the token.
+/// because the next request contains the token.
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;
     let url = match target {

@@ -3,22 +3,19 @@
 //! # What is repeated
 //!
 //! Requests with GET, PATCH and PUT and queries of GraphQL have the same effect when they are sent twice. So
-//! they are
-//! repeated after a status from 500 on, a broken connection, or a timeout. A request that creates something
-//! ([`Transport::create`]) is repeated only if the host has certainly not processed the request: after a failed
-//! connection attempt, or after an answer that states a rate limit. If the answer to such a request is lost,
-//! the call fails with [`HostError::Unreachable`], and the caller has to read the conversation again to learn
-//! whether
-//! the host has processed the request.
+//! they are repeated after a status from 500 on, a broken connection, or a timeout. A request that creates
+//! something ([`Transport::create`]) is repeated only if the host has certainly not processed the request: after
+//! a failed connection attempt, or after an answer that states a rate limit. If the answer to such a request is
+//! lost, the call fails with [`HostError::Unreachable`], and the caller has to read the conversation again to
+//! learn whether the host has processed the request.
 //!
 //! # Proxies and certificates
 //!
 //! The variables `ALL_PROXY`, `HTTPS_PROXY` and `HTTP_PROXY` (also in lower case) name a proxy for HTTP, and
-//! `NO_PROXY`
-//! lists exceptions. Loopback addresses never use a proxy. SOCKS proxies and git's setting `http.proxy` are not
-//! supported. The trusted certificates are those of Mozilla, or those of the file that `GIT_SSL_CAINFO` or
-//! `SSL_CERT_FILE` names. Certificates that are installed in the operating system are not read, so a company's own
-//! authority has to be in such a file.
+//! `NO_PROXY` lists exceptions. Loopback addresses never use a proxy. SOCKS proxies and git's setting
+//! `http.proxy` are not supported. The trusted certificates are those of Mozilla, or those of the file that
+//! `GIT_SSL_CAINFO` or `SSL_CERT_FILE` names. Certificates that are installed in the operating system are not
+//! read, so a company's own authority has to be in such a file.
 
 mod limits;
 mod links;

@@ -216,8 +216,7 @@ impl PendingReplies {
 }
 
 /// Whether the author of the pull request wrote the comment. Hosts ignore the letter case of login names. The
-/// names of
-/// deleted users are empty, so that they cannot be distinguished.
+/// names of deleted users are empty, so that they cannot be distinguished.
 fn is_author(review: &RequestReview<'_>, comment: &Comment) -> bool {
     comment.author.login.to_lowercase() == review.request.author.login.to_lowercase()
 }

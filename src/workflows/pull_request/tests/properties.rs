@@ -1,6 +1,5 @@
 //! Random sequences of pushes, replies, rulings and renames. A publication that stops after any request is
-//! completed by
-//! the next one: nothing is said twice, and nothing is lost.
+//! completed by the next one: nothing is said twice, and nothing is lost.
 
 use std::collections::BTreeMap;
 

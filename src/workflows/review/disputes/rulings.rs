@@ -39,8 +39,7 @@ impl SharedRulings {
     }
 
     /// Reads the shared rulings that apply to a run: those of a commit, and those of a pull request's
-    /// conversation. If
-    /// both contain the same ruling, the ruling in the commit takes precedence.
+    /// conversation. If both contain the same ruling, the ruling in the commit takes precedence.
     pub fn of_plan(workspace: &Workspace, plan: &Plan) -> Result<Self, RunError> {
         let mut shared = Self::at(workspace, plan.rulings_at.as_deref())?;
         let of_request = plan.pull_request.iter().flat_map(|request| &request.rulings);

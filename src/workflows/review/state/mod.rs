@@ -417,7 +417,7 @@ impl ReviewState {
     }
 }
 
-/// The usage of a call that was not made, because its answer was completely reused.
+/// The usage that Glee records if it reuses a recorded answer completely, and makes no call.
 pub(crate) const NOTHING: Usage = Usage {
     input_tokens: Some(0),
     output_tokens: Some(0),

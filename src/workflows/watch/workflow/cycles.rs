@@ -144,8 +144,8 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Asks agents about the issues of a cycle. If a clarification triggered the cycle, the judge or a person
-    /// decides about the issues, and the agents are not asked.
+    /// Asks the workers about the issues of a cycle. If the workers have already answered in a clarification, the judge
+    /// or a person decides about the issues instead.
     fn clarify(&mut self, open: &Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
             if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {

@@ -1,6 +1,5 @@
 //! Conducts one prompt turn over the Agent Client Protocol: opens a session, sends one prompt, and answers the
-//! requests
-//! of the agent.
+//! requests of the agent.
 
 use std::collections::HashMap;
 use std::future::Future;

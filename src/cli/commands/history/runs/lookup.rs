@@ -159,8 +159,7 @@ pub(crate) struct ReportsInTree {
 
 impl ReportsInTree {
     /// Makes the tree the one that the run left, so that no report counts as a change of the coder. Adds the
-    /// reports to
-    /// the outputs of the command, which writes them again.
+    /// reports to the outputs of the command, which writes them again.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {

@@ -159,8 +159,7 @@ fn values(share: Share) -> Option<(f64, f64, f64)> {
 }
 
 /// Draws the share as a bar: solid up to the lower bound of the interval, lighter up to the rate, and lightest
-/// up to the
-/// upper bound. `None` if the bar would have too few columns.
+/// up to the upper bound. `None` if the bar would have too few columns.
 fn plot(style: Style, share: Share, width: usize) -> Option<String> {
     if width < PLOT.0 {
         return None;

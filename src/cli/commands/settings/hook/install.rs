@@ -143,8 +143,7 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
 }
 
 /// Gives the hook in place its second name. The hook also keeps its first name until Glee's hook replaces it, so
-/// that
-/// git always finds a hook.
+/// that git always finds a hook.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
         // Some file systems have no hard links.

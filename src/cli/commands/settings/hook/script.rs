@@ -1,6 +1,5 @@
 //! The shell script that git starts as a hook. The script only runs an earlier hook and then `glee hook run`, so
-//! that
-//! an installed script stays valid when Glee is updated.
+//! that an installed script stays valid when Glee is updated.
 
 use super::options::{Hook, HookOptions};
 use crate::config::schema::units;

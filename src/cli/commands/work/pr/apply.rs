@@ -1,8 +1,7 @@
 //! Applies a publication on the host.
 //!
 //! The order is fixed: comments, changes of threads, summary, check. Everything that was applied is recognised
-//! in the
-//! conversation, so after an interruption the next plan contains only the rest.
+//! in the conversation, so after an interruption the next plan contains only the rest.
 
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
@@ -39,8 +38,7 @@ pub(crate) fn apply(
 }
 
 /// Splits comments into the groups that a host accepts or rejects as a whole: at most `size` comments on lines,
-/// or one
-/// comment on a whole file.
+/// or one comment on a whole file.
 fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewComment]> {
     let groups = comments.chunk_by(|one, next| one.line.is_some() && next.line.is_some());
     groups.flat_map(move |group| group.chunks(size.max(1)))

@@ -169,8 +169,7 @@ fn record_ruling(
 }
 
 /// Returns the dispute of an objection, and whether a judge has to rule on it. `None` if an earlier dispute
-/// about the
-/// finding waits for a person.
+/// about the finding waits for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,
@@ -242,8 +241,7 @@ fn reopened(
 }
 
 /// Has the judge rule on disputes. Without a judge, the disputes wait for a maintainer. Returns whether the user
-/// or a
-/// signal stopped the judge.
+/// or a signal stopped the judge.
 fn settle(session: &RequestSession, disputes: Vec<DisputeNumber>, globals: &Globals) -> Result<bool, CommandError> {
     let journal = session.journal(globals)?;
     let recall = |route| lookup::recall(globals, place::workspace(globals)?, &journal, &session.run, route);

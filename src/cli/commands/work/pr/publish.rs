@@ -134,8 +134,7 @@ fn published(session: &RequestSession, decided: &Decided, publication: &Publicat
 }
 
 /// Prints the findings as annotations of the CI job, and appends them to the job summary. A report for a
-/// program, whose
-/// format is `shown`, stays as it is.
+/// program, whose format is `shown`, stays as it is.
 fn annotate(
     session: &RequestSession,
     error: &HostError,
