@@ -32,7 +32,7 @@ pub struct Invocation {
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
-    /// Whether the program prints parts of its output before its end. The limits `first_output_timeout` and
+    /// Whether the program prints output before the answer is complete. The limits `first_output_timeout` and
     /// `idle_timeout` apply only if `streams` is true.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,

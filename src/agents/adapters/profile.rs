@@ -34,9 +34,9 @@ pub struct Profile {
     /// Environment variables with default values. A value in the agent's `env` takes precedence over the default
     /// value.
     pub sets: &'static [(&'static str, &'static str)],
-    /// A settings file with default values for the agent's program: the name of an environment variable, and the
-    /// content of the file. Before the program starts, Glee writes the settings file, and sets the environment
-    /// variable to the path of the settings file.
+    /// The name of an environment variable, and the content of a settings file. The settings file contains
+    /// default values for the program. Before the program starts, Glee writes the file, and sets the variable to
+    /// the path of the file.
     pub defaults: Option<(&'static str, &'static str)>,
     /// The folders of the program's settings and data, as (variable, default, subfolder). If the environment
     /// variable `variable` is set, the path of the folder is the variable's value followed by `subfolder`. If

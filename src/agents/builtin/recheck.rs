@@ -12,8 +12,8 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// The maximum distance, in lines, between an unresolved finding and a match of the finding's rule, if the
-/// change has no diff.
+/// For a change without a diff, a finding is unresolved if the finding's rule matches within this number of
+/// lines.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

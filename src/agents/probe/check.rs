@@ -123,8 +123,7 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
-/// The request that plug-ins and embedded agents receive. All agents that are not plug-ins or embedded agents
-/// receive only the prompt.
+/// The request to a plug-in or to an embedded agent. Every other agent receives only the prompt.
 fn task(role: Role) -> Task {
     let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {

@@ -47,7 +47,8 @@ impl Paths {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
         let named = |path: &String| {
-            // A backslash in the text separates folders, unless the name of a file contains it.
+            // If a path in the list contains a backslash, a backslash in the text is part of a name. Otherwise,
+            // a backslash in the text separates folders.
             let head = if path.contains('\\') { head } else { slashes.as_str() };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
             starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))

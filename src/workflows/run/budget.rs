@@ -8,8 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// The number of running calls at which no further call of a judge begins. If `review.jobs` is lower,
-/// `review.jobs` applies instead.
+/// The number of running calls at which no further call of a judge begins. If `review.jobs` is lower than this
+/// number, `review.jobs` applies instead.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

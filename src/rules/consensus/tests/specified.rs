@@ -1,4 +1,4 @@
-//! The tables and rules of the debate arbitrator's specification, row by row.
+//! Tests each row of the tables, and each rule, of the debate arbitrator's specification.
 
 use super::*;
 
@@ -115,7 +115,7 @@ fn a_challenge_that_reveals_a_weakness_lowers_the_severity_or_disputes() {
     assert_eq!(none.class, Class::Disputed, "no criterion at all");
 }
 
-/// The table at the end of the specification.
+/// Tests the table at the end of the specification.
 #[test]
 fn the_rules_summary() {
     let all = |claims: &[Claim]| rows(&merged(claims, Policy::Specification));
@@ -156,7 +156,8 @@ fn the_rules_summary() {
     assert_eq!(critical.class, Class::Disputed, "and has no second reviewer to justify it");
 }
 
-/// Escalated only what is grave, unresolved, and would change the recommendation.
+/// Tests that a dispute is escalated only if the dispute is severe, is unresolved, and would change the
+/// recommendation.
 #[test]
 fn the_escalation_threshold() {
     let against = |finding: &str| Examination {
@@ -205,7 +206,7 @@ fn the_escalation_threshold() {
     }
 }
 
-/// Rule 2: the same input, the same answer.
+/// Rule 2: equal inputs have equal results.
 #[test]
 fn the_algorithm_has_no_moods() {
     let claims =
@@ -215,7 +216,7 @@ fn the_algorithm_has_no_moods() {
     }
 }
 
-/// Rules 5 and 10: what is ambiguous is disputed with both positions, and in doubt nothing is rejected.
+/// Rules 5 and 10: an ambiguous finding is disputed with both positions, and is not rejected.
 #[test]
 fn what_is_ambiguous_is_shown_to_a_person_with_both_positions() {
     let claims = [claim("a", 10, Level::High, 90, TITLE), claim("b", 10, Level::Low, 90, TITLE)];
@@ -234,7 +235,8 @@ fn what_is_ambiguous_is_shown_to_a_person_with_both_positions() {
     assert!(answer["consensus"]["rejected"].as_array().is_some_and(Vec::is_empty));
 }
 
-/// Rule 8: the most detailed description and the most actionable suggestion, whoever gave them.
+/// Rule 8: a group gets the most detailed description and the most actionable suggestion, even from different
+/// reviewers.
 #[test]
 fn the_best_of_all_reviewers_is_kept() {
     let short = claim("a", 10, Level::High, 95, TITLE);
