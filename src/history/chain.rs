@@ -78,7 +78,7 @@ impl fmt::Display for Fault {
         match &self.flaw {
             Corruption::Altered => f.write_str(" was altered"),
             Corruption::OutOfOrder => {
-                f.write_str(" does not follow the one before it: records were removed, added or moved")
+                f.write_str(" does not follow the previous record: records were removed, added or moved")
             }
             Corruption::Removed => f.write_str(" was removed"),
             Corruption::Added => f.write_str(" was added after the end of the history"),

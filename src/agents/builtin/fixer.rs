@@ -120,7 +120,10 @@ impl Fixing<'_> {
             return Fix::Impossible(format!("rule `{rule}` has no fix for {}:{}", self.path, hit.lines.0));
         }
         let Some(fixed) = self.fixed_text(&rule, &hit, waiver.as_ref()) else {
-            return Fix::Impossible(format!("the fix of `{rule}` does not fit {}:{}", self.path, hit.lines.0));
+            return Fix::Impossible(format!(
+                "the fix of `{rule}` changes nothing or adds syntax errors at {}:{}",
+                self.path, hit.lines.0
+            ));
         };
         self.text = fixed;
         self.fixed.push((item.finding.id, (line, raw.end_line.unwrap_or(line))));

@@ -33,7 +33,7 @@ impl Program {
     /// Fails if the program lacks one of the `flags`, which confine the program to its role.
     pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
         let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else { return Ok(()) };
-        let message = format!("{self} has no `{flag}`, which confines it to its role");
+        let message = format!("{self} has no `{flag}`, which confines the program to its role");
         Err(AgentError::new(FailureKind::BadFlags, message)
             .hint("update the program, or connect another agent instead"))
     }
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!((program.need(&["--tools"]), program.names("-p")), (Ok(()), true));
         assert_eq!(
             program.need(&["--tools", "--setting-sources"]).map_err(|error| error.message),
-            Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines it to its role"
+            Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines the program to its role"
                 .to_owned())
         );
     }

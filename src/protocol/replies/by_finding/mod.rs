@@ -157,7 +157,7 @@ fn settle<W: AnswerWord>(
         ));
     }
     for id in left_over.iter().take(PROBLEMS_CAP) {
-        problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
+        problems.insert(format!("the answer to {id} is outside of the part that the nonce confirms"));
     }
     let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
     let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();

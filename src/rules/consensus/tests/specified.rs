@@ -72,13 +72,13 @@ fn the_four_criteria_of_a_challenge() {
             Claim { line: None, ..all.clone() },
             Criteria { specificity: false, ..everything },
             true,
-            "it cites no code",
+            "the finding cites no code",
         ),
         (
             Claim { description: "The call is odd".into(), ..all.clone() },
             Criteria { reproducibility: false, ..everything },
             true,
-            "it does not say what triggers it",
+            "the finding describes no trigger",
         ),
         (
             Claim { severity: Some(Level::Low), ..all.clone() },
@@ -90,9 +90,14 @@ fn the_four_criteria_of_a_challenge() {
             Claim { suggestion: String::new(), ..all.clone() },
             Criteria { actionability: false, ..everything },
             true,
-            "it does not say what to do instead",
+            "the finding suggests no change",
         ),
-        (vague(Level::High, 65), Criteria { impact: true, ..Criteria::default() }, false, "it cites no code"),
+        (
+            vague(Level::High, 65),
+            Criteria { impact: true, ..Criteria::default() },
+            false,
+            "the finding cites no code",
+        ),
     ];
     for (claim, criteria, holds, weakest) in rows {
         let challenge = alone(&claim).challenge.expect("below 70 it is challenged");

@@ -199,7 +199,7 @@ impl Guest {
             (PeerRelation::Descendant, _) => Some("an agent cannot send commands"),
             (PeerRelation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
             (PeerRelation::Outside, None) => {
-                Some("a command requires the key of the watch, which is next to its socket")
+                Some("a command requires the key of the watch; the key is in a file next to the socket")
             }
             (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
             (PeerRelation::Outside, Some(_)) => None,

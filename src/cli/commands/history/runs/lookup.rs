@@ -215,7 +215,7 @@ pub(crate) fn refuse_changed(
         stream::err(&printable::block(change));
     }
     let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
-    let message = format!("the tree has changed since run {} was left: {files}", run.short());
+    let message = format!("the tree has changed since run {} stopped: {files}", run.short());
     Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
         .hint("restore the tree as it was at the end of the run, or start a new run with `glee review`"))
 }

@@ -54,7 +54,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         rows.for_each(|row| line(&row));
     }
     line("");
-    line(&style.faint("A share has its denominator and 95% interval. All measures: `glee stats -v`"));
+    line(&style.faint("Shares: count/denominator, 95% interval. All measures: `glee stats -v`"));
     out
 }
 
