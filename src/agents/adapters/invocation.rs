@@ -39,7 +39,8 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Builds a command with empty stdin and without `first_output_timeout` and `idle_timeout`.
+    /// Builds a command with empty stdin. The limits `first_output_timeout` and `idle_timeout` do not apply to
+    /// the command.
     pub(crate) fn plain(
         program: impl Into<PathBuf>,
         args: impl IntoIterator<Item: Into<OsString>>,

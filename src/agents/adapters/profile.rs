@@ -45,8 +45,8 @@ pub struct Profile {
     pub files: &'static [&'static str],
     pub marks: LineMarks,
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders of the tree from which the program loads modules in every role. If one of these folders exists, Glee
-    /// does not start the program.
+    /// Folders in the tree with modules that the program loads in every role. If one of these folders exists,
+    /// Glee does not start the program.
     pub loads: &'static [&'static str],
     /// Whether the reported token counts cover the whole session instead of the last call.
     pub counts_sessions: bool,

@@ -42,7 +42,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     let difference = LineMap::of(&change.diff, path);
     let before = difference.reversed(&file.text);
     if mistakes(path, &file.text) > mistakes(path, &before) {
-        return (false, format!("`{path}` no longer parses"));
+        return (false, format!("the change adds syntax errors to `{path}`"));
     }
     let after = matches(&file.text);
     let here = raw.line.and_then(|line| {
@@ -57,7 +57,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     }
     match after.first() {
         Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => {
-            (false, format!("`{rule}` matches as often as before, now at {path}:{}", hit.lines.0))
+            (false, format!("`{rule}` matches at least as often as before, now at {path}:{}", hit.lines.0))
         }
         _ => (true, format!("`{rule}` no longer matches at this location")),
     }

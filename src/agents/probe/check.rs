@@ -26,7 +26,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// `Ok(true)` if the answer contains the nonce, and an error if the agent gave no answer.
+    /// `Ok` states whether the answer contains the nonce. `Err` means that the agent gave no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,

@@ -248,8 +248,8 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // A write error means that the supervisor has exited, so that no process remains that
-                        // could be suspended or resumed.
+                        // A write error means that the supervisor has exited, so no process can be suspended or
+                        // resumed.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,

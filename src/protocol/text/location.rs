@@ -290,8 +290,8 @@ fn may_end(rest: &str) -> bool {
 /// Top-level domains. A word that ends with a top-level domain is a host, and the number after the host is a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// File names without an extension that are recognised as paths. In addition, every name such as `Dockerfile` is
-/// recognised, which begins with a capital letter and ends with `file`.
+/// File names without an extension that are recognised as paths. In addition, every name that begins with a
+/// capital letter and ends with `file` is recognised, for example `Dockerfile`.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 fn is_path(word: &str) -> bool {

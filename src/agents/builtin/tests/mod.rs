@@ -270,14 +270,14 @@ fn what_cannot_be_fixed_is_said() {
         answer["answers"],
         json!([
             {"finding": "F2", "answer": "DISCARDED", "text": "rule `py-mutable-default` has no fix for a.py:1", "evidence": []},
-            {"finding": "F8", "answer": "DISCARDED", "text": "it was not raised by a rule, so it has no fix to apply", "evidence": []},
+            {"finding": "F8", "answer": "DISCARDED", "text": "no rule raised the finding, so there is no fix", "evidence": []},
         ])
     );
     assert_eq!(
         answer["notes"].as_str().unwrap().lines().collect::<Vec<_>>(),
         [
             "F1 cannot be fixed: rule `py-eval` has no fix for a.py:2",
-            "F3 cannot be fixed: it was not raised by a rule, so it has no fix to apply",
+            "F3 cannot be fixed: no rule raised the finding, so there is no fix",
             "F4 cannot be fixed: `../a.py` is outside the tree",
             "F5 cannot be fixed: `py-weak-hash` no longer matches in a.py",
             "F6 cannot be fixed: `mixed.py` mixes line endings",
@@ -416,9 +416,9 @@ fn a_recheck_asks_the_rule_again() {
             HASH,
             HASH.replace("def etag", "K = hashlib.md5(b'')\n\n\ndef etag").replace("hashlib.md5(page)", "K"),
             false,
-            "`py-weak-hash` matches as often as before, now at a.py:4",
+            "`py-weak-hash` matches at least as often as before, now at a.py:4",
         ),
-        (HASH, HASH.replace("hashlib.md5(page)", "hashlib.("), false, "`a.py` no longer parses"),
+        (HASH, HASH.replace("hashlib.md5(page)", "hashlib.("), false, "the change adds syntax errors to `a.py`"),
         (&twice, twice.replacen("md5", "sha256", 1), true, "`py-weak-hash` no longer matches at this location"),
         (
             &twice,

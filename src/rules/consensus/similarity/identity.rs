@@ -196,8 +196,7 @@ impl<'a> Wordings<'a> {
     }
 
     /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have
-    /// different rules, or if only one finding requests a removal and only the other finding reports something
-    /// missing.
+    /// different rules, or if one finding requests a removal and the other finding reports something missing.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let others: Vec<RunId> = others.into_iter().filter(|row| args.takes_other(row)).map(|row| row.run).collect();
     if args.dry_run {
         if due.is_empty() && others.is_empty() {
-            stream::err("No run is that old.\n");
+            stream::err("No run to prune.\n");
             return Ok(ExitReason::Clean);
         }
         let mut text = if due.is_empty() { String::new() } else { lookup::table(&due, globals.table_style()) };
