@@ -215,7 +215,8 @@ mod tests {
         write("two");
         let of_second = checks.next().unwrap().observe();
         let violations = |found: Found| found.violations;
-        // The second observation arrives first; every agent that was running when it was made may have written.
+        // The guard processes the second observation first. At the second observation, both agents are suspected
+        // of both changes.
         assert_eq!(
             violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]
