@@ -118,8 +118,9 @@ pub async fn resume(
     rest(review).await
 }
 
-/// Continues an ended run: hands only the findings of the request to the coder. The reviewers that raised the
-/// findings check the changes. Disputes remain open. Fails for the same reasons as [`start`].
+/// Continues an ended run for a fix request. The coder receives only the findings of the fix request. The
+/// reviewers that raised the findings check the changes. Disputes remain open. Fails for the same reasons as
+/// [`start`].
 pub async fn fix(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,

@@ -8,7 +8,7 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// The number of running calls at which no further call of a judge begins. If `review.jobs` is lower,
+/// While at least this number of calls is running, no further call of a judge begins. If `review.jobs` is lower,
 /// `review.jobs` applies instead.
 const JUDGES: usize = 16;
 

@@ -215,7 +215,8 @@ mod tests {
         write("two");
         let of_second = checks.next().unwrap().observe();
         let violations = |found: Found| found.violations;
-        // The second observation arrives first; every agent that was running when it was made may have written.
+        // The second observation arrives first. Both calls were running at the time of the second observation,
+        // so both agents are suspected of all changes up to this time.
         assert_eq!(
             violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]

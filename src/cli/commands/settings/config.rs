@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Returns the current name of a key, with the full name of the agent.
+/// Replaces an old name of the key by the current name, and an abbreviated name of an agent by the full name.
 fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
     names::full_key(&settings::agents(globals), globals.key_today(key))
 }

@@ -314,7 +314,8 @@ impl ReviewState {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
                 let id = dispute.finding.id;
-                // An objection in a pull request starts over, whatever an earlier run decided.
+                // An objection in a pull request takes precedence over the disputes of earlier runs about the
+                // finding.
                 if dispute.objector == Objector::Participant {
                     self.ruled.remove(&id);
                     self.still_disputed.remove(&id);

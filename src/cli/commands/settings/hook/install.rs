@@ -43,7 +43,8 @@ pub(crate) struct UninstallArgs {
     hook: Hook,
 }
 
-/// The folder of the hooks. Fails with a recipe in a repository of Jujutsu without a git folder.
+/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint of the error
+/// shows a command that reviews without a hook.
 pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
     if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
         return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")
@@ -52,7 +53,7 @@ pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError>
     Ok(workspace.hooks_folder()?)
 }
 
-/// The files of a hook in the folder of the hooks.
+/// The paths of Glee's hook and of the earlier hook.
 pub(crate) struct HookFiles {
     pub(crate) own: PathBuf,
     pub(crate) earlier: PathBuf,
@@ -70,13 +71,15 @@ impl HookFiles {
         match fs::symlink_metadata(&self.own) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
             Err(error) => Err(unreadable(error)),
-            // A link is never Glee's, and its target can be missing.
+            // Glee never installs a symbolic link as a hook. The target of a link is not read, because the
+            // target can be missing.
             Ok(meta) if meta.is_symlink() => Ok(Some(false)),
             Ok(_) => Ok(Some(script::is_own(hook, &fs::read(&self.own).map_err(unreadable)?))),
         }
     }
 
-    /// Whether both names lead to the same file, because an installation was interrupted.
+    /// Whether the two paths lead to the same file. This is the case if an installation was interrupted after
+    /// [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
@@ -142,11 +145,12 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     Ok(())
 }
 
-/// Gives the hook in place its second name. The hook also keeps its first name until Glee's hook replaces it, so
-/// that git always finds a hook.
+/// Adds the path `earlier` to the existing hook. The hook also keeps the path `own` until Glee's hook replaces
+/// the file, so that git always finds a hook.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
-        // Some file systems have no hard links.
+        // Some file systems do not support hard links. On these file systems, git finds no hook until Glee's
+        // hook is written.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&files.own, &files.earlier),
         linked => linked,
     }

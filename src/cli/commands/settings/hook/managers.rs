@@ -4,7 +4,7 @@ use super::options::Hook;
 use crate::cli::context::CommandError;
 use crate::workspace::{HooksFolder, Workspace};
 
-/// The files by which lefthook finds its configuration.
+/// The possible names of lefthook's configuration file.
 const LEFTHOOK: [&str; 6] =
     ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml", "lefthook.toml"];
 

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(decide(args, globals, worst))
 }
 
-/// The exit code of the hook, after a line that says what git does.
+/// Returns the exit reason of the hook. If the review is not clean, prints whether git continues.
 fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
     let operation = args.hook.operation();
     match args.options.mode {
@@ -128,7 +128,8 @@ fn review(target: &[String], globals: &Globals, limit: Duration) -> CommandResul
     review::run_within(&review::Args::of_words(target)?, globals, Some(limit))
 }
 
-/// Prints an error, and returns how the review ended. A change without text to review is clean.
+/// Returns the exit reason of the review. If the review failed, prints the error. If the change contains nothing
+/// to review, the exit reason is `Clean`.
 fn reason(result: CommandResult, globals: &Globals) -> ExitReason {
     let error = match result {
         Ok(reason) => return reason,

@@ -13,7 +13,8 @@ pub(crate) struct RequestOnHost {
 }
 
 impl RequestOnHost {
-    /// Finds the host and reads the request. `wanted` is a number, a link, or empty for the request of the CI job.
+    /// Finds the host and reads the pull request. `wanted` is a number or a link. If `wanted` is empty, the CI
+    /// job determines the pull request.
     pub(crate) fn open(wanted: &str, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let remote = workspace.remote_address();
@@ -28,7 +29,7 @@ impl RequestOnHost {
         format!("PR {}", self.request.number)
     }
 
-    /// Fails if the request is merged or closed.
+    /// Fails if the pull request is merged or closed.
     pub(crate) fn require_open(&self) -> Result<(), CommandError> {
         let state = match self.request.state {
             RequestState::Open => return Ok(()),

@@ -1,4 +1,4 @@
-//! A recorded review of a pull request, together with the request's conversation.
+//! A recorded review of a pull request, together with the conversation of the pull request.
 
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::commands::history::runs::lookup;
@@ -27,12 +27,13 @@ pub(crate) struct RequestSession {
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,
-    /// The commits of the change, which the judge and the plan of the publication read.
+    /// The fetched commits of the change. The judge and the plan of the publication read files of these commits.
     pub(crate) commits: FetchedChange,
 }
 
 impl RequestSession {
-    /// Reads a recorded run and the conversation. Fails if the run is not a review of the request's head commit.
+    /// Reads a recorded run and the conversation. Fails if the run is not a review of the head commit of the
+    /// pull request.
     pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let journal = lookup::journal(globals, &workspace)?;
