@@ -238,7 +238,7 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let (caps, state) = (review.resources.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        let then = format!("resume it with `glee runs resume {}`", review.resources.run.short());
+        let then = format!("resume the run with `glee runs resume {}`", review.resources.run.short());
         notices.extend(budget::notices(&review.resources.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {

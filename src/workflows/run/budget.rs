@@ -75,7 +75,9 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {
-        format!("`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then {then}")
+        format!(
+            "`{key}` is used up ({used}); raise the cap with `glee config set --user {key} <more>`, then {then}"
+        )
     };
     reached.map(notice).collect()
 }

@@ -69,7 +69,7 @@ Examples:
     /// Print the values of all keys
     #[command(after_help = "Example:\n  glee config list --origin")]
     List {
-        /// Also print where each value comes from
+        /// Also print the source of each value
         #[arg(long)]
         origin: bool,
         #[command(flatten)]
@@ -173,7 +173,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     let target = ConfigTarget::find(globals, user)?;
     if target.read()?.is_none() {
         return Err(CommandError::usage(format!("`{key}` is not set: there is no {}", target.name))
-            .hint("`glee config list --origin` shows where every value comes from"));
+            .hint("`glee config list --origin` shows the source of every value"));
     }
     target.change(|text| edit::unset(text, key))?;
     let (_, loaded) = settings::load(globals)?;

@@ -61,8 +61,8 @@ pub(crate) struct Args {
     /// Review the unified diff in this file (`-`: standard input)
     #[arg(long, value_name = "FILE", group = "target", conflicts_with = "paths")]
     diff: Option<PathBuf>,
-    /// Review a pull request, given by its number or address (empty: the request of the CI job). The work tree
-    /// does not change, and the configuration is read from the base branch
+    /// Review a pull request, given by its number or address (empty: the pull request of the CI job). The work
+    /// tree does not change, and the configuration is read from the base branch
     #[arg(long, value_name = "N|URL", group = "target", conflicts_with = "paths")]
     pr: Option<String>,
     /// Publish the review on the pull request, and have the judge rule on replies (see `glee pr`)

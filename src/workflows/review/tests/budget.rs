@@ -21,8 +21,8 @@ fn calls_are_counted_and_none_is_paid_for_twice() {
     assert_eq!(
         notice,
         &format!(
-            "`budget.calls` is used up (2 of 2 calls); raise it with `glee config set --user budget.calls <more>`, then \
-             resume it with `glee runs resume {}`",
+            "`budget.calls` is used up (2 of 2 calls); raise the cap with `glee config set --user budget.calls <more>`, then \
+             resume the run with `glee runs resume {}`",
             run.short()
         )
     );

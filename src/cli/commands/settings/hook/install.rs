@@ -15,8 +15,8 @@ use crate::workspace::{HooksFolder, Workspace};
 /// Install a hook of git that reviews commits or pushes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The hook is written to the folder that git uses (`git rev-parse --git-path hooks`). A hook that is there already is kept \
-and runs first, with the same arguments and input. Install the hook again to change its options.
+Glee writes the hook to the folder that git uses (`git rev-parse --git-path hooks`). If the folder already contains a \
+hook of this name, Glee keeps this earlier hook, which then runs first. To change the options, install the hook again.
 
 Examples:
   glee hook install pre-commit
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// Remove a hook of Glee, and restore the hook that was there before
+/// Remove a hook of Glee, and restore the earlier hook
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -120,7 +120,7 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
         globals.say("note: Jujutsu runs no hooks; the hook runs only when you use git");
     }
     globals.say(&format!(
-        "skip it once with `git {operation} --no-verify`; remove it with `glee hook uninstall {name}`"
+        "skip the hook once with `git {operation} --no-verify`; remove the hook with `glee hook uninstall {name}`"
     ));
     Ok(ExitReason::Clean)
 }
@@ -138,8 +138,8 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     if !folder.is_own {
         let message = format!("other repositories can use the folder of hooks `{path}` (`core.hooksPath`) too");
         return Err(CommandError::usage(message).hint(format!(
-            "install the hook for all of them with `glee hook install {name} --force`, or give this repository its \
-             own folder: `git config core.hooksPath \"$(git rev-parse --absolute-git-dir)/hooks\"`"
+            "install the hook for all these repositories with `glee hook install {name} --force`, or set a folder of \
+             hooks for this repository: `git config core.hooksPath \"$(git rev-parse --absolute-git-dir)/hooks\"`"
         )));
     }
     Ok(())
@@ -173,12 +173,12 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
     match files.is_own(hook)? {
         Some(true) => {}
         Some(false) if !has_earlier => {
-            return Err(CommandError::usage(format!("the hook `{own}` is not Glee's"))
-                .hint("remove Glee's commands from the file by hand, if there are any"));
+            return Err(CommandError::usage(format!("the hook `{own}` is not a hook of Glee"))
+                .hint("if the file contains commands of Glee, remove these commands by hand"));
         }
         Some(false) => {
             return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
-                .hint(format!("the hook from before Glee is `{}`", files.earlier.display())));
+                .hint(format!("the earlier hook, which Glee's hook ran first, is `{}`", files.earlier.display())));
         }
         None => {
             globals.say(&format!("the hook `{name}` is not installed"));

@@ -24,5 +24,5 @@ pub(crate) fn refuse(workspace: &Workspace, folder: &HooksFolder, hook: Hook) ->
         return Ok(());
     };
     Err(CommandError::usage(format!("{manager} manages the hooks of this repository"))
-        .hint(format!("{edit}, or go on with `glee hook install {name} --force`")))
+        .hint(format!("{edit}, or install the hook anyway with `glee hook install {name} --force`")))
 }

@@ -9,18 +9,18 @@ use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, s
 use crate::domain::ExitReason;
 use crate::workspace::{PushedCommits, PushedRef, WorkspaceError};
 
-/// Review as the hook of git does
+/// Run the review of a hook (git runs this command)
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The hook `pre-push` reads the lines that git prints for it (`<local ref> <local id> <remote ref> <remote id>`) from \
-standard input, or the variables that the program pre-commit sets. Deleted branches and tags are not reviewed. During a \
-merge, rebase, cherry-pick or revert, the hook `pre-commit` reviews nothing.
+The hook `pre-push` reads the pushed refs from standard input (git's lines `<local ref> <local id> <remote ref> \
+<remote id>`) or from the variables of the program pre-commit. Deleted branches and tags are not reviewed. During a merge, \
+rebase, cherry-pick or revert, the hook `pre-commit` reviews nothing.
 
 Examples:
   glee hook run pre-commit
   glee hook run pre-push --mode block -- origin https://example.org/project.git")]
 pub(crate) struct Args {
-    /// The hook that is run
+    /// The hook to run
     #[arg(value_name = "HOOK", value_parser = one_of(HOOKS))]
     hook: Hook,
     #[command(flatten)]
@@ -118,7 +118,7 @@ fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, Com
         .map(|line| {
             PushedRef::parse(line).ok_or_else(|| {
                 CommandError::usage("standard input has a line that does not describe a pushed ref")
-                    .hint("install the hook with `glee hook install pre-push`, which passes on what git prints")
+                    .hint("install the hook with `glee hook install pre-push`; the installed hook passes the lines of git to Glee")
             })
         })
         .collect()

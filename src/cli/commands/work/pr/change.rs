@@ -76,7 +76,7 @@ impl PullRequestChange {
             "the coder edits the work tree, which does not contain the head commit {} of {name}",
             short(head)
         ))
-        .hint(format!("review without a coder, or check the commit out first: `git checkout {}`", short(head))))
+        .hint(format!("review without a coder, or first check out the commit: `git checkout {}`", short(head))))
     }
 
     /// Records the pull request in the plan of a review.

@@ -52,12 +52,11 @@ pub(crate) fn short(commit: &str) -> &str {
 /// Converts an error of a host to an error of the command.
 pub(crate) fn failed(error: HostError) -> CommandError {
     let (exit, hint) = match &error {
-        HostError::Unreachable { .. } => (
-            ExitReason::AgentFailed,
-            "check the network, then run the command again; it continues where it stopped",
-        ),
+        HostError::Unreachable { .. } => {
+            (ExitReason::AgentFailed, "check the network, then run the command again; nothing is published twice")
+        }
         HostError::Unauthorised { .. } => {
-            (ExitReason::Usage, "renew the token, then run the command again; it continues where it stopped")
+            (ExitReason::Usage, "renew the token, then run the command again; nothing is published twice")
         }
         HostError::Forbidden { .. } => {
             (ExitReason::Usage, "use a token that is allowed to read and write pull requests")
@@ -67,10 +66,10 @@ pub(crate) fn failed(error: HostError) -> CommandError {
             "check the number and the remote, and whether the token is allowed to read the repository",
         ),
         HostError::RateLimited { .. } => {
-            (ExitReason::Budget, "run the command again after this time; it continues where it stopped")
+            (ExitReason::Budget, "run the command again after this time; nothing is published twice")
         }
         HostError::Refused { .. } | HostError::Unexpected { .. } => {
-            (ExitReason::AgentFailed, "run the command again; it continues where it stopped")
+            (ExitReason::AgentFailed, "run the command again; nothing is published twice")
         }
     };
     CommandError::new(exit, anyhow::Error::msg(printable::line(&error.to_string()))).hint(hint)

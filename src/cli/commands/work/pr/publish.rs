@@ -17,23 +17,23 @@ use crate::workflows::pull_request::{Publication, ThreadChange, plan};
 /// Publish a recorded review on its pull request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Starts comments on new findings, answers in threads, resolves threads of fixed findings, and updates \
-the summary and the check. Nothing is published twice. If the token is not allowed to write, for \
-example for a fork, the findings are printed as annotations of the CI job.
+Glee comments on new findings, answers in threads, resolves threads of fixed findings, and updates the \
+summary and the check. Nothing is published twice. If the token is not allowed to write, for example \
+for a fork, Glee prints the findings as annotations of the CI job.
 
 Exit codes: as of `glee review`; with `pr.mode: warn`, 0 instead of 1 and 3.
 
 Examples:
-  glee pr publish                  publish the last review of the request of this CI job
+  glee pr publish                  publish the last review of the CI job's pull request
   glee pr publish --pr 7 --dry-run")]
 pub(crate) struct Args {
     /// The run: its id, the first or last digits of the id, or `last` [default: the newest run of the pull request]
     #[arg(value_name = "RUN")]
     run: Option<String>,
-    /// The pull request, by its number or address [default: the request of the run or of the CI job]
+    /// The pull request, by its number or address [default: the pull request of the run or of the CI job]
     #[arg(long, value_name = "N|URL")]
     pr: Option<String>,
-    /// Print what would be published, without changing anything
+    /// Print the planned comments and changes without publishing them
     #[arg(long)]
     dry_run: bool,
 }
@@ -192,7 +192,7 @@ fn described(publication: &Publication) -> String {
     for change in &publication.threads {
         let place = |thread: &crate::workflows::hosts::Thread| {
             let line = thread.line.map(|line| format!(":{line}")).unwrap_or_default();
-            format!("{}{line}", thread.path.as_deref().unwrap_or("the request"))
+            format!("{}{line}", thread.path.as_deref().unwrap_or("the pull request"))
         };
         text.push_str(&match change {
             ThreadChange::Reply { thread, body } => format!("\nreply at {}\n{}\n", place(thread), indented(body)),
