@@ -107,7 +107,7 @@ fn read(
     Ok(Some(RequestDispute { finding, dispute: record.dispute, shared, is_new: false }))
 }
 
-/// Returns the dispute about the finding that was opened for these comments.
+/// Returns the dispute about `finding`, if the dispute was opened for these comments.
 fn opened(
     session: &RequestSession,
     journal: &Journal,
