@@ -15,7 +15,8 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// Calls that begin within this time share one observation of the tree.
+/// If other guarded calls are running, a call that begins within this time after an observation of the tree uses
+/// the same observation.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]

@@ -102,7 +102,8 @@ fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandErr
     Ok(targets)
 }
 
-/// The refs of the push: from the variables of the program pre-commit, or else from standard input.
+/// Returns the pushed refs. If the program pre-commit started the hook, reads the refs from variables, otherwise
+/// from standard input.
 fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, CommandError> {
     let named = |name: &str| variable(&format!("PRE_COMMIT_{name}"));
     let mut input = String::new();

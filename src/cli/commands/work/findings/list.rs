@@ -1,4 +1,4 @@
-//! `glee findings`: lists the findings of all runs that are open in the current tree.
+//! `glee findings`: lists the open findings of all runs in the current tree.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::protocol::{secrets, text::printable};
 use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
 use crate::workspace::root::Workspace;
 
-/// List the findings of all runs that are open in this tree
+/// List the open findings of all runs in this tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs \
