@@ -157,7 +157,7 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 fn remaining(left: Option<&[i32]>) -> String {
     match left {
         None => "its processes were ended".to_owned(),
-        Some(pids) => format!("its processes may still run: {}", ids(pids)),
+        Some(pids) => format!("its processes possibly still run: {}", ids(pids)),
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
                     status: "signal: 9".to_owned(),
                     left: Some(vec![7]),
                 },
-                "the supervisor of `/bin/rev -x` died (signal: 9); its processes may still run: 7",
+                "the supervisor of `/bin/rev -x` died (signal: 9); its processes possibly still run: 7",
                 Some("list the remaining processes with `ps -ef`"),
             ),
             (ProcessError::Stopped(command()), "`/bin/rev -x` was stopped", None),

@@ -38,8 +38,8 @@ pub struct Fault {
     /// The number of the faulty record, counted from 1. `record` is `None` if the fault does not concern a
     /// record.
     pub record: Option<u64>,
-    /// The run that contains the faulty record, and the number of the record within the run. `None` if one of
-    /// the two is unreadable.
+    /// The run that contains the faulty record, and the number of the record within the run. `None` if the run
+    /// or the number is unreadable.
     pub place: Option<(RunId, u64)>,
     pub flaw: Corruption,
 }
@@ -78,7 +78,7 @@ impl fmt::Display for Fault {
         match &self.flaw {
             Corruption::Altered => f.write_str(" was altered"),
             Corruption::OutOfOrder => {
-                f.write_str(" does not follow the one before it: records were removed, added or moved")
+                f.write_str(" does not follow the previous record: records were removed, added or moved")
             }
             Corruption::Removed => f.write_str(" was removed"),
             Corruption::Added => f.write_str(" was added after the end of the history"),

@@ -24,7 +24,7 @@ pub(crate) const STEPS: [&str; 5] = [
     include_str!("schema/5.sql"),
 ];
 
-/// The index in `STEPS` of the schema step that adds the tables for the statistics (`glee stats`).
+/// The index in `STEPS` of the migration that adds the tables for the statistics (`glee stats`).
 const MEASURES: usize = 4;
 
 const NEWEST: i64 = STEPS.len() as i64;

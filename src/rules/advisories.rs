@@ -70,7 +70,7 @@ pub struct Locked {
     pub version: String,
 }
 
-/// What an advisory states about a locked version of a package: the version is affected, or contains the fix.
+/// The effect of an advisory on a locked version of a package: the version is affected, or contains the fix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdvisoryMatch {
     Affected,
@@ -137,7 +137,8 @@ impl Advisory {
         std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
     }
 
-    /// Returns `None` if the advisory does not concern this package or this version.
+    /// Returns whether the advisory affects the version or the version contains the fix. Returns `None` if the
+    /// advisory does not concern this package or this version.
     pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         let is_about = |affected: &&Affected| {
             affected.package.as_ref().is_some_and(|package| {

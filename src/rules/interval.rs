@@ -50,8 +50,8 @@ mod tests {
     #[test]
     fn intervals_are_the_published_ones() {
         assert_eq!(wilson(0, 0), None);
-        // Newcombe, Two-sided confidence intervals for the single proportion (1998), table I, method 3; and
-        // values of Wilson's formula for small samples.
+        // The first rows are from Newcombe, Two-sided confidence intervals for the single proportion (1998),
+        // table I, method 3. The other rows are values of Wilson's formula for small samples.
         for (count, of, low, high) in [
             (81, 263, 0.2553, 0.3662),
             (15, 148, 0.0624, 0.1605),

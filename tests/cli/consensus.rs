@@ -108,6 +108,29 @@ fn the_log_of_a_stage_names_it() {
 }
 
 #[test]
+fn a_stage_is_shown_again_by_its_id_or_its_run() {
+    let sandbox = table();
+    let printed = sandbox.glee(&["consensus", "ask", "Plan the queue", "--stage", "plan", "--id", "S1"]);
+    let listed = sandbox.glee(&["runs"]);
+    assert!(listed.stdout.contains("`glee consensus` lists the stages"), "{listed}");
+    let asked = json(&ask(&sandbox).stdout);
+    let run = asked["run"].as_str().expect("an id");
+    for name in ["S1", run, "last"] {
+        let shown = sandbox.glee(&["runs", "show", name]);
+        assert_eq!((shown.code, &shown.stdout), (0, &printed.stdout), "{name}");
+    }
+    let shown = json(&sandbox.glee(&["runs", "show", "S1", "--json"]).stdout);
+    assert_eq!((&shown["run"], &shown["status"]), (&asked["run"], &asked["status"]));
+    let events = sandbox.glee(&["runs", "show", "S1", "--format", "jsonl"]);
+    assert!(events.stdout.starts_with('{') && events.stdout.contains("stage_started"), "{events}");
+    for args in [["--format", "sarif"], ["--format", "json=out.json"], ["--severity", "high"]] {
+        let refused = sandbox.glee(&[&["runs", "show", "S1"], &args[..]].concat());
+        assert_eq!(refused.code, 2, "{refused}");
+        assert!(refused.stderr.contains("is a stage without findings"), "{refused}");
+    }
+}
+
+#[test]
 fn the_transcripts_of_an_old_stage_are_pruned() {
     let sandbox = table();
     says(&sandbox, "g", "aggregate", CONFLICT);

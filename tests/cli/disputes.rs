@@ -124,7 +124,7 @@ fn lists_the_newest_first() {
     2  [TIME]  HIGH  ESCALATE, open    claude-judge  src/db.rs:2 Title 2\u{1b}[2J
     1  [TIME]  MUST  DISMISS, refuted  claude-judge  src/db.rs:1 Title 1\u{1b}[2J
     --- stderr
-    To settle an open one: `glee disputes show 3`, then `glee disputes resolve 3`
+    To settle an open dispute: `glee disputes show 3`, then `glee disputes resolve 3`
     ");
 }
 
@@ -294,7 +294,7 @@ fn a_resolution_that_contradicts_itself_is_refused() {
 fn an_altered_record_is_named() {
     let sandbox = sandbox();
     let good = sandbox.glee(&["disputes", "verify"]);
-    assert!(good.stdout.starts_with("7 records are in order; the last has the hash\n"), "{good}");
+    assert!(good.stdout.starts_with("7 records are in order; the last record has the hash\n"), "{good}");
     let path = database(&sandbox);
     let bytes = std::fs::read(&path).expect("the database");
     let (from, to) = (b"The value is a constant.", b"The value is no constant");

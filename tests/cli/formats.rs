@@ -152,7 +152,7 @@ fn a_report_in_the_tree_does_not_prevent_a_resume() {
     sandbox.write("new.json", "edited\n");
     let refused = sandbox.glee(&["runs", "resume", &run]);
     assert_eq!(refused.code, 3, "{refused}");
-    assert!(refused.stderr.contains("was left: new.json\n"), "only the edited file: {refused}");
+    assert!(refused.stderr.contains("stopped: new.json\n"), "only the edited file: {refused}");
     sandbox.write("new.json", &first);
 
     let resumed = sandbox.glee(&["runs", "resume", &run]);

@@ -85,7 +85,7 @@ fn an_undo_and_a_redo_list_each_file_first_and_say_how_to_take_it_back() {
     Kept as it is: 1 file.
     --- stderr
     hint: to discard your changes to these files: `glee runs undo [RUN] --force` (copies are kept); to compare: `glee runs undo [RUN] --to <new folder>`
-    hint: to take this back: `glee runs undo [RUN] --redo`
+    hint: to restore the changes: `glee runs undo [RUN] --redo`
     ");
     insta::assert_snapshot!(tree(&sandbox), @r"
     plain.py one 2 3 4 5 6 7 8
@@ -114,7 +114,7 @@ fn an_undo_and_a_redo_list_each_file_first_and_say_how_to_take_it_back() {
       remove  removed.py  removed by the coder
     Restored the coder's changes in 4 files.
     --- stderr
-    hint: to undo it again: `glee runs undo [RUN]`
+    hint: to undo the changes again: `glee runs undo [RUN]`
     ");
     assert_eq!(tree(&sandbox), before);
     insta::assert_snapshot!(sandbox.glee(&["runs", "undo", "--force", "--dry-run"]).stable(), @r"

@@ -18,7 +18,7 @@ const LEGIBLE: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message that the program prints only in parts.
+    /// A part of a message. The program prints no event with the complete message.
     Piece(&'a str),
     /// A text that is not part of the answer: reasoning, or a draft that a later event repeats in full. Glee
     /// displays the text only while the agent runs.
@@ -90,7 +90,7 @@ pub trait Adapter: Send + Sync {
         Vec::new()
     }
 
-    /// Returns `None` if a prompt on stdin is the only input that the program needs.
+    /// Returns the dialogue that supplies the program's input. Returns `None` if stdin contains only the prompt.
     fn dialogue(&self, _query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
         None
     }

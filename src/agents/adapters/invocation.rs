@@ -32,14 +32,15 @@ pub struct Invocation {
     pub env: BTreeMap<OsString, OsString>,
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
-    /// Whether the program prints parts of its output before its end. The limits `first_output_timeout` and
+    /// Whether the program prints output before the answer is complete. The limits `first_output_timeout` and
     /// `idle_timeout` apply only if `streams` is true.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,
 }
 
 impl Invocation {
-    /// Builds a command with empty stdin and without `first_output_timeout` and `idle_timeout`.
+    /// Builds a command with empty stdin. The limits `first_output_timeout` and `idle_timeout` do not apply to
+    /// the command.
     pub(crate) fn plain(
         program: impl Into<PathBuf>,
         args: impl IntoIterator<Item: Into<OsString>>,

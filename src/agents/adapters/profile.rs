@@ -34,9 +34,9 @@ pub struct Profile {
     /// Environment variables with default values. A value in the agent's `env` takes precedence over the default
     /// value.
     pub sets: &'static [(&'static str, &'static str)],
-    /// A settings file with default values for the agent's program: the name of an environment variable, and the
-    /// content of the file. Before the program starts, Glee writes the settings file, and sets the environment
-    /// variable to the path of the settings file.
+    /// The name of an environment variable, and the content of a settings file. The settings file contains
+    /// default values for the program. Before the program starts, Glee writes the file, and sets the variable to
+    /// the path of the file.
     pub defaults: Option<(&'static str, &'static str)>,
     /// The folders of the program's settings and data, as (variable, default, subfolder). If the environment
     /// variable `variable` is set, the path of the folder is the variable's value followed by `subfolder`. If
@@ -45,8 +45,8 @@ pub struct Profile {
     pub files: &'static [&'static str],
     pub marks: LineMarks,
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders of the tree from which the program loads modules in every role. If one of these folders exists, Glee
-    /// does not start the program.
+    /// Folders in the tree with modules that the program loads in every role. If one of these folders exists,
+    /// Glee does not start the program.
     pub loads: &'static [&'static str],
     /// Whether the reported token counts cover the whole session instead of the last call.
     pub counts_sessions: bool,

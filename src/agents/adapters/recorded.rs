@@ -1,4 +1,4 @@
-//! Tests what the adapters read from recorded outputs of the known programs.
+//! Tests that the adapters parse recorded outputs of the known programs.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -38,7 +38,7 @@ impl AdapterKind {
         Self::Acp,
     ];
 
-    /// The adapters that each run one known program. The adapter and its program have the same name.
+    /// The adapters for known programs. Each adapter in this list has the same name as its program.
     pub const PROGRAMS: [Self; 6] =
         [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
 

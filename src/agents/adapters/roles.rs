@@ -94,7 +94,7 @@ fn claude_uses_what_its_help_names() {
     let error = AdapterKind::Claude.adapter().command(&samples::query(&agent, &program, &request)).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (FailureKind::BadFlags, "`/bin/it` has no `--setting-sources`, which confines it to its role")
+        (FailureKind::BadFlags, "`/bin/it` has no `--setting-sources`, which confines the program to its role")
     );
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError>
                 continue;
             }
             (_, Some(rule)) => format!("unknown rule `{rule}`"),
-            (_, None) => "it was not raised by a rule, so it has no fix to apply".to_owned(),
+            (_, None) => "no rule raised the finding, so there is no fix".to_owned(),
         };
         done.insert(item.finding.id, Fix::Impossible(why));
     }
@@ -120,7 +120,10 @@ impl Fixing<'_> {
             return Fix::Impossible(format!("rule `{rule}` has no fix for {}:{}", self.path, hit.lines.0));
         }
         let Some(fixed) = self.fixed_text(&rule, &hit, waiver.as_ref()) else {
-            return Fix::Impossible(format!("the fix of `{rule}` does not fit {}:{}", self.path, hit.lines.0));
+            return Fix::Impossible(format!(
+                "the fix of `{rule}` changes nothing or adds syntax errors at {}:{}",
+                self.path, hit.lines.0
+            ));
         };
         self.text = fixed;
         self.fixed.push((item.finding.id, (line, raw.end_line.unwrap_or(line))));
@@ -132,7 +135,7 @@ impl Fixing<'_> {
     /// of another fix include the finding's line.
     fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
-            Some((id, _)) => Fix::Applied(format!("the fix for {id} covers it")),
+            Some((id, _)) => Fix::Applied(format!("the fix for {id} covers this finding")),
             None => Fix::Impossible(format!("`{rule}` no longer matches in {}", self.path)),
         }
     }

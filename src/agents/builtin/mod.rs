@@ -81,7 +81,7 @@ pub enum BuiltinError {
     Request(#[source] serde_json::Error),
     #[error("`builtin:{agent}` cannot answer a request to a {role}")]
     WrongTask { agent: &'static str, role: Role },
-    #[error("embedded agents do not take part in debates or compare findings")]
+    #[error("embedded agents neither take part in debates nor compare findings")]
     Argues,
     #[error("embedded agents do not support stages, checkpoints or review requests of a watch")]
     Plans,

@@ -12,8 +12,8 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// The maximum distance, in lines, between an unresolved finding and a match of the finding's rule, if the
-/// change has no diff.
+/// For a change without a diff, a finding is unresolved if the finding's rule matches within this number of
+/// lines.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
@@ -42,7 +42,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     let difference = LineMap::of(&change.diff, path);
     let before = difference.reversed(&file.text);
     if mistakes(path, &file.text) > mistakes(path, &before) {
-        return (false, format!("`{path}` no longer parses"));
+        return (false, format!("the change adds syntax errors to `{path}`"));
     }
     let after = matches(&file.text);
     let here = raw.line.and_then(|line| {
@@ -57,7 +57,7 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     }
     match after.first() {
         Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => {
-            (false, format!("`{rule}` matches as often as before, now at {path}:{}", hit.lines.0))
+            (false, format!("`{rule}` matches at least as often as before, now at {path}:{}", hit.lines.0))
         }
         _ => (true, format!("`{rule}` no longer matches at this location")),
     }

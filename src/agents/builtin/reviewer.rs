@@ -48,8 +48,8 @@ fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
 }
 
-/// The bytes of the whole lines that an edit changes, and the text of these lines after the edit, without the last
-/// line break.
+/// Returns the range of bytes of the lines that an edit changes, and the new text of these lines. The range and
+/// the text exclude the line break after the last line.
 fn edited_lines(text: &str, edit: &RuleEdit) -> Option<(Range<usize>, String)> {
     let start = text.get(..edit.range.start)?.rfind('\n').map_or(0, |at| at + 1);
     let end = text.get(edit.range.end..)?.find('\n').map_or(text.len(), |at| edit.range.end + at);
@@ -57,8 +57,8 @@ fn edited_lines(text: &str, edit: &RuleEdit) -> Option<(Range<usize>, String)> {
     Some((start..end, lines))
 }
 
-/// The lines of `text` that the fix of a packaged rule replaces, and the text that replaces these lines. `None` if
-/// the finding does not have the suggestion of the rule's fix.
+/// Returns the lines of `text` that the fix of a packaged rule replaces, and the text that replaces these lines.
+/// Returns `None` if the suggestion of the finding differs from the fix of the rule.
 pub(crate) fn exact_fix(path: &str, text: &str, finding: &RawFinding) -> Option<(RangeInclusive<u32>, String)> {
     let (rule, suggested) = (finding.rule.as_deref()?, finding.suggestion.as_ref()?);
     let catalog = Catalog::of_packaged_rule(path, rule).ok()?;

@@ -604,7 +604,7 @@ mod tests {
         second.backup = Some("third".into());
         let third = samples::agent("third", "text", &["third"]);
         let stage = tests::Stage::new(runner);
-        // The request contains the name of the original agent, which selects the script.
+        // The request contains the name of the original agent, and the name selects the script.
         let asked = stage.ask(&agent, None, &[third, second]).await;
         assert_eq!(asked.metadata.by, Some("third".into()));
         assert_eq!(

@@ -73,8 +73,8 @@ impl CallRecord {
     }
 }
 
-/// Returns the record of each attempt at each call in a run's folder, sorted by time. The names of all files of
-/// an attempt begin with the string in the attempt's pair.
+/// Returns a pair for each attempt at a call in a run's folder, sorted by time. The pair contains the common
+/// prefix of the names of the attempt's files, and the record of the attempt.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -26,7 +26,7 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// `Ok(true)` if the answer contains the nonce, and an error if the agent gave no answer.
+    /// `Ok` states whether the answer contains the nonce. `Err` means that the agent gave no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,
@@ -123,8 +123,7 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
-/// The request that plug-ins and embedded agents receive. All agents that are not plug-ins or embedded agents
-/// receive only the prompt.
+/// The request to a plug-in or to an embedded agent. Every other agent receives only the prompt.
 fn task(role: Role) -> Task {
     let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {

@@ -33,7 +33,7 @@ impl Program {
     /// Fails if the program lacks one of the `flags`, which confine the program to its role.
     pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
         let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else { return Ok(()) };
-        let message = format!("{self} has no `{flag}`, which confines it to its role");
+        let message = format!("{self} has no `{flag}`, which confines the program to its role");
         Err(AgentError::new(FailureKind::BadFlags, message)
             .hint("update the program, or connect another agent instead"))
     }
@@ -46,8 +46,8 @@ impl fmt::Display for Program {
     }
 }
 
-/// Returns the words of a help text, which can be flags, features and values. A word consists of letters,
-/// digits, `-`, `_` and `.`.
+/// Returns the words of a help text. Among these words are the names of flags, features and values. A word
+/// consists of letters, digits, `-`, `_` and `.`.
 pub(crate) fn words(help: &str) -> BTreeSet<String> {
     help.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
         .map(|word| word.trim_end_matches(['.', '-']))
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!((program.need(&["--tools"]), program.names("-p")), (Ok(()), true));
         assert_eq!(
             program.need(&["--tools", "--setting-sources"]).map_err(|error| error.message),
-            Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines it to its role"
+            Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines the program to its role"
                 .to_owned())
         );
     }

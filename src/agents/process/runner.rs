@@ -50,7 +50,7 @@ pub type Ran = Result<Output, Box<Failed>>;
 #[derive(Clone)]
 pub struct ProcessJob<'a> {
     pub invocation: &'a Invocation,
-    /// The agent's request, which only the scripted runner for tests uses.
+    /// The request to the agent. Only the scripted runner for tests uses this field.
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
     /// A dialogue with the program, which replaces the fixed stdin of the invocation.
@@ -116,7 +116,8 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tests namespaces in a separate process, because a process cannot leave a new namespace if mounting fails.
+    /// Tests in a separate process whether namespaces work. If mounting in a new namespace fails, the process
+    /// cannot leave the namespace.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -247,8 +248,8 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // A write error means that the supervisor has exited, so that no process remains that
-                        // could be suspended or resumed.
+                        // A write error means that the supervisor has exited, so no process can be suspended or
+                        // resumed.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,

@@ -85,7 +85,7 @@ mod tests {
             (&["Loading\n", "\n", "{\"type\":\"in", "it\"}\n"], false),
             (&["{\"type\":\"init\"}\n{\"type\":\"text\"}\n"], true),
             (&["{\"type\":\"init\"}\n{\"type\":", "\"text\"}", "\n"], true),
-            // The line is incomplete; its rest may contain a mark of the preamble.
+            // The line is incomplete, so the missing part can still contain `"type":"init"`.
             (&["{\"type\":\"text\"}"], false),
             (&[&long], true),
             (&["{\"type\":\"text\"}\n", "{\"type\":\"init\"}\n"], true),

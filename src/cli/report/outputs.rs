@@ -24,7 +24,7 @@ pub(crate) struct ReportOutput {
 }
 
 /// The reports of a command. The folders of all files exist and are writable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,
     /// The format of each report that is written to a file, with the path of the file.

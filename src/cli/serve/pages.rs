@@ -36,6 +36,8 @@ struct ListPage<T> {
     rows: Vec<T>,
     /// The number of rows that the link to older rows requests. `None` if the page has no link to older rows.
     more: Option<u32>,
+    /// Whether the history has older rows.
+    is_cut: bool,
 }
 
 impl<T> ListPage<T> {
@@ -45,7 +47,7 @@ impl<T> ListPage<T> {
         let mut rows = read(shown + 1)?;
         let is_cut = rows.len() > shown as usize;
         rows.truncate(shown as usize);
-        Ok(Self { rows, more: (is_cut && shown < ROWS.1).then(|| shown.saturating_mul(4).min(ROWS.1)) })
+        Ok(Self { rows, is_cut, more: (is_cut && shown < ROWS.1).then(|| shown.saturating_mul(4).min(ROWS.1)) })
     }
 }
 

@@ -196,8 +196,8 @@ impl Measures<'_> {
         }
     }
 
-    /// Records a response of the coder. Every response invalidates earlier re-checks of the finding. A response
-    /// also invalidates earlier changes for the finding, except if the coder repairs its edits.
+    /// Records a response of the coder. Every response invalidates earlier re-checks of the finding. Unless the
+    /// coder repairs its edits, the response also invalidates earlier edits for the finding.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
@@ -229,8 +229,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding, and which reviewers raised or confirmed the finding. If the finding is already stored, its
-    /// day and the finding that it reverses do not change.
+    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, its day
+    /// and the finding that it reverses do not change.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);

@@ -38,8 +38,8 @@ impl Journal {
         Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
     }
 
-    /// Whether all records of a run are intact and linked in the hash chain. Also returns false if a read-only
-    /// agent modified files during the run.
+    /// Whether all records of a run are intact and linked in the hash chain, and no read-only agent modified
+    /// files during the run.
     pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
         let sql = "SELECT seq, at, body, prev, hash, kind,
                 coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,

@@ -1,4 +1,4 @@
--- What happened, in order. `id` counts from 1 without gaps; `hash` covers `prev`, `run`, `seq`, `at` and `body`.
+-- The events of all runs. `id` counts from 1 without gaps. `hash` covers `prev`, `run`, `seq`, `at` and `body`.
 CREATE TABLE event (
     id   INTEGER PRIMARY KEY CHECK (id > 0),
     run  TEXT NOT NULL,
@@ -12,7 +12,7 @@ CREATE TABLE event (
 ) STRICT;
 CREATE INDEX event_kind ON event (run, kind, seq);
 
--- The end of the chain, so that records cut off at the end are missed.
+-- The end of the hash chain, which reveals removed events at the end of the table `event`.
 CREATE TABLE chain (
     only   INTEGER PRIMARY KEY CHECK (only = 1),
     events INTEGER NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE chain (
 ) STRICT;
 INSERT INTO chain VALUES (1, 0, '');
 
--- The views: what the events say, kept up to date in the transaction that appends them.
+-- The tables from here on are derived from the events. The transaction that appends an event updates these tables.
 CREATE TABLE run (
     number  INTEGER PRIMARY KEY,
     id      TEXT NOT NULL UNIQUE,

@@ -1,4 +1,4 @@
--- The stages and checkpoints that agents were asked about, in the order in which they began.
+-- The runs of stages and checkpoints, in the order of their start.
 CREATE TABLE stage (
     number  INTEGER PRIMARY KEY,
     run     TEXT NOT NULL UNIQUE,

@@ -1,4 +1,4 @@
--- The watches of event-driven peer review, in the order in which they began.
+-- The watches, in the order of their start.
 CREATE TABLE watch (
     number  INTEGER PRIMARY KEY,
     run     TEXT NOT NULL UNIQUE,

@@ -1,10 +1,11 @@
--- The earlier dispute that a dispute reopens, whose ruling does not bind any more.
+-- `reopens` is the earlier dispute that a dispute reopens. The ruling on the earlier dispute is no longer in force.
 ALTER TABLE dispute ADD COLUMN reopens INTEGER;
--- How long a ruling binds: its last day (UTC), and when it was ended because its code was gone.
+-- `until` is the last day (UTC) of a ruling. `ended` is the time at which the removal of the code ended a ruling.
 ALTER TABLE dispute ADD COLUMN until TEXT;
 ALTER TABLE dispute ADD COLUMN ended TEXT;
 
--- What reviewers have read of files, for later reviews of the same content: `seq` is the event of the run that says it.
+-- The files that reviewers have read, for later reviews of the same content. `run` and `seq` identify the event with
+-- the answer of the reviewer.
 CREATE TABLE reviewed (
     number INTEGER PRIMARY KEY,
     asker  TEXT NOT NULL,
@@ -16,8 +17,8 @@ CREATE TABLE reviewed (
 CREATE INDEX reviewed_file ON reviewed (asker, file, number);
 CREATE INDEX reviewed_key ON reviewed (asker, key, number);
 
--- Records of runs, outcomes and disputes as they are exchanged with other clones: what this history has sent (`source` is
--- empty), and what came from elsewhere. They inform and do not bind. `hash` is the BLAKE3 hash of `body`.
+-- Records of runs, outcomes and disputes that clones exchange. `source` is empty for a record that this history has
+-- created. Records of other clones do not affect runs. `hash` is the BLAKE3 hash of `body`.
 CREATE TABLE record (
     hash     TEXT PRIMARY KEY,
     kind     TEXT NOT NULL,

@@ -1,7 +1,7 @@
--- The measures of reviewers, judges, models and categories, for `glee stats`. `tally` and `pair` are sums over the other
--- tables, so that statistics never read the events.
+-- The tables for the measures of `glee stats`. `tally` and `pair` contain sums over the other tables, so that
+-- `glee stats` does not read the events.
 
--- The reviewers and judges of a review. `answered` states whether a complete review of theirs is recorded.
+-- The reviewers and judges of a review. `answered` states whether a complete review of the reviewer is recorded.
 CREATE TABLE participant (
     run      TEXT NOT NULL,
     agent    TEXT NOT NULL,
@@ -11,8 +11,8 @@ CREATE TABLE participant (
     PRIMARY KEY (run, agent, role)
 ) STRICT, WITHOUT ROWID;
 
--- A finding. `day` is the day (UTC) on which it was raised. `side` is how its dispute ended, `judged` what the judges
--- ruled, `person` what a person ruled: upheld, dismissed, or NULL without a decision.
+-- The findings. `day` is the day (UTC) on which the finding was raised. `side` is the result of the dispute, `judged`
+-- the ruling of the judges, and `person` the ruling of a person. Without a decision, these columns are NULL.
 CREATE TABLE measured (
     run         TEXT NOT NULL,
     number      INTEGER NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE measured (
 CREATE INDEX measured_dispute ON measured (dispute) WHERE dispute IS NOT NULL;
 CREATE INDEX measured_reverses ON measured (run, reverses) WHERE reverses IS NOT NULL;
 
--- What each reviewer that read the code of a finding said about it.
+-- The opinions on a finding of the reviewers that read the code.
 CREATE TABLE opinion (
     run      TEXT NOT NULL,
     number   INTEGER NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE opinion (
     PRIMARY KEY (run, number, reviewer)
 ) STRICT, WITHOUT ROWID;
 
--- The last ruling of each judge on a dispute; `side` is NULL if the judge decided nothing.
+-- The last ruling of each judge on a dispute. `side` is NULL if the judge neither enforced nor dismissed the finding.
 CREATE TABLE judgement (
     dispute INTEGER NOT NULL,
     judge   TEXT NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE judgement (
     PRIMARY KEY (dispute, judge)
 ) STRICT, WITHOUT ROWID;
 
--- The last ruling of another judge that audited the dismissal of a dispute. It changes no ruling.
+-- The last ruling of each auditing judge on a dispute. An audit changes no ruling.
 CREATE TABLE audit (
     dispute INTEGER NOT NULL,
     judge   TEXT NOT NULL,
@@ -86,7 +86,7 @@ CREATE TABLE tally (
     PRIMARY KEY (kind, name, day)
 ) STRICT, WITHOUT ROWID;
 
--- How often two reviewers (kind `reviewer`) or two judges (kind `judge`) agreed.
+-- The counts of agreements of two reviewers (kind `reviewer`) or two judges (kind `judge`).
 CREATE TABLE pair (
     kind     TEXT NOT NULL,
     one      TEXT NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE pair (
     PRIMARY KEY (kind, one, other, day)
 ) STRICT, WITHOUT ROWID;
 
--- What one finding adds to the sums of all findings, of its category, and of the reviewers that raised it.
+-- The addends of a finding to the sums of all findings, of the category, and of the reviewers that raised the finding.
 CREATE VIEW fact AS
 SELECT m.run, m.number, m.day, m.category, m.dispute, m.judged AS ruled, m.person,
     1 AS raised,
@@ -117,7 +117,7 @@ SELECT m.run, m.number, m.day, m.category, m.dispute, m.judged AS ruled, m.perso
     (SELECT count(*) FROM audit a WHERE a.dispute = m.dispute AND a.side = m.judged) AS confirmed
 FROM measured m;
 
--- The same for the judges that ruled on the finding: here the decision is the judge's own.
+-- The addends of a finding to the sums of the judges that ruled on the finding. The decision is that of the judge.
 CREATE VIEW ruling_fact AS
 SELECT f.run, f.number, f.day, j.judge, j.model, f.raised, f.shared, f.alone, f.disputed,
     j.side IS 'upheld' AS upheld,

@@ -1,4 +1,4 @@
-//! Tests of the file: opening, permissions, damaged and foreign files.
+//! Tests the database file: opening, permissions, damaged files and files of other programs.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of the history with real files: several processes, tampering.
+//! Tests the history with real files, several processes and altered records.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -352,7 +352,8 @@ fn a_run_is_found_by_either_end_of_its_id() {
     assert_eq!(found(""), Err("there is no run ``".to_owned()));
 }
 
-/// Verification finds every change of a row that SQLite's constraints permit, and names the record.
+/// Tests that the verification finds every change of a row that the constraints of the schema permit, and
+/// reports the changed record.
 #[test]
 fn every_altered_column_is_found() {
     let cases = [
@@ -439,7 +440,7 @@ fn many_writers_make_one_chain() {
             let (path, barrier) = (Arc::clone(&path), Arc::clone(&barrier));
             thread::spawn(move || {
                 barrier.wait();
-                // Every thread may find no database; only one creates the schema.
+                // Several threads can find no database at the same time, but only one thread creates the schema.
                 let mut journal = Journal::open(&path)?;
                 let run = run(&writer.to_string());
                 journal.append(&run, started("x"))?;

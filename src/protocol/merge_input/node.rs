@@ -24,7 +24,7 @@ const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priori
 pub(crate) struct Node<'a>(pub(crate) &'a LenientValue);
 
 pub(crate) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_json::Error> {
-    let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of them");
+    let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of objects");
     match value {
         LenientValue::Nothing => Ok(Vec::new()),
         LenientValue::Text(_) | LenientValue::Object(_) => Ok(vec![Node(value)]),

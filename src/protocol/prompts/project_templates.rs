@@ -109,7 +109,7 @@ fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
             '+' if body[at + 1..].starts_with(end) => {}
             '~' | '+' | '*' | '{' | '}' => {
                 return Err(format!(
-                    "`{letter}` is not available in a project's template: it may print values but not compute them"
+                    "`{letter}` is not available in a project's template, because a template cannot compute values"
                 ));
             }
             _ => {}

@@ -64,7 +64,7 @@ mod tests {
             assert!(!read(&bad).0, "{bad}");
         }
         assert_eq!(read(&good.replace("[F2] DIFFERENT", "[F9] SAME")).1, [(1, true)]);
-        // A contradiction never counts as `SAME`.
+        // Two contradictory answers never count as `SAME`.
         let both = format!("[F1] SAME: a\n[F1] DIFFERENT: b\n[F2] SAME: c\n{closing}");
         assert!(!read(&both).1.contains(&(1, true)), "{:?}", read(&both));
     }

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(read(&format!("{}\nbut I am not sure\n", say("approved"))), Err(StageError::TextBehind));
     }
 
-    /// Text of the reviewed agents cannot pass as the reviewer's answer.
+    /// Tests that text of the reviewed agents is not accepted as the reviewer's answer.
     #[test]
     fn a_repeated_prompt_is_no_answer_and_one_behind_it_is() {
         let approved = result(&json!({"verdict": "approved", "summary": "s", "issues": []})).to_string();

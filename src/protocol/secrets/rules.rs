@@ -23,8 +23,9 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of each regular expression that recognises a secret by the name before the secret. In such an
-/// expression, [`END`] is not replaced by [`PROSE_END`], because the expression would then match too much prose.
+/// A text in every regular expression that recognises a secret by a preceding name, such as `password = `. In an
+/// expression with this text, [`END`] is not replaced by [`PROSE_END`], because the expression would then match
+/// too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;

@@ -1,4 +1,4 @@
-//! Secrets that must be redacted, and text that must not. This file contains no real secret.
+//! Tests that secrets are redacted, and that other text is not redacted. This file contains no real secret.
 
 use std::io::BufReader;
 
@@ -10,7 +10,7 @@ const DIGITS: &str = "0123456789";
 const BASE32: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// Deterministic pseudo-random characters, so that this file contains no secret.
+/// Generates a secret from deterministic pseudo-random characters, so that this file contains no secret.
 fn random(alphabet: &str, length: usize, seed: &str) -> String {
     let mut hash = blake3::Hasher::new();
     hash.update(seed.as_bytes());
@@ -24,9 +24,10 @@ fn random(alphabet: &str, length: usize, seed: &str) -> String {
     (0..length).map(|_| letters[byte() % letters.len()]).collect()
 }
 
-/// Lines with a secret, the secret, and the rule that has to find it.
+/// Returns lines that contain a secret, each with the secret and the rule that has to find the secret.
 fn fixtures() -> Vec<(String, String, &'static str)> {
-    // Rule, text before the secret, prefix, alphabet, length and suffix of the secret.
+    // Each row contains the rule, the text before the secret, the prefix of the secret, the alphabet and the
+    // length of the random part, and the text after the secret.
     let tokens = [
         ("aws-access-token", "AWS_ACCESS_KEY_ID=", "AKIA", BASE32, 16, ""),
         ("github-pat", "token: ", "ghp_", ALNUM, 36, ""),

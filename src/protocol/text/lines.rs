@@ -15,7 +15,7 @@ pub(crate) const LINE_CAP: usize = 6 << 20;
 /// Matches a terminal escape sequence. A control sequence begins with `ESC [`, and its final byte can be missing
 /// at the end of a line. A string sequence begins with `ESC` and one of `]`, `P`, `X`, `^` and `_`, and ends
 /// with BEL or `ESC \`. If a string sequence has no end, only the first two bytes of the sequence match, because
-/// the bytes after them can belong to the answer. All other escape sequences consist of `ESC` and one or two
+/// the following bytes can belong to the answer. All other escape sequences consist of `ESC` and one or two
 /// bytes.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
     let sequences =

@@ -47,7 +47,8 @@ impl Paths {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
         let named = |path: &String| {
-            // A backslash in the text separates folders, unless the name of a file contains it.
+            // If a path in the list contains a backslash, a backslash in the text is part of a name. Otherwise,
+            // a backslash in the text separates folders.
             let head = if path.contains('\\') { head } else { slashes.as_str() };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
             starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
@@ -289,8 +290,8 @@ fn may_end(rest: &str) -> bool {
 /// Top-level domains. A word that ends with a top-level domain is a host, and the number after the host is a port.
 const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "internal"];
 
-/// File names without an extension that are recognised as paths. In addition, every name such as `Dockerfile` is
-/// recognised, which begins with a capital letter and ends with `file`.
+/// File names without an extension that are recognised as paths. In addition, every name that begins with a
+/// capital letter and ends with `file` is recognised, for example `Dockerfile`.
 const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 fn is_path(word: &str) -> bool {

@@ -1,9 +1,9 @@
-//! Writes untrusted text as Markdown for the pages of forges. The text cannot add markup, HTML, links or
-//! mentions: punctuation is escaped, and words that a forge would link are shown as code. A line cannot begin
-//! with `/`, because GitLab executes such lines as commands.
+//! Writes untrusted text as Markdown for the pages of hosts such as GitHub. The text cannot add markup, HTML,
+//! links or mentions: punctuation is escaped, and words that a host would link are shown as code. A line cannot
+//! begin with `/`, because GitLab executes such lines as commands.
 
-/// A text with a maximum length. After the first part that does not fit, no further part is added, so that the
-/// parts that are left out are less important than the parts that are included.
+/// A text with a maximum length. The caller adds the most important parts first. After the first part that does
+/// not fit, no further part is added.
 pub(crate) struct MarkupPage {
     pub(crate) text: String,
     /// The maximum number of characters.
@@ -24,7 +24,7 @@ impl MarkupPage {
         !self.is_full
     }
 
-    /// Adds the items that fit, below a heading if at least one item fits. Returns the number of items.
+    /// Adds a heading and the items that fit. If no item fits, adds nothing. Returns the number of added items.
     pub(crate) fn section(&mut self, heading: &str, items: impl Iterator<Item = String>) -> usize {
         let mut number = 0;
         for item in items {
@@ -38,7 +38,7 @@ impl MarkupPage {
     }
 }
 
-/// The first `most` characters, followed by `…` if the text is longer.
+/// Returns the first `most` characters of a text, followed by `…` if the text is longer.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let text = text.trim();
     match text.char_indices().nth(most) {
@@ -47,23 +47,23 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// Puts the lines after the first one below an item of a list.
+/// Indents all lines except the first line, so that the text is one item of a list.
 pub(crate) fn indented(text: &str) -> String {
     text.replace('\n', "\n  ").replace("\n  \n", "\n\n")
 }
 
-/// A block of code. Its fence is longer than any row of backticks in the text.
+/// Formats a text as a block of code. The fence is longer than any row of backticks in the text.
 pub(crate) fn fenced(text: &str) -> String {
     fenced_as("", text)
 }
 
-/// A block of code in a language, such as `suggestion`.
+/// Formats a text as a block of code in a language, such as `suggestion`.
 pub(crate) fn fenced_as(language: &str, text: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")
 }
 
-/// Text in a line as code, in which nothing is markup.
+/// Formats a text as inline code, so that no part of the text is markup.
 pub(crate) fn code(text: &str) -> String {
     let (marks, text) = ("`".repeat(longest_run(text) + 1), text.trim());
     let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
@@ -77,7 +77,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Text as paragraphs. Spans of code stay, all other markup is shown as it is written.
+/// Formats a text as paragraphs. Inline code remains inline code, and all other markup is escaped.
 pub(crate) fn prose(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines().map(str::trim) {
@@ -116,7 +116,7 @@ fn inline(line: &str, out: &mut String) {
     words(rest, out);
 }
 
-/// The position of a row of exactly `run` backticks.
+/// Returns the position of the first row of exactly `run` backticks.
 fn closing(text: &str, run: usize) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -141,7 +141,8 @@ fn words(text: &str, out: &mut String) {
     }
 }
 
-/// Adds a span of code. Backticks that touch the span would become a part of its marks.
+/// Adds inline code. A space separates the inline code from a preceding backtick, because adjacent backticks
+/// would form one mark.
 fn push_code(text: &str, out: &mut String) {
     if out.ends_with('`') {
         out.push(' ');
@@ -149,8 +150,8 @@ fn push_code(text: &str, out: &mut String) {
     out.push_str(&code(text));
 }
 
-/// Whether a renderer or a forge turns the word into a link or a mention: addresses, names after `@`, numbers of
-/// issues, and hashes of commits.
+/// Whether a host turns the word into a link or a mention: an address, a name after `@`, the number of an issue,
+/// or the hash of a commit.
 fn is_linked(word: &str) -> bool {
     let lower = word.to_lowercase();
     let mut numbers = lower.match_indices('#').chain(lower.match_indices("gh-"));
@@ -196,8 +197,8 @@ fn escaped(word: &str, out: &mut String) {
     }
 }
 
-/// Markdown for a cell of a table. A vertical bar would end the cell, even in a span of code and after an even
-/// number of backslashes, so each bar is replaced by a broken bar.
+/// Formats Markdown as a cell of a table. Each vertical bar is replaced by a broken bar, because a vertical bar
+/// would end the cell even in inline code.
 pub(crate) fn cell(text: &str) -> String {
     text.replace("\\|", "¦").replace('|', "¦").replace('\n', " ")
 }

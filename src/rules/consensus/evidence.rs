@@ -132,17 +132,17 @@ pub(crate) fn challenge(entry: &NormalMember<'_>, evidence: Evidence) -> Evidenc
     let member = entry.member;
     let place = place(member);
     let weakest = if evidence.refuted {
-        "the code it cites does not exist"
+        "the cited code does not exist"
     } else if !evidence.cites {
-        "it cites no code"
+        "the finding cites no code"
     } else if !evidence.trigger {
-        "it does not say what triggers it"
+        "the finding describes no trigger"
     } else if !evidence.suggests {
-        "it does not say what to do instead"
+        "the finding suggests no change"
     } else if entry.confidence.is_some_and(|sure| sure < 70) {
         "the reviewer is unsure"
     } else {
-        "no other reviewer reported it"
+        "no other reviewer reported the problem"
     };
     let test = match (evidence.line, evidence.trigger) {
         (true, true) => {

@@ -20,8 +20,8 @@ pub struct Facts {
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
-    /// If the setting `review.skipped` is `fail`: whether at least one file could not be reviewed. With any
-    /// other setting: whether no file could be reviewed.
+    /// Whether files were not reviewed. If the setting `review.skipped` is `fail`, one unreviewed file is
+    /// sufficient. With any other value of the setting, `unread` is true only if no file was reviewed.
     pub unread: bool,
 }
 

@@ -76,8 +76,8 @@ pub enum FlagReason {
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// In version 2 of the rules, replaces `PolarityUncertain` and `TieUnresolved` if the lines of one finding
-    /// contain the lines of another finding.
+    /// In version 2 of the rules, this reason replaces `PolarityUncertain` and `TieUnresolved` if the lines of
+    /// one finding contain the lines of another finding.
     RedundantRefUncertain,
 }
 

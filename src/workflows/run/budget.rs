@@ -8,8 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// While at least this number of calls is running, no further call of a judge begins. If `review.jobs` is lower,
-/// `review.jobs` applies instead.
+/// While at least this number of calls is running, no further call of a judge begins. If `review.jobs` is lower
+/// than this number, `review.jobs` applies instead.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Pace {
     }
 
     /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the
-    /// agent's calls, including the ended call. If the call was repeated, or failed because of a limit, the
+    /// agent's running calls and the ended call. If the call was repeated, or failed because of a limit, the
     /// maximum number of calls is halved. Otherwise, an existing maximum number of calls grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0

@@ -111,8 +111,7 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
     }
 }
 
-/// Begins a call. Returns `None` if the workflow already has an answer, which the function records without a
-/// call.
+/// Begins a call. If the workflow already has an answer, records the answer without a call and returns `None`.
 fn begin_call<W: Workflow>(workflow: &mut W, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
     let (request, refusal) = match workflow.request(id)? {
         Prepared::Call(request) => (request, None),

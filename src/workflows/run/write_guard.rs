@@ -216,8 +216,8 @@ mod tests {
         write("two");
         let of_second = checks.next().unwrap().observe();
         let violations = |found: Found| found.violations;
-        // The second observation arrives first. Both calls were running at the time of the second observation,
-        // so both agents are suspected of all changes up to this time.
+        // The guard processes the second observation first. At the second observation, both agents are suspected
+        // of both changes.
         assert_eq!(
             violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]

@@ -117,7 +117,7 @@ impl Workspace {
                     Ok(bytes)
                 }
                 GitObject::Larger if left <= MAX_RECORD => {
-                    Err(format!("all new records are larger than {} MiB", MOST_BYTES >> 20))
+                    Err(format!("the new records are larger than {} MiB in total", MOST_BYTES >> 20))
                 }
                 GitObject::Larger => Err(Refusal::TooLarge.to_string()),
                 GitObject::Missing => Err("its content is missing".to_owned()),
@@ -211,7 +211,8 @@ impl Repository {
         self.find(&format!("{commit}^{{tree}}")).is_ok_and(|tree| tree.is_some())
     }
 
-    /// Returns the remote's reason if the remote rejects the commit, and `None` on success.
+    /// Pushes a commit to the ref of the remote. Returns the remote's reason if the remote rejects the commit,
+    /// and `None` on success.
     fn push(&self, remote: &str, commit: &str) -> Result<Option<String>> {
         let spec = format!("{commit}:{REF}");
         let options = ["--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"];

@@ -29,7 +29,8 @@ pub struct ChangeSource<'a> {
     pub repository: &'a str,
     pub head_ref: &'a str,
     pub head: &'a str,
-    /// The name of the base branch. It is fetched only if the repository refuses to send the base commit by its id.
+    /// The name of the base branch. The branch is fetched only if the repository does not send the base commit
+    /// by the id.
     pub base_branch: &'a Untrusted,
     pub base: &'a str,
 }
@@ -46,8 +47,8 @@ pub struct FetchedChange {
 }
 
 impl Workspace {
-    /// Fetches the commits of a change, and enough history to find their merge base. Fails outside git, if the
-    /// repository cannot be reached in time, or if the commits do not exist any more.
+    /// Fetches the commits of a change, and enough history to find the merge base. Fails outside git. Also fails
+    /// if the repository cannot be reached in time, or if the commits no longer exist.
     pub fn fetch_change(&self, source: &ChangeSource<'_>) -> Result<FetchedChange> {
         let git = self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit("a pull request".to_owned()))?;
         for id in [source.head, source.base] {
@@ -63,7 +64,8 @@ impl Workspace {
         Ok(FetchedChange { base, from, head, _pins: pins })
     }
 
-    /// The address of the remote of the current branch, or else of `origin`. `None` if there is no remote.
+    /// Returns the address of the remote of the current branch. If the branch has no remote, returns the address
+    /// of `origin`.
     pub fn remote_address(&self) -> Option<String> {
         let name = self.remote(None).ok()?;
         self.repository.as_ref()?.remotes().ok()?.remove(&name)
@@ -98,8 +100,8 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    /// Fetches the head commit and the base commit by their ids. If the repository refuses this, fetches the
-    /// refs that contain the commits.
+    /// Fetches the head commit and the base commit by their ids. If the repository does not send both commits,
+    /// fetches the refs that contain the commits.
     fn commits(&self) -> Result<()> {
         let ChangeSource { head, base, head_ref, base_branch, .. } = *self.source;
         if self.has_both() {
@@ -138,8 +140,8 @@ impl Fetch<'_> {
         find()
     }
 
-    /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee. Git
-    /// itself would fetch each content on its own.
+    /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee.
+    /// Otherwise, git would fetch the content of each file separately.
     fn missing_blobs(&self, from: &str) -> Result<()> {
         let promisor = self.git.call(["config", "--get-regexp", r"^remote\..*\.promisor$"]).answer()?;
         if promisor.is_none_or(|found| found.is_empty()) {
@@ -178,7 +180,8 @@ impl Fetch<'_> {
     }
 }
 
-/// A fetch that changes no ref, starts no maintenance, and uses no transport that runs a command.
+/// The arguments of a `git fetch` that changes no ref, starts no maintenance, and uses no transport that runs a
+/// command.
 const QUIET: [&str; 20] = [
     "-c",
     "gc.auto=0",
@@ -203,7 +206,7 @@ const QUIET: [&str; 20] = [
 ];
 
 impl Repository {
-    /// The name of the remote with this address, or the address itself.
+    /// Returns the name of the remote with this address. If no remote has this address, returns the address.
     fn remote_at(&self, address: &str) -> Result<String> {
         let wanted = remote_address::normalised(address, &self.top);
         let same = |url: &str| wanted.is_some() && remote_address::normalised(url, &self.top) == wanted;
@@ -215,7 +218,7 @@ impl Repository {
         self.common.join("shallow").exists()
     }
 
-    /// Deletes the refs of runs that are not running any more.
+    /// Deletes the refs of runs that have ended.
     fn unpin_ended(&self) -> Result<()> {
         let listed = self.call(["for-each-ref", "--format=%(refname)", PINS]).output()?;
         let listed = path_bytes::shown(&listed);

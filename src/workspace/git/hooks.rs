@@ -1,4 +1,4 @@
-//! Finds the folder of git's hooks, the operation that git is in the middle of, and the commits of a push.
+//! Finds the folder of git's hooks, an unfinished operation of git, and the commits of a push.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub struct HooksFolder {
     pub is_in_tree: bool,
 }
 
-/// A ref of a push, as git describes it to the hook `pre-push`.
+/// A ref of a push, parsed from the input of git's hook `pre-push`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PushedRef {
     pub local_id: String,
@@ -28,18 +28,18 @@ pub struct PushedRef {
     pub remote_id: String,
 }
 
-/// What is new on the remote after a push of one ref.
+/// The commits that a push of one ref adds to a branch of the remote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PushedCommits {
     /// The commits `A..B`.
     Range(String),
-    /// The ref is deleted, is no branch, or adds no commit.
+    /// The push deletes the ref, adds no commit, or changes a ref that is not a branch.
     Nothing,
-    /// No commit of the remote is present in this clone.
+    /// The clone has no merge base of the pushed commits and a branch of the remote.
     NoBase,
 }
 
-/// Files of the git folder that exist during an operation, with the name of the operation.
+/// Files and folders in the git folder that exist during an operation, with the name of the operation.
 const OPERATIONS: [(&str, &str); 5] = [
     ("MERGE_HEAD", "merge"),
     ("CHERRY_PICK_HEAD", "cherry-pick"),
@@ -74,7 +74,7 @@ impl Workspace {
             None => git.common.join("hooks"),
         };
         let is_in_tree = path.starts_with(&git.top) && !path.starts_with(&git.common);
-        // A setting with an absolute path names a folder of the main work tree in linked work trees too.
+        // In a linked work tree, an absolute `core.hooksPath` can name a folder of the main work tree.
         let main = git.common.file_name().filter(|name| *name == ".git").and(git.common.parent());
         let own = [Some(git.top.as_path()), Some(git.common.as_path()), main];
         let is_own = own.into_iter().flatten().any(|folder| path.starts_with(folder));
@@ -96,7 +96,7 @@ impl Workspace {
         if is_none(&pushed.local_id) || !pushed.remote_ref.starts_with("refs/heads/") {
             return Ok(PushedCommits::Nothing);
         }
-        // A ref below `refs/heads` can name an object that is no commit.
+        // A ref below `refs/heads` can point to an object that is not a commit.
         let Some(tip) = git.find(&format!("{}^{{commit}}", pushed.local_id))? else {
             return Ok(PushedCommits::Nothing);
         };
@@ -107,7 +107,8 @@ impl Workspace {
         };
         let before = if is_none(&pushed.remote_id) { None } else { known(&pushed.remote_id)? };
         let mut default = None;
-        // A push to an address instead of a remote has no branches of its own in the clone.
+        // If the user pushes to an address, the clone has no remote-tracking branches of that address, so the
+        // branches of `origin` are used.
         for remote in [remote, "origin"] {
             for branch in DEFAULT_BRANCHES {
                 if default.is_none() {

@@ -142,7 +142,8 @@ impl Workspace {
                 facts.id = Some(id);
             } else {
                 notices.push(format!(
-                    "another repository on this machine has the `project.id` `{id}`: this one keeps a history of its own"
+                    "another repository on this machine has the `project.id` `{id}`, so this repository keeps a \
+                     separate history"
                 ));
             }
         }
@@ -162,8 +163,8 @@ impl Workspace {
         if access == Access::Write {
             if matches!(identity, Identity::Remote(_)) {
                 notices.push(
-                    "a shallow clone: its history is found by the address of the remote; with `project.id` in the \
-                     project's file (`glee config set project.id <id>`) it is found everywhere"
+                    "this is a shallow clone, so Glee finds the history by the address of the remote; with `project.id` \
+                     in the project's file (`glee config set project.id <id>`), Glee finds the history in every clone"
                         .to_owned(),
                 );
             }

@@ -1,4 +1,4 @@
-//! Reads objects of git by a process that answers any number of questions.
+//! Reads any number of git objects through one git process.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};

@@ -89,7 +89,8 @@ impl Adapter for Gemini {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
                     // The first line of the error message states the error. The remaining lines are advice. The
-                    // advice mentions quotas for every error, so it would be classified as an exceeded quota.
+                    // advice mentions quotas for every error, so Glee would classify every error as an exceeded
+                    // quota.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

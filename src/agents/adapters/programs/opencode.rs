@@ -42,8 +42,7 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // If the service aborts an answer, opencode silently repeats the request, and does not limit the
-            // repetitions.
+            // If the service aborts an answer, opencode silently repeats the request any number of times.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

@@ -52,7 +52,7 @@ impl Adapter for Qwen {
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
         // The first line of the error message states the error. The remaining lines are advice. The advice
-        // mentions quotas for every error, so it would be classified as an exceeded quota.
+        // mentions quotas for every error, so Glee would classify every error as an exceeded quota.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

@@ -14,7 +14,8 @@ use crate::system::files;
 /// The hidden first argument with which Glee plays back a recorded call.
 pub const ARGUMENT: &str = "__replay";
 
-/// The last line of stderr consists of this text and the name of the recorded adapter.
+/// When Glee plays back a call, the last line of stderr consists of this text and the name of the recorded
+/// adapter.
 const MARK: &str = "glee-replay adapter=";
 
 pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);
@@ -65,7 +66,8 @@ impl Adapter for Replay {
     }
 }
 
-/// Prints the recorded output with the new nonce. Returns the recorded exit code, or 1 if the record has none.
+/// Prints the recorded output with the new nonce. Returns the recorded exit code, or 1 if the record contains no
+/// exit code.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

@@ -102,8 +102,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// The kinds of syntax nodes that define functions, types and values. An entry contains the kind of the
-/// definition, the field with the defined name, and the kinds of the nodes.
+/// Maps kinds of definitions to kinds of syntax nodes. An entry contains the kind of the definition, the name of
+/// the field that contains the defined name, and the kinds of the syntax nodes.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

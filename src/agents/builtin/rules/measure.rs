@@ -47,8 +47,7 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule that raised the finding, if no label matches the finding. `None` if no finding matches the
-    /// label.
+    /// The rule of a finding that matches no label. `rule` is `None` for a label that matches no finding.
     pub rule: Option<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::protocol::request::Request;
 
 mod referee;
 
-/// A tree of files that agents are asked about.
+/// A temporary folder with the files in the requests to the agents.
 struct Tree(TempDir);
 
 impl Tree {
@@ -41,7 +41,7 @@ impl Tree {
         self.0.path()
     }
 
-    /// The answer of an agent to a task, or its error as text.
+    /// Returns the answer of an agent to a task. If the agent fails, returns the error as text.
     fn try_ask(&self, agent: &str, task: &Value) -> Result<Value, String> {
         let request = json!({"version": 1, "nonce": "c0ffee", "agent": agent, "root": self.root(), "task": task});
         let text = answer(agent, request.to_string().as_bytes(), self.root()).map_err(|error| error.to_string())?;
@@ -65,7 +65,7 @@ impl Tree {
         Ok(answer["findings"].as_array().unwrap().clone())
     }
 
-    /// The findings in `paths`, each as its rule and `file:line`.
+    /// Returns the findings in `paths`. Each finding is a text such as `py-eval at a.py:1`.
     fn found(&self, paths: &[&str]) -> Vec<String> {
         let place = |finding: &Value| {
             let text = |key: &str| finding[key].as_str().unwrap().to_owned();
@@ -270,14 +270,14 @@ fn what_cannot_be_fixed_is_said() {
         answer["answers"],
         json!([
             {"finding": "F2", "answer": "DISCARDED", "text": "rule `py-mutable-default` has no fix for a.py:1", "evidence": []},
-            {"finding": "F8", "answer": "DISCARDED", "text": "it was not raised by a rule, so it has no fix to apply", "evidence": []},
+            {"finding": "F8", "answer": "DISCARDED", "text": "no rule raised the finding, so there is no fix", "evidence": []},
         ])
     );
     assert_eq!(
         answer["notes"].as_str().unwrap().lines().collect::<Vec<_>>(),
         [
             "F1 cannot be fixed: rule `py-eval` has no fix for a.py:2",
-            "F3 cannot be fixed: it was not raised by a rule, so it has no fix to apply",
+            "F3 cannot be fixed: no rule raised the finding, so there is no fix",
             "F4 cannot be fixed: `../a.py` is outside the tree",
             "F5 cannot be fixed: `py-weak-hash` no longer matches in a.py",
             "F6 cannot be fixed: `mixed.py` mixes line endings",
@@ -305,8 +305,8 @@ fn a_link_is_not_followed() {
 #[test]
 fn a_waiver_is_the_objection() {
     let cases = [
-        // Waivers above the line, at its end, over several lines, above the statement, and in different comment
-        // syntaxes.
+        // The waivers are above the line, at the end of the line, on several lines and above the statement. The
+        // waivers are written in different comment syntaxes.
         (
             "a.py",
             "# glee-allow: py-weak-hash -- an ETag, see tests/t.py::test_etag\nx = hashlib.md5(y)\n",
@@ -397,7 +397,7 @@ fn what_is_no_waiver_keeps_nothing_from_being_fixed() {
         tree.fix(&[finding("F1", &format!("a.py:{line}"), "py-weak-hash")]);
         assert_eq!(tree.read("a.py"), text.replace("md5", "sha256"));
     }
-    // Without a reason there is no objection.
+    // A waiver without a reason is not an objection.
     let tree = Tree::new(&[("a.py", "x = hashlib.md5(y)  # glee-allow: py-weak-hash\n")]);
     tree.fix(&[finding("F1", "a.py:1", "py-weak-hash")]);
     assert_eq!(tree.read("a.py"), "x = hashlib.sha256(y)\n");
@@ -416,9 +416,9 @@ fn a_recheck_asks_the_rule_again() {
             HASH,
             HASH.replace("def etag", "K = hashlib.md5(b'')\n\n\ndef etag").replace("hashlib.md5(page)", "K"),
             false,
-            "`py-weak-hash` matches as often as before, now at a.py:4",
+            "`py-weak-hash` matches at least as often as before, now at a.py:4",
         ),
-        (HASH, HASH.replace("hashlib.md5(page)", "hashlib.("), false, "`a.py` no longer parses"),
+        (HASH, HASH.replace("hashlib.md5(page)", "hashlib.("), false, "the change adds syntax errors to `a.py`"),
         (&twice, twice.replacen("md5", "sha256", 1), true, "`py-weak-hash` no longer matches at this location"),
         (
             &twice,

@@ -1,4 +1,4 @@
-//! Tests the embedded judge, which bases its rulings on what the code and its tests show.
+//! Tests that the embedded judge checks the references of an objection in the tree.
 
 use super::*;
 
@@ -37,7 +37,8 @@ fn an_objection_is_worth_what_it_refers_to() {
         (&["docs/notes.md:3"], "DISMISS", &["docs/notes.md:3", "app/pages.py:6"]),
         (&["web/pages.test.ts::pages::\"keeps the etag\""], "DISMISS", &["web/pages.test.ts:2", "app/pages.py:6"]),
         (&["tests/test_pages.py:2 and docs/notes.md"], "DISMISS", &["tests/test_pages.py:2", "app/pages.py:6"]),
-        // The reference exists but does not mention the flagged code; a name inside a string does not count.
+        // The cited code exists, but does not mention the flagged definition. A name inside a string does not
+        // count as a mention.
         (&["docs/notes.md:4"], "ESCALATE", &["docs/notes.md:4", "app/pages.py:6"]),
         (&["tests/test_pages.py::test_nothing"], "ESCALATE", &["tests/test_pages.py:5", "app/pages.py:6"]),
         (&["docs/notes.md"], "ESCALATE", &["app/pages.py:6"]),
@@ -97,8 +98,8 @@ fn names_and_places_are_no_set_piece() {
     assert_eq!(ruled(&tree, "src/leaves.py:6", &evidence, "")["ruling"], "DISMISS");
     tree.write("checks/leaves_test.py", "");
     assert_eq!(ruled(&tree, "src/leaves.py:6", &evidence, "")["ruling"], "ENFORCE");
-    // Code outside of any function is identified by the assigned value; if the code has no name, the referee
-    // escalates.
+    // Code outside of all functions has the name of the assigned variable. If the code has no name, the referee
+    // escalates the dispute.
     tree.write("src/leaves.py", "import hashlib\n\nSEED = hashlib.md5(b'').digest()\nprint(hashlib.md5(b''))\n");
     tree.write("checks/leaves_test.py", "def test_seed():\n    assert leaves.SEED\n");
     let evidence = ["checks/leaves_test.py::test_seed"];

@@ -40,7 +40,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Whether the agent runs without Glee's sandbox, because the program's sandbox would fail in Landlock.
+    /// Whether Glee omits Landlock, because the program's own sandbox would fail inside Landlock.
     pub(crate) fn is_omitted(&self) -> bool {
         self.nests && !self.namespaces && self.hold != Hold::Always
     }

@@ -116,8 +116,8 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
 }
 
-/// Returns the adapters of all programs that an agent may run. The command of an agent with the adapter `acp` can
-/// contain the names of several programs.
+/// Returns the adapters of all programs that an agent's command possibly runs. The command of an agent with the
+/// adapter `acp` can contain the names of several programs.
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {

@@ -17,7 +17,7 @@ use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
 use crate::workspace::git::path_bytes;
 
-/// The hidden first argument that makes Glee's binary test whether namespaces work.
+/// The hidden first argument with which Glee's binary only tests whether namespaces work.
 pub const NAME: &str = "__namespace";
 
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);

@@ -223,7 +223,7 @@ fn start(mut command: Command) -> io::Result<Pid> {
     Ok(Pid::from_raw(command.spawn()?.id().cast_signed()))
 }
 
-/// Starts the agent in the sandbox. Returns whether the sandbox restricts writing, and the agent's process. The
+/// Starts the agent in the sandbox. The returned boolean is true if the sandbox restricts writing. The returned
 /// process is `None` if a required sandbox is unavailable.
 fn start_held(
     command: Command,
@@ -272,7 +272,8 @@ fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     }
 }
 
-/// Kills the agent's remaining descendants. Returns how the agent ended, and the surviving processes.
+/// Kills the agent's remaining descendants. Returns the [`ProcessEnd`] of the agent, and the ids of the
+/// surviving processes.
 fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, Option<Vec<i32>>) {
     let deadline = Instant::now() + SWEEP;
     let mut pause = Duration::from_millis(1);

@@ -67,6 +67,7 @@ fn consumed(program: &str, package: &str, args: &[&str], input: &str) -> String 
 const SARIF: &str = include_str!("../../../../tests/formats/sarif-2.1.0.json");
 const RDJSON: &str = include_str!("../../../../tests/formats/rdjson-diagnostic.json");
 const GITLAB: &str = include_str!("../../../../tests/formats/gitlab-code-quality.json");
+const GITLAB_ITEM: &str = include_str!("../../../../tests/formats/gitlab-codeclimate.json");
 
 #[test]
 fn no_format_shows_a_character_that_controls_the_display() {
@@ -305,6 +306,7 @@ fn gitlab_and_rdjsonl_follow_their_schemas_and_hold_the_open_findings_in_files()
         let report = json(&rendered(Format::Gitlab, &outcome));
         assert_valid(GITLAB, &report);
         let items = report.as_array().unwrap();
+        items.iter().for_each(|item| assert_valid(GITLAB_ITEM, item));
         let prints: BTreeSet<&str> = items.iter().map(|item| item["fingerprint"].as_str().unwrap()).collect();
         assert_eq!((items.len(), prints.len()), (held, held), "GitLab drops findings with equal fingerprints");
         let schema = jsonschema::validator_for(&json(RDJSON)).unwrap();

@@ -16,7 +16,8 @@ pub(super) struct Fold {
 #[derive(Clone, Default)]
 struct Known {
     category: String,
-    /// For each reviewer with an opinion: its model, and whether it raised (2), confirmed (1) or kept silent (0).
+    /// Maps the index of a reviewer to the model of the reviewer and to the opinion on the finding: 2 for
+    /// raised, 1 for confirmed, 0 for answered without an opinion.
     said: BTreeMap<usize, (String, u8)>,
     dispute: Option<u64>,
     side: Option<bool>,
@@ -67,7 +68,7 @@ impl Fold {
         (known.category, known.said) = (category.to_owned(), said);
     }
 
-    /// Applies an operation, and returns the event that records it, with the run to which it belongs.
+    /// Applies an operation. Returns the event that records the operation, and the index of the run.
     pub(super) fn apply(&mut self, op: &Op) -> Option<(usize, EventKind)> {
         match op.clone() {
             Op::Answer { run, reviewer } => {
@@ -193,7 +194,7 @@ impl Fold {
                 }
                 let check = Recheck { finding: FindingId(finding), resolved, reason: "".into() };
                 let answer = CallAnswer::Recheck { checks: vec![check] };
-                // A call of an agent that is not in the plan counts for nobody.
+                // The measures ignore calls of agents that are not in the plan.
                 Some((run, finished("dan", Purpose::Recheck { round: 1 }, answer, Usage::default(), None)))
             }
             Op::Fix { run, finding } => {

@@ -1,4 +1,4 @@
-//! Tests that the measures are what the events add up to, for random events, and for histories of earlier schemas.
+//! Tests that the database contains the correct measures for random events and for histories of earlier schemas.
 
 mod fold;
 
@@ -178,7 +178,7 @@ fn finished(agent: &str, purpose: Purpose, answer: CallAnswer, usage: Usage, mod
     })
 }
 
-/// A straightforward fold over the operations, which knows nothing about the database.
+/// Returns all sums in the database.
 fn tallies(journal: &Journal) -> BTreeMap<(TallyKind, String), FindingTally> {
     let of_kind = |kind| {
         let rows = journal.tallies(kind, None).unwrap().into_iter();
@@ -221,8 +221,6 @@ proptest! {
     }
 }
 
-/// The measures of the sample of `super`, counted by hand: three disputes with decisions, one of them by a
-/// person after the judge escalated it.
 #[test]
 fn a_history_of_an_earlier_schema_gets_its_measures() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Entries of an answer, before the parser decides which of them count.
+//! Entries of an answer, before the parser accepts or rejects the entries.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -106,8 +106,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first signed entry. The signed entries are the last entries before the index
-    /// `end` that answer `wanted` different findings.
+    /// Returns the index of the first signed entry. The signed entries end at the index `end`, and contain
+    /// answers to `wanted` different findings.
     pub(crate) fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;

@@ -118,7 +118,8 @@ fn settle<W: AnswerWord>(
         }
     };
     let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
-    // The requested findings that have an entry in the answer, but no entry in the signed end of the answer.
+    // Contains the requested findings with an entry in the answer, but without an entry in the signed end of the
+    // answer.
     let left_over: BTreeSet<FindingId> =
         others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
     let is_signed = is_json || prose.signed.is_some();
@@ -156,7 +157,7 @@ fn settle<W: AnswerWord>(
         ));
     }
     for id in left_over.iter().take(PROBLEMS_CAP) {
-        problems.insert(format!("the answer to {id} is not one of those that the end of the answer announces"));
+        problems.insert(format!("the answer to {id} is outside of the part that the nonce confirms"));
     }
     let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
     let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();

@@ -15,8 +15,8 @@ const NONCE: &str = "\"nonce\"";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The value of `mark` that the caller passed with the first line of the object. If the object is in a
-    /// fence, the value that the caller passed with the opening line of the fence.
+    /// The value of `mark` that the caller passed with the first line of the object or, if the object is in a
+    /// fence, with the opening line of the fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }

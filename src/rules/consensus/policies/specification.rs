@@ -223,7 +223,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
         group.severity = winner.severity;
         if winner.member.denies {
             group.class = Class::Rejected;
-            group.why = format!("{name} calls it no issue with clearly stronger evidence");
+            group.why = format!("{name} denies the problem, and the evidence of {name} is clearly stronger");
         } else {
             group.class = Class::Accepted;
             group.agreement = Some(Agreement::ConflictResolved);
@@ -303,7 +303,7 @@ fn unique(votes: &Votes<'_>) -> Group {
         }
         (true, true) => (
             Class::Disputed,
-            format!("critical, raised only by {name}, without a confidence of 85 and concrete evidence"),
+            format!("a critical finding of only {name} needs a confidence of at least 85 and concrete evidence"),
         ),
         (false, _) => {
             (Class::Rejected, format!("insufficient evidence for an uncorroborated claim: it scores {score}"))

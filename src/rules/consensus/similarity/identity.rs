@@ -195,8 +195,8 @@ impl<'a> Wordings<'a> {
         }
     }
 
-    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if one finding asks for
-    /// more and the other finding asks for less, or if the findings name different rules.
+    /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have
+    /// different rules, or if one finding requests a removal and the other finding reports something missing.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
@@ -211,8 +211,8 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if the two
-    /// findings are never the same, because two texts that are not both long contradict each other.
+    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if at least one
+    /// of the texts is short, and the texts mention different kinds of defects or different identifiers.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);

@@ -1,4 +1,4 @@
-//! Whole merges, by hand: what groups, what conflicts, what counts.
+//! Tests complete merges: the groups, the conflicts and the statistics.
 
 use super::*;
 use crate::domain::{Confidence, RawFinding, Severity, Untrusted};
@@ -6,7 +6,7 @@ use crate::domain::{Confidence, RawFinding, Severity, Untrusted};
 mod properties;
 mod specified;
 
-/// A member in one level, as the tables of the tests write it.
+/// A flat form of a member, for the tables of the tests.
 #[derive(Clone, Debug, Default)]
 struct Claim {
     id: String,
@@ -71,7 +71,7 @@ fn merged(claims: &[Claim], policy: Policy) -> Consensus {
     merge(claims, &Debate::default(), &[], policy)
 }
 
-/// Class, agreement, severity, confidence of each decision.
+/// Returns the class, agreement, severity and confidence of each group.
 fn rows(consensus: &Consensus) -> Vec<(Class, Option<Agreement>, Level, u8)> {
     consensus.groups.iter().map(|d| (d.class, d.agreement, d.severity, d.confidence.expect("stated"))).collect()
 }

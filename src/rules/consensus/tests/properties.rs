@@ -1,4 +1,4 @@
-//! What holds for any claims and any debate.
+//! Tests the properties of merges with random claims and random debates.
 
 use std::collections::BTreeSet;
 
@@ -61,10 +61,10 @@ fn debate(claims: &[Claim], seeds: &[u8]) -> Debate {
     debate
 }
 
-/// The ids of a decision's members, and what was decided.
+/// The ids of a group's members, and the class, severity, confidence and formula of the group.
 type Said = (Vec<String>, Class, Level, Option<u8>, String);
 
-/// What an answer says, by the ids of its members.
+/// Converts groups to a form that does not depend on the order of the claims.
 fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
     let mut said: Vec<_> = consensus
         .groups
@@ -142,7 +142,7 @@ proptest! {
         }
     }
 
-    /// Rules 4 and 10: nothing is rejected without a reason and what would change it.
+    /// Rules 4 and 10: each rejected finding has a reason, and a criterion that would reverse the decision.
     #[test]
     fn every_rejection_is_explained(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         let debate = debate(&claims, &seeds);
@@ -156,7 +156,7 @@ proptest! {
         }
     }
 
-    /// Rule 6: what is reported was said by a reviewer, word for word or as it was revised.
+    /// Rule 6: each reported finding has the title and the line of a claim.
     #[test]
     fn nothing_is_reported_that_nobody_said(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         let debate = debate(&claims, &seeds);
@@ -173,7 +173,7 @@ proptest! {
         }
     }
 
-    /// Rule 7: who says something does not matter to the specification.
+    /// Rule 7: the result does not depend on the names of the reviewers.
     #[test]
     fn no_reviewer_is_favoured(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         let swap = |name: &str| match name {

@@ -1,4 +1,4 @@
-//! The tables and rules of the debate arbitrator's specification, row by row.
+//! Tests each row of the tables, and each rule, of the debate arbitrator's specification.
 
 use super::*;
 
@@ -72,13 +72,13 @@ fn the_four_criteria_of_a_challenge() {
             Claim { line: None, ..all.clone() },
             Criteria { specificity: false, ..everything },
             true,
-            "it cites no code",
+            "the finding cites no code",
         ),
         (
             Claim { description: "The call is odd".into(), ..all.clone() },
             Criteria { reproducibility: false, ..everything },
             true,
-            "it does not say what triggers it",
+            "the finding describes no trigger",
         ),
         (
             Claim { severity: Some(Level::Low), ..all.clone() },
@@ -90,9 +90,14 @@ fn the_four_criteria_of_a_challenge() {
             Claim { suggestion: String::new(), ..all.clone() },
             Criteria { actionability: false, ..everything },
             true,
-            "it does not say what to do instead",
+            "the finding suggests no change",
         ),
-        (vague(Level::High, 65), Criteria { impact: true, ..Criteria::default() }, false, "it cites no code"),
+        (
+            vague(Level::High, 65),
+            Criteria { impact: true, ..Criteria::default() },
+            false,
+            "the finding cites no code",
+        ),
     ];
     for (claim, criteria, holds, weakest) in rows {
         let challenge = alone(&claim).challenge.expect("below 70 it is challenged");
@@ -115,7 +120,7 @@ fn a_challenge_that_reveals_a_weakness_lowers_the_severity_or_disputes() {
     assert_eq!(none.class, Class::Disputed, "no criterion at all");
 }
 
-/// The table at the end of the specification.
+/// Tests the table at the end of the specification.
 #[test]
 fn the_rules_summary() {
     let all = |claims: &[Claim]| rows(&merged(claims, Policy::Specification));
@@ -156,7 +161,8 @@ fn the_rules_summary() {
     assert_eq!(critical.class, Class::Disputed, "and has no second reviewer to justify it");
 }
 
-/// Escalated only what is grave, unresolved, and would change the recommendation.
+/// Tests that a dispute is escalated only if the dispute is severe, is unresolved, and would change the
+/// recommendation.
 #[test]
 fn the_escalation_threshold() {
     let against = |finding: &str| Examination {
@@ -205,7 +211,7 @@ fn the_escalation_threshold() {
     }
 }
 
-/// Rule 2: the same input, the same answer.
+/// Rule 2: equal inputs have equal results.
 #[test]
 fn the_algorithm_has_no_moods() {
     let claims =
@@ -215,7 +221,7 @@ fn the_algorithm_has_no_moods() {
     }
 }
 
-/// Rules 5 and 10: what is ambiguous is disputed with both positions, and in doubt nothing is rejected.
+/// Rules 5 and 10: an ambiguous finding is disputed with both positions, and is not rejected.
 #[test]
 fn what_is_ambiguous_is_shown_to_a_person_with_both_positions() {
     let claims = [claim("a", 10, Level::High, 90, TITLE), claim("b", 10, Level::Low, 90, TITLE)];
@@ -234,7 +240,8 @@ fn what_is_ambiguous_is_shown_to_a_person_with_both_positions() {
     assert!(answer["consensus"]["rejected"].as_array().is_some_and(Vec::is_empty));
 }
 
-/// Rule 8: the most detailed description and the most actionable suggestion, whoever gave them.
+/// Rule 8: a group gets the most detailed description and the most actionable suggestion, even from different
+/// reviewers.
 #[test]
 fn the_best_of_all_reviewers_is_kept() {
     let short = claim("a", 10, Level::High, 95, TITLE);

@@ -13,9 +13,8 @@
 //!
 //! The variables `ALL_PROXY`, `HTTPS_PROXY` and `HTTP_PROXY` (also in lower case) name a proxy for HTTP, and
 //! `NO_PROXY` lists exceptions. Loopback addresses never use a proxy. SOCKS proxies and git's setting
-//! `http.proxy` are not supported. The trusted certificates are those of Mozilla, or those of the file that
-//! `GIT_SSL_CAINFO` or `SSL_CERT_FILE` names. Certificates that are installed in the operating system are not
-//! read, so a company's own authority has to be in such a file.
+//! `http.proxy` are not supported. The trusted certificates are those of the file that `GIT_SSL_CAINFO` or
+//! `SSL_CERT_FILE` names, or else those of the operating system.
 
 mod limits;
 mod links;

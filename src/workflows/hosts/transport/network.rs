@@ -1,10 +1,12 @@
 //! The configuration of ureq, and the classification of its errors.
 
 use std::io::Read as _;
+use std::path::Path;
 use std::time::Duration;
 
+use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 use ureq::http::{Response, Uri};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use super::reply::{Lost, Reply};
@@ -36,23 +38,29 @@ pub(crate) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
     Ok(config.build().into())
 }
 
-/// Returns the trusted certificates.
+/// Returns the certificates of the file that `GIT_SSL_CAINFO` names, or else those of the operating system. An
+/// operating system without certificates, such as a small container, gets those of Mozilla.
 fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
-    let named = ["GIT_SSL_CAINFO", "SSL_CERT_FILE"]
-        .into_iter()
-        .find_map(|name| env(name).filter(|path| !path.is_empty()).map(|path| (name, path)));
-    let Some((name, path)) = named else { return Ok(RootCerts::WebPki) };
-    let text = std::fs::read(&path).map_err(|error| format!("the file of {name} cannot be read: {error}"))?;
-    let certificates: Vec<Certificate<'static>> = parse_pem(&text)
-        .filter_map(|item| match item {
-            Ok(PemItem::Certificate(certificate)) => Some(certificate),
-            _ => None,
-        })
-        .collect();
-    if certificates.is_empty() {
-        return Err(format!("the file of {name} contains no certificate"));
+    let value = |name: &'static str| env(name).filter(|path| !path.is_empty()).map(|path| (name, path));
+    let named = value("GIT_SSL_CAINFO").or_else(|| value("SSL_CERT_FILE"));
+    let found = match &named {
+        Some((_, path)) => load_certs_from_paths(Some(Path::new(path)), None),
+        None => load_native_certs(),
+    };
+    match (named, found.certs.is_empty()) {
+        (Some((name, _)), true) => Err(match found.errors.first() {
+            Some(error) => format!("the file of {name} cannot be read: {error}"),
+            None => format!("the file of {name} contains no certificate"),
+        }),
+        (None, true) => Ok(RootCerts::WebPki),
+        (_, false) => Ok(RootCerts::new_with_certs(
+            &found
+                .certs
+                .iter()
+                .map(|certificate| Certificate::from_der(certificate).to_owned())
+                .collect::<Vec<_>>(),
+        )),
     }
-    Ok(RootCerts::new_with_certs(&certificates))
 }
 
 /// Reads the whole answer.
@@ -75,11 +83,17 @@ fn lost(error: &Error) -> Lost {
         }
         Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => (true, false),
         Error::ConnectProxyFailed(_) => (true, false),
+        // A certificate is refused, or bytes are no TLS.
+        Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (false, true),
         Error::Io(_) | Error::Timeout(_) | Error::Protocol(_) => (true, true),
         Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::InvalidProxyUrl | Error::TlsRequired => {
             (false, false)
         }
         _ => (false, true),
     };
-    Lost { why: error.to_string(), is_temporary, is_sent }
+    let mut why = error.to_string();
+    if why.contains("peer certificate") {
+        why.push_str(" (`GIT_SSL_CAINFO` can name a PEM file with the certificates of trusted authorities)");
+    }
+    Lost { why, is_temporary, is_sent }
 }

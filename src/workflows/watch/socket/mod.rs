@@ -35,7 +35,7 @@ pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 const PIECE: usize = 64 << 10;
 /// The timeout for the first valid line of a new connection.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
-/// The timeout for the first valid line of a new connection for which the module `seats` uses a reserved seat.
+/// The timeout for the first valid line of a new connection with a reserved seat (see `seats`).
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
 /// The maximum length of the socket's path, in bytes. Every supported system permits paths of this length.
 const ADDRESS: usize = 100;
@@ -199,7 +199,7 @@ impl Guest {
             (PeerRelation::Descendant, _) => Some("an agent cannot send commands"),
             (PeerRelation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
             (PeerRelation::Outside, None) => {
-                Some("a command requires the key of the watch, which is next to its socket")
+                Some("a command requires the key of the watch; the key is in a file next to the socket")
             }
             (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
             (PeerRelation::Outside, Some(_)) => None,

@@ -212,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// A connection from a child process that runs the script after it has connected.
+    /// Returns a peer of a new connection, and the child process that runs `script` and connects.
     #[cfg(target_os = "linux")]
     async fn from_child(script: &str) -> (Peer, std::process::Child) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! A seat is a permit for one connection. Agents and persons have separate seats. If all seats for persons are
-//! taken, a new connection gets a reserved seat. The first line of this connection must contain the key of the
-//! watch.
+//! A seat is a permit for one connection. Agents and persons have separate seats. A person's connection gets a
+//! reserved seat if all seats for persons are taken, or if the connecting process already has many connections.
+//! The first line of this connection must contain the key of the watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +26,7 @@ pub(crate) struct ConnectionLimits {
     held: Arc<Mutex<HashMap<i32, usize>>>,
 }
 
-/// The permission for one connection, which takes one seat. Dropping the permission frees the seat.
+/// The permit for one connection. Dropping the permit frees the seat.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     /// Whether the connection's first line must contain the key.

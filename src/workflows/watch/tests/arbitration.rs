@@ -1,8 +1,8 @@
-//! Watches whose judge rules on what a clarification did not settle.
+//! Tests watches in which a judge rules on the issues that remain after a clarification.
 
 use super::*;
 
-/// A scene whose judge rules on what is left of a clarification.
+/// Returns a scene in which a judge rules on the issues that remain after a clarification.
 fn court() -> Scene {
     let mut scene = Scene::new();
     scene.settings.watch.arbitrate = true;
@@ -11,7 +11,7 @@ fn court() -> Scene {
     scene
 }
 
-/// Rules by the reviewer who raised the finding.
+/// Returns a scripted judge, which gives the ruling `codex` or `gemini` on findings of this reviewer.
 fn ruling(codex: &'static str, gemini: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
         let Task::Judge { dispute, files, .. } = &request.task else { unreachable!() };
@@ -29,7 +29,7 @@ fn ruling(codex: &'static str, gemini: &'static str) -> impl Fn(&Request) -> Scr
     }
 }
 
-/// To the point where the judge is asked.
+/// Sends events until Glee asks the judge.
 async fn into_court(table: &Table) {
     table.say(json!({"type": "milestone", "agent": "claude", "file": "a.py"})).await;
     sleep(3 * SECOND).await;

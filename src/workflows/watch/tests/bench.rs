@@ -1,9 +1,9 @@
-//! What the watches are made with: a tree, a history, reviewers that play their parts, and a way to say things.
+//! Sets up watches for tests: a tree, a history, scripted reviewers, and a connection to the watch.
 
 use super::*;
 use crate::workflows::run::resources::RunSetup;
 
-/// Hears what is recorded, and when.
+/// Stores each recorded event with the time since the start of the watch.
 pub(crate) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
 
 impl EventSink for Listener {
@@ -12,7 +12,7 @@ impl EventSink for Listener {
     }
 }
 
-/// A tree and a history that several watches may be started in, one after the other.
+/// A tree and a history for one or more consecutive watches.
 pub(crate) struct Scene {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) settings: Settings,
@@ -20,7 +20,7 @@ pub(crate) struct Scene {
     pub(crate) stay: bool,
 }
 
-/// The way into a watch at work.
+/// Sends lines to a running watch, and contains the recorded events.
 #[derive(Clone)]
 pub(crate) struct Table {
     intake: Intake,
@@ -28,7 +28,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Says a line and returns the answer.
+    /// Sends a line to the watch and returns the answer.
     pub(crate) async fn say(&self, line: Value) -> Value {
         let item = protocol::read_keyed(line.to_string().as_bytes()).0;
         let answers = protocol::hand_over(&self.intake, vec![item], "pat").await.unwrap();
@@ -44,7 +44,7 @@ impl Table {
         serde_json::from_value(answer["standing"].clone()).unwrap()
     }
 
-    /// The cycles that began: when, and why.
+    /// Returns the start time and the triggers of each cycle.
     pub(crate) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
         let heard = self.heard.lock().unwrap();
         let begun = heard.iter().filter_map(|(at, event)| match &event.kind {
@@ -88,7 +88,7 @@ impl Scene {
         fs::write(self.folder.path().join("tree").join(name), text).unwrap();
     }
 
-    /// Watches while `play` goes on, then stops it; the play may also be cut off, as by a kill.
+    /// Runs a watch until `play` ends. If `killed` is true, drops the watch. Otherwise, stops the watch.
     pub(crate) async fn watch<T>(
         &self,
         runner: ScriptedRunner,
@@ -166,7 +166,7 @@ pub(crate) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner 
     ScriptedRunner::new().on("codex", "peer", verdict(codex)).on("gemini", "peer", verdict(gemini))
 }
 
-/// Codex objects to the first cycle alone.
+/// Returns a runner in which codex gives the verdict `blocker` only in the first cycle.
 pub(crate) fn stops_once() -> ScriptedRunner {
     let begun = std::sync::atomic::AtomicBool::new(false);
     let codex = move |request: &Request| {

@@ -1,4 +1,4 @@
-//! Watches with scripted reviewers under a paused clock: a real tree, a real history, hours in milliseconds.
+//! Tests watches with scripted reviewers, a real tree, a real history and a paused clock.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeSet;
@@ -67,7 +67,7 @@ async fn a_burst_makes_one_cycle_within_fifty_milliseconds_of_the_settle_time() 
             }
             sleep(5 * SECOND).await;
             assert_eq!(table.cycles().len(), 1);
-            // One at a time: what comes now makes one more, once.
+            // The triggers during a cycle start only one more cycle.
             table.tell("request_review", "claude").await;
             table.say(json!({"type": "user_manual"})).await;
             sleep(QUARTER).await;
@@ -133,11 +133,11 @@ async fn a_blocker_stops_until_a_person_says_so() {
             table.tell("milestone", "claude").await;
             sleep(3 * SECOND).await;
             assert_eq!(table.actions(), [Action::StopAndEscalate]);
-            // Neither time nor events lift it.
+            // Neither elapsed time nor events resume the work.
             table.tell("milestone", "claude").await;
             sleep(4 * QUARTER).await;
             assert_eq!(table.cycles().len(), 1);
-            // Nor does another review.
+            // A further review does not resume the work.
             table.order("review").await;
             sleep(SECOND).await;
             assert_eq!(table.order("status").await.status, WatchStatus::Paused);
@@ -151,7 +151,7 @@ async fn a_blocker_stops_until_a_person_says_so() {
             assert_eq!(resumed.unwrap(), ("pat".into(), "checked by hand".into()));
         })
         .await;
-    // Its raiser approved in the second cycle.
+    // The issue is closed, because the reviewer that raised the issue approved in the second cycle.
     assert_eq!((ended.exit, ended.standing.issues.len()), (ExitReason::Clean, 0));
 }
 
@@ -203,7 +203,7 @@ async fn spec_24_an_answer_is_reviewed_together_with_its_question_and_once() {
         assert!(shown.len() == 2 && of("codex") && of("gemini"), "{said:?}");
         assert_eq!(asked["context"]["claude_summary"].as_str().unwrap().matches("Argon2 it is").count(), 1);
     }
-    // Codex approves: what it raised is closed. Gemini's stays open.
+    // Codex approves, so codex's issue is closed. Gemini's issue remains open.
     let open: Vec<&str> = standing.issues.iter().map(|issue| issue.reviewer.0.as_str()).collect();
     assert_eq!((open, standing.flagged), (vec!["gemini"], true));
 }
@@ -370,7 +370,7 @@ async fn killed_in_the_middle_it_stands_where_it_stood_and_asks_nobody_twice() {
     assert_eq!((standing.cycle, standing.status), (1, WatchStatus::Paused));
     assert_eq!(standing.last_action, Some(Action::PauseAndClarify));
 
-    // PAUSED stays PAUSED, the list of issues and the counters are there.
+    // The resumed watch has the recorded status, issues and counters.
     let (standing, ended, runner) = scene
         .watch(both("approved", "approved"), false, async |table| {
             sleep(SECOND).await;
@@ -392,7 +392,7 @@ async fn closed_issues_stay_closed_and_reviewers_are_told() {
             let closed = table.say(json!({"command": "close", "issue": 1, "reason": "by design"})).await;
             assert_eq!(closed["ok"], true);
             assert_eq!(table.say(json!({"command": "close", "issue": 1})).await["ok"], false);
-            // The same reviewer raises the same again.
+            // The same reviewer raises the same issue again.
             table.tell("milestone", "claude").await;
             sleep(3 * SECOND).await;
         })

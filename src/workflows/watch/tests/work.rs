@@ -1,8 +1,8 @@
-//! Watches with agents that answer a prompt.
+//! Tests watches with agents that answer a prompt.
 
 use super::*;
 
-/// A scene with an agent that answers a prompt.
+/// Returns a scene with an agent that answers a prompt.
 fn workshop(task: &str) -> Scene {
     let mut scene = Scene::new();
     scene.settings.agents.push(Agent { role: Role::Coder, ..samples::agent("claude", "json", &["claude"]) });
@@ -21,7 +21,7 @@ async fn an_agent_that_answers_a_prompt_is_asked_once_and_its_answer_is_its_mile
     let work = || both("approved", "approved").on("claude", "work", worker);
     let mut scene = workshop("hash it");
     scene.watch(work(), true, async |_| sleep(3 * SECOND).await).await;
-    // Cut off, it is asked again; once it has answered, it is not.
+    // The interrupted agent is asked again. After the answer, the agent is not asked again.
     for asked in [1, 0] {
         let (standing, _, runner) = scene
             .watch(work(), false, async |table| {
@@ -69,7 +69,7 @@ async fn an_agent_that_fails_is_stuck() {
         .await;
     assert_eq!(table.cycles()[0].1, only(Trigger::Blocker));
 
-    // So is one that may not be asked any more.
+    // An agent whose call exceeds the budget also reports a blocker.
     let mut scene = workshop("hash it");
     scene.settings.budget.calls = Some(0);
     let runner = both("approved", "approved").on("claude", "work", |_| Script::prints("done"));

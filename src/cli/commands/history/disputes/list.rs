@@ -107,8 +107,8 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Returns the reason why the history has no disputes. The reason is an agreement of the coder only if a coder
-/// answered mandatory findings.
+/// Returns the reason why the history has no disputes. Without an answer of a coder to a mandatory finding, the
+/// history does not show whether coder and reviewers agree.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -202,7 +202,10 @@ fn next_steps(rows: &[DisputeRow], older: bool, args: &Filters) -> String {
     let mut text = String::new();
     let gone = if args.gone { " --gone" } else { "" };
     if older {
-        text.push_str(&format!("Older ones: `glee disputes{gone} --recent {}`\n", args.recent.saturating_mul(5)));
+        text.push_str(&format!(
+            "Older disputes: `glee disputes{gone} --recent {}`\n",
+            args.recent.saturating_mul(5)
+        ));
     }
     if args.gone {
         text.push_str("To end these rulings: `glee disputes prune`\n");
@@ -210,7 +213,7 @@ fn next_steps(rows: &[DisputeRow], older: bool, args: &Filters) -> String {
     if let Some(open) = rows.iter().find(|row| row.disposition.is_none()) {
         let number = open.number;
         text.push_str(&format!(
-            "To settle an open one: `glee disputes show {number}`, then `glee disputes resolve {number}`\n"
+            "To settle an open dispute: `glee disputes show {number}`, then `glee disputes resolve {number}`\n"
         ));
     }
     text

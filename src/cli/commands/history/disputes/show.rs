@@ -161,7 +161,7 @@ impl Page {
             page.ruling(ruling);
         }
         if !code.cited.is_empty() {
-            page.section("The code that is cited");
+            page.section("Cited code");
         }
         for (index, cited) in code.cited.iter().enumerate() {
             let gap = if index > 0 { "\n" } else { "" };
@@ -290,7 +290,7 @@ impl Page {
 fn route_words(route: Route) -> &'static str {
     match route {
         Route::Judge => "The judge was asked to rule",
-        Route::Human => "The decision was left to a person",
-        Route::Discard => "The finding was to be discarded without a ruling",
+        Route::Human => "A person was asked to decide",
+        Route::Discard => "The chosen route was to discard the finding without a ruling",
     }
 }

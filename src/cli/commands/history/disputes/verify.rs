@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     args.output.print(&check, || {
         let (records, are) = (style::count(check.records, "record"), if check.records == 1 { "is" } else { "are" });
         let end = if check.fault.is_some() { " before the first fault" } else { "" };
-        format!("{records} {are} in order{end}; the last has the hash\n{}\n", check.head)
+        format!("{records} {are} in order{end}; the last record has the hash\n{}\n", check.head)
     })?;
     match check.fault {
         None => Ok(ExitReason::Clean),

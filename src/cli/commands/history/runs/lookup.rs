@@ -34,7 +34,7 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // An open dispute of an earlier run about a finding that this run raised again.
+        // This run raised a finding again that has an open dispute in an earlier run.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -152,14 +152,15 @@ pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), Command
     Ok(())
 }
 
-/// The reports of a run in its tree, which differ from the tree that the run left.
+/// The reports that a run wrote into the reviewed tree. The second value of a pair is the content of the file at
+/// the end of the run.
 pub(crate) struct ReportsInTree {
     reports: Vec<(WrittenReport, Option<Vec<u8>>)>,
 }
 
 impl ReportsInTree {
-    /// Makes the tree the one that the run left, so that no report counts as a change of the coder. Adds the
-    /// reports to the outputs of the command, which writes them again.
+    /// Restores the files that the reports replaced, so that no report counts as a change of the coder. Returns
+    /// `outputs` with the reports, so that the command writes the reports again.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {
@@ -214,7 +215,7 @@ pub(crate) fn refuse_changed(
         stream::err(&printable::block(change));
     }
     let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
-    let message = format!("the tree has changed since run {} was left: {files}", run.short());
+    let message = format!("the tree has changed since run {} stopped: {files}", run.short());
     Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
         .hint("restore the tree as it was at the end of the run, or start a new run with `glee review`"))
 }

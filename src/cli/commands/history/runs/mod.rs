@@ -4,6 +4,7 @@ mod calls;
 pub(crate) mod lookup;
 mod prune;
 mod replay;
+mod show;
 mod undo;
 
 use std::sync::Arc;
@@ -11,16 +12,15 @@ use std::sync::Arc;
 use clap::Subcommand;
 use serde_json::json;
 
-use crate::cli::commands::history::runs::lookup::{Recalled, find, journal, programs, recall, table};
+use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, recall, table};
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
-    execute, history, json_line, number, one_of, place, pretty, print, stream,
+    CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg, execute, history,
+    number, one_of, place, pretty, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::domain::{ExitReason, Route};
 use crate::protocol::text::printable;
-use crate::system::log;
 use crate::workflows::review;
 use crate::workflows::review::recorded::view::{self, Recorded};
 
@@ -59,7 +59,7 @@ struct RunFilters {
 enum Command {
     /// List the newest runs (the default command)
     List(RunFilters),
-    /// Print the report of a run again
+    /// Print the report of a run again, or of a stage or checkpoint, which its `--id` also names
     Show {
         #[command(flatten)]
         run: RunArg,
@@ -104,14 +104,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         None => list(&args.list, globals),
         Some(Command::List(args)) => list(args, globals),
-        Some(Command::Show { run, log: true, .. }) => show_log(globals, &run.run),
+        Some(Command::Show { run, log: true, .. }) => show::log(globals, &run.run),
         Some(Command::Show { run, calls: Some(only), report, .. }) => {
             calls::run(globals, &run.run, only.as_deref(), report.json)
         }
         Some(Command::Show { run, report, filter, .. }) => {
-            let outputs = report.check(globals)?;
-            outputs.check_filter(&filter.flags())?;
-            show(globals, &run.run, &outputs, filter)
+            show::run(globals, &run.run, &report.check(globals)?, filter)
         }
         Some(Command::Diff { run, output }) => diff(globals, &run.run, output),
         Some(Command::Undo(args)) => undo::run(args, globals),
@@ -128,49 +126,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let rows = match history::open_read(globals, &workspace)? {
-        Some(journal) => journal.runs(Some(args.recent))?,
-        None => Vec::new(),
+    let (rows, stages) = match history::open_read(globals, &workspace)? {
+        Some(journal) => (journal.runs(Some(args.recent))?, journal.stages()?.len()),
+        None => (Vec::new(), 0),
     };
     args.output.print(&rows, || match rows.as_slice() {
+        [] if stages > 0 => "No reviews yet. `glee consensus` lists the stages and checkpoints.\n".to_owned(),
         [] => "No runs yet. Start a run with `glee review`.\n".to_owned(),
         rows => table(rows, globals.table_style()),
     })
-}
-
-fn show(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
-    let (workspace, journal, run) = find(globals, text)?;
-    let events = journal.events(&run)?;
-    if outputs.stdout == Format::Jsonl {
-        events.iter().try_for_each(|event| stream::out(&json_line(event)))?;
-        if outputs.files.is_empty() && !outputs.is_opened {
-            return Ok(ExitReason::Clean);
-        }
-    }
-    let Recorded { outcome, reviewed, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
-    let fix = execute::fix_command(globals, &lookup::plan(&events, &run)?);
-    let report = execute::RunReport {
-        outcome: &outcome,
-        reviewed: &reviewed,
-        events: &events,
-        fix: &fix,
-        only: &[],
-        filter: Some(filter),
-        was_asked: false,
-    };
-    report.write(globals, outputs, workspace.root())?;
-    Ok(ExitReason::Clean)
-}
-
-fn show_log(globals: &Globals, text: &str) -> CommandResult {
-    let journal = journal(globals, &place::workspace(globals)?)?;
-    let run = journal.find_any_run(text)?;
-    let path = journal.folder_of(&run).join(log::FILE);
-    let text = std::fs::read(&path).map_err(|error| {
-        CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
-            .hint("choose a newer run: early versions of Glee wrote no log, and `glee runs prune` deletes logs")
-    })?;
-    print(&printable::block(&String::from_utf8_lossy(&text)))
 }
 
 fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {

@@ -13,10 +13,10 @@ use crate::workflows::review::{self, Pruned};
 /// Delete stored code and answers of old runs, but keep findings and rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts \
-and raw answers. Also deletes the prompts and raw answers of old stages and audits. Findings, parsed answers and rulings remain, and rulings apply as before. A \
-pruned run can no longer be undone, resumed or replayed. Runs that can still be resumed, or that \
-have open disputes, are not pruned.
+Deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts and raw \
+answers. Also deletes the prompts and raw answers of old stages and audits. Findings, parsed answers and \
+rulings remain, and rulings apply as before. A pruned run can no longer be undone, resumed or replayed. Runs \
+that can still be resumed, or that have open disputes, are not pruned.
 
 Examples:
   glee runs prune --dry-run
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let others: Vec<RunId> = others.into_iter().filter(|row| args.takes_other(row)).map(|row| row.run).collect();
     if args.dry_run {
         if due.is_empty() && others.is_empty() {
-            stream::err("No run is that old.\n");
+            stream::err("No run to prune.\n");
             return Ok(ExitReason::Clean);
         }
         let mut text = if due.is_empty() { String::new() } else { lookup::table(&due, globals.table_style()) };

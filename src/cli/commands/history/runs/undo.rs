@@ -242,8 +242,8 @@ fn hints(redo: bool, undone: &Undone, run: &RunId) -> String {
     }
     match (undone.files, redo) {
         (0, _) => {}
-        (_, false) => text.push_str(&format!("hint: to take this back: `glee runs undo {run} --redo`\n")),
-        (_, true) => text.push_str(&format!("hint: to undo it again: `glee runs undo {run}`\n")),
+        (_, false) => text.push_str(&format!("hint: to restore the changes: `glee runs undo {run} --redo`\n")),
+        (_, true) => text.push_str(&format!("hint: to undo the changes again: `glee runs undo {run}`\n")),
     }
     text
 }

@@ -11,7 +11,7 @@ use crate::rules::measures::{Measures, ReviewStatistics};
 /// The maximum number of rows of the lists of reviewers, judges and categories.
 const MOST: [usize; 3] = [5, 3, 4];
 
-/// The number of columns that a name has at least.
+/// The minimum width of a name, in columns.
 const NAME: usize = 12;
 
 pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
@@ -45,7 +45,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         let mut rows: Vec<[String; 5]> = vec![heads.map(str::to_owned)];
         rows[0][0] = title;
         rows.extend(list.iter().take(most).map(|measures| row(measures, heads == JUDGE)));
-        // The names have the columns that the numbers leave.
+        // The names fill the columns that the numbers do not use.
         let numbers: usize = (1..5).map(|column| 2 + style::widest(rows.iter().map(|row| &row[column]))).sum();
         let room = style.width.saturating_sub(numbers).max(NAME);
         rows.iter_mut().for_each(|row| row[0] = style.cut(&row[0], room));
@@ -54,7 +54,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         rows.for_each(|row| line(&row));
     }
     line("");
-    line(&style.faint("A share has its denominator and 95% interval. All measures: `glee stats -v`"));
+    line(&style.faint("Shares: count/denominator, 95% interval. All measures: `glee stats -v`"));
     out
 }
 
@@ -71,14 +71,14 @@ fn row(measures: &Measures, is_judge: bool) -> [String; 5] {
     ]
 }
 
-/// For example `9/15 36-80%`.
+/// Formats a share, for example as `9/15 36-80%`.
 fn share(share: Share) -> String {
     let Some((low, high)) = share.low.zip(share.high) else { return "-".to_owned() };
     let (count, of) = (thousands(share.count), thousands(share.of));
     format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
 }
 
-/// The known cost. A `+` means that the cost of some calls is unknown.
+/// Formats the known cost. A `+` means that the cost of some calls is unknown.
 fn cost(measures: &Measures) -> String {
     let more = if measures.unpriced_calls > 0 { "+" } else { "" };
     measures.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{}{more}", dollars(usd)))
@@ -116,7 +116,7 @@ mod tests {
         };
         for width in [40, 80, 200] {
             let text = statistics(Style { color: false, unicode: true, width }, &found);
-            // The prompt of the shell has the last row.
+            // The last row of the screen is needed for the prompt of the shell.
             assert!(text.lines().count() < 24, "{text}");
             assert!(text.lines().all(|line| style::columns(line) <= width), "{text}");
         }

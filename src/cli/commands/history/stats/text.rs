@@ -8,7 +8,7 @@ use crate::protocol::text::printable;
 use crate::rules::interval::Share;
 use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
-/// The maximum number of blocks in a list. `--json` prints all.
+/// The maximum number of blocks in a list. The option `--json` prints all blocks.
 const MOST: usize = 20;
 
 /// The maximum width of a name, and the width of a measure's label, in columns.
@@ -49,7 +49,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     out
 }
 
-/// The text for a history without findings and calls.
+/// Returns a text if the history contains neither findings nor calls.
 pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
     let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
     (found.all.raised == 0 && found.all.calls == 0)

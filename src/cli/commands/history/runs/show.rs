@@ -1,0 +1,135 @@
+//! `glee runs show`: prints the report or the log of a recorded run.
+
+use crate::cli::commands::history::runs::lookup::{journal, plan};
+use crate::cli::context::{
+    CommandError, CommandResult, Format, Globals, Outputs, execute, json_line, place, pretty, print, stream,
+};
+use crate::cli::report::filter::ReportFilter;
+use crate::cli::report::stage;
+use crate::domain::event::{ConsensusEvent, Event, EventKind, WatchEvent};
+use crate::domain::{ExitReason, RunId};
+use crate::history::store::Journal;
+use crate::protocol::text::printable;
+use crate::system::log as run_log;
+use crate::workflows::consensus;
+use crate::workflows::review::recorded::view::{self, Recorded};
+use crate::workspace::root::Workspace;
+
+/// Prints the report of a review, or of a stage or checkpoint, which can also be named by its `--id`.
+pub(crate) fn run(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
+    let workspace = place::workspace(globals)?;
+    let journal = journal(globals, &workspace)?;
+    match journal.find_run(text) {
+        Ok(run) => {
+            outputs.check_filter(&filter.flags())?;
+            review(globals, &workspace, &journal, &run, outputs, filter)
+        }
+        Err(unknown) => {
+            let runs = others(&journal, text)?;
+            if runs.is_empty() {
+                return Err(unknown.into());
+            }
+            show_others(globals, &journal, &runs, outputs, filter)
+        }
+    }
+}
+
+fn review(
+    globals: &Globals,
+    workspace: &Workspace,
+    journal: &Journal,
+    run: &RunId,
+    outputs: &Outputs,
+    filter: &ReportFilter,
+) -> CommandResult {
+    let events = journal.events(run)?;
+    if outputs.stdout == Format::Jsonl {
+        print_events(&events)?;
+        if outputs.files.is_empty() && !outputs.is_opened {
+            return Ok(ExitReason::Clean);
+        }
+    }
+    let Recorded { outcome, reviewed, .. } = view::recorded(workspace, &place::state_dir()?, journal, run)?;
+    let fix = execute::fix_command(globals, &plan(&events, run)?);
+    let report = execute::RunReport {
+        outcome: &outcome,
+        reviewed: &reviewed,
+        events: &events,
+        fix: &fix,
+        only: &[],
+        filter: Some(filter),
+        was_asked: false,
+    };
+    report.write(globals, outputs, workspace.root())?;
+    Ok(ExitReason::Clean)
+}
+
+fn print_events(events: &[Event]) -> std::io::Result<()> {
+    events.iter().try_for_each(|event| stream::out(&json_line(event)))
+}
+
+/// Returns the last run of each stage and checkpoint with the id `text`, or else the run of another kind than a
+/// review whose id contains `text` at the start or end.
+fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
+    let mut last: Vec<(String, RunId)> = Vec::new();
+    for row in journal.stages()?.into_iter().filter(|row| row.id == text) {
+        last.retain(|(stage, _)| *stage != row.stage);
+        last.push((row.stage, row.run));
+    }
+    if last.is_empty() {
+        return Ok(journal.find_any_run(text).into_iter().collect());
+    }
+    Ok(last.into_iter().map(|(_, run)| run).collect())
+}
+
+/// Prints stages and checkpoints, or the events of a run of another kind.
+fn show_others(
+    globals: &Globals,
+    journal: &Journal,
+    runs: &[RunId],
+    outputs: &Outputs,
+    filter: &ReportFilter,
+) -> CommandResult {
+    let events: Vec<Vec<Event>> = runs.iter().map(|run| journal.events(run)).collect::<Result<_, _>>()?;
+    let first = events.first().and_then(|events| events.first()).map(|event| &event.kind);
+    let is_stage = matches!(first, Some(EventKind::Consensus(ConsensusEvent::StageStarted { .. })));
+    let (kind, hint) = match first {
+        _ if is_stage => ("a stage without findings", "use the format `text`, `json` or `jsonl`"),
+        Some(EventKind::Watch(WatchEvent::WatchStarted { .. })) => {
+            ("a watch", "list the issues with `glee watch issues`, or use the format `jsonl`")
+        }
+        _ => ("an audit of rulings", "print the counts with `glee stats`, or use the format `jsonl`"),
+    };
+    let outcomes = || runs.iter().map(|run| consensus::recorded(journal, run)).collect::<Result<Vec<_>, _>>();
+    match outputs.stdout {
+        _ if *outputs != Outputs::only(outputs.stdout) || !filter.flags().is_empty() => {}
+        Format::Jsonl => {
+            events.iter().try_for_each(|events| print_events(events))?;
+            return Ok(ExitReason::Clean);
+        }
+        Format::Json if is_stage => {
+            return print(&match outcomes()?.as_slice() {
+                [only] => pretty(only),
+                several => pretty(several),
+            });
+        }
+        Format::Text if is_stage => {
+            let texts = outcomes()?.iter().map(|outcome| stage::text(globals.style(), outcome)).collect::<String>();
+            return print(&texts);
+        }
+        _ => {}
+    }
+    let names: Vec<&str> = runs.iter().map(RunId::short).collect();
+    Err(CommandError::usage(format!("run {} is {kind}", names.join(", "))).hint(hint))
+}
+
+pub(crate) fn log(globals: &Globals, text: &str) -> CommandResult {
+    let journal = journal(globals, &place::workspace(globals)?)?;
+    let run = journal.find_any_run(text)?;
+    let path = journal.folder_of(&run).join(run_log::FILE);
+    let text = std::fs::read(&path).map_err(|error| {
+        CommandError::usage(format!("the log of run {} cannot be read: {}: {error}", run.short(), path.display()))
+            .hint("choose a newer run: early versions of Glee wrote no log, and `glee runs prune` deletes logs")
+    })?;
+    print(&printable::block(&String::from_utf8_lossy(&text)))
+}
