@@ -38,7 +38,7 @@ impl CommandError {
         self.source.to_string()
     }
 
-    /// The error of another layer that this error was made from.
+    /// Returns the error from which this error was created, if the original error has the type `E`.
     pub(crate) fn cause<E: std::error::Error + Send + Sync + 'static>(&self) -> Option<&E> {
         self.source.downcast_ref()
     }
@@ -65,7 +65,7 @@ impl CommandError {
         if let Some(hint) = &self.hint {
             let _ = writeln!(text, "{cyan}hint{reset}: {}", printable::block(hint));
         }
-        // The text of an error may contain a secret token, for example in a command line or a URL.
+        // The text of an error can contain a secret token, for example in a command line or a URL.
         secrets::redact(&text).into_owned()
     }
 }

@@ -243,7 +243,7 @@ mod tests {
     fn help_fits_the_screen() {
         fn check(command: &mut clap::Command, width: usize) {
             for line in command.render_help().to_string().lines() {
-                // A long word cannot be wrapped, and the parser wraps no usage.
+                // The parser cannot wrap a long word, and does not wrap the lines of the usage.
                 let long =
                     line.contains("[OPTIONS]") || line.split(' ').any(|word| word.chars().count() + 30 > width);
                 assert!(long || line.chars().count() <= width, "{width}: {line}");
@@ -255,7 +255,8 @@ mod tests {
         }
     }
 
-    /// These commands change something, or print a text for a shell or a person.
+    /// The commands without the option `--json`. Each of these commands changes something, or prints a text for
+    /// a shell or a person.
     const NO_JSON: &[&str] = &[
         "init",
         "connect",

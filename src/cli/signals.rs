@@ -19,12 +19,12 @@ use crate::cli::ui::stream;
 use crate::cli::ui::terminal::Terminal;
 use crate::domain::ExitReason;
 
-/// How long the signal thread waits for a response of the event loop.
+/// The maximum time that the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
 /// The interval at which the signal thread checks for a response. If the process is suspended, the whole time of
 /// the suspension counts as one interval.
 const STEP: Duration = Duration::from_millis(30);
-/// How long the process waits for a blocked stderr to accept the last message.
+/// The maximum time that the process waits for a blocked stderr to accept the last message.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
 
 pub(crate) struct SignalScope {
@@ -81,7 +81,8 @@ impl Drop for Attached {
     }
 }
 
-/// Whether a pager shows the output. Meanwhile, Glee ignores Ctrl-C, because the pager also receives Ctrl-C.
+/// Whether a pager shows the output. While a pager shows the output, Glee ignores Ctrl-C, because the pager also
+/// receives Ctrl-C.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
 /// Runs `show`, during which Ctrl-C does not end the process.
@@ -139,7 +140,7 @@ fn end(signal: u8, run: Option<&SignalScope>) {
             message = message.hint(hint);
         }
         let (done, finished) = mpsc::channel();
-        // Another thread prints the message, because printing may block. Printing blocks if the main thread has
+        // Another thread prints the message, because printing can block. Printing blocks if the main thread has
         // locked the terminal or stderr, or if the reader of stderr has stopped reading.
         thread::spawn(move || {
             terminal.restore();

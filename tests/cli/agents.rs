@@ -159,7 +159,7 @@ fn an_untrusted_project_runs_nothing() {
     NAME  ROLE  COMMAND  FOR  VERSION  PROGRAM
     a  coder  ./claude  -    -        [ROOT]/claude
     --- stderr
-    this project is not trusted, so Glee ran no program to find its version; see `glee trust`
+    this project is not trusted, so Glee did not run the agents' programs to find their versions; see `glee trust`
     ");
     assert!(!sandbox.exists("it-was-run"));
 }

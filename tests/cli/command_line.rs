@@ -135,7 +135,7 @@ fn doctor_says_what_to_do() {
     ✓ fixer        coder, builtin
     ✓ rules        reviewer, builtin
     ✓ rules-again  reviewer, builtin
-    ! mine-judge   judge, not asked for its version, no login was found
+    ! mine-judge   judge, version not checked in an untrusted project, no login was found
                    hint: log in: run `claude` and type `/login`, or set ANTHROPIC_API_KEY
     ✗ gone         agent `gone` cannot be run: `[ROOT]/gone` does not exist
                    hint: give the program's path: `glee config set agents.gone.command <path>`

@@ -323,7 +323,7 @@ fn unset_brings_the_default_back() {
     assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("    rounds:   2\n", ""));
     insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "review.rounds"]), @r"
     error: .glee/config.yml: `review.rounds` is not set in this file
-    hint: `glee config list --origin` shows where every value comes from
+    hint: `glee config list --origin` shows the source of every value
     ");
     insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "agents.reader.role"]), @r"
     error: the agent `reader` has no role
@@ -609,7 +609,7 @@ fn init_without_an_agent_connects_the_embedded_ones() {
     # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`
     version: 1
 
-    # Names this project's history in every clone and checkout.
+    # Identifies the history of this project in every clone and checkout.
     project:
       id: "[ID]"
 

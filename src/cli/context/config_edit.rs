@@ -98,7 +98,7 @@ impl<'a> ConfigTarget<'a> {
     fn refused(&self, error: EditError) -> CommandError {
         let hint = match &error {
             EditError::NoAgent(_) => "`glee agents` lists the connected agents".to_owned(),
-            EditError::NotSet(_) => "`glee config list --origin` shows where every value comes from".to_owned(),
+            EditError::NotSet(_) => "`glee config list --origin` shows the source of every value".to_owned(),
             EditError::Unreadable(_) | EditError::Refused(_) => {
                 let user = if self.owner == Owner::User { " --user" } else { "" };
                 format!("edit the file with `glee config edit{user}`")

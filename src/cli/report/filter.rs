@@ -18,7 +18,8 @@ pub(crate) struct FindingFilter {
 }
 
 impl FindingFilter {
-    /// The filter for one severity and one pattern. An empty text filters nothing.
+    /// Creates a filter for one severity and one path pattern. If a text is empty, the filter ignores the
+    /// severity or the path.
     pub(crate) fn of(severity: &str, path: &str) -> Result<Self, String> {
         let given = |text: &str| !text.trim().is_empty();
         Ok(Self {
@@ -27,7 +28,7 @@ impl FindingFilter {
         })
     }
 
-    /// The names of the given flags.
+    /// Returns the names of the flags that the user gave.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
         let flags = [("--severity", self.severity.is_empty()), ("--path", self.path.is_empty())];
         flags.into_iter().filter(|(_, is_empty)| !is_empty).map(|(flag, _)| flag).collect()

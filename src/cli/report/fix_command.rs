@@ -9,8 +9,8 @@ pub(crate) fn of_arguments() -> String {
     line(with_fix(std::env::args().skip(1).collect()))
 }
 
-/// Adds `--fix`, and removes the flags that choose the form of the report, because the next run would replace the
-/// reports of this run.
+/// Adds `--fix`. Removes `--format`, `--json` and `--web`, because with these flags the next run would replace
+/// the reports of this run.
 fn with_fix(given: Vec<String>) -> Vec<String> {
     let mut words = Vec::with_capacity(given.len() + 1);
     let mut given = given.into_iter();

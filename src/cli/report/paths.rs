@@ -26,8 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Returns the folder to which the paths in an output are relative: this folder if people read the output,
-    /// otherwise the root.
+    /// Returns the base folder of the relative paths in an output. The base is this folder if people read the
+    /// output, otherwise the root.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }

@@ -1,5 +1,6 @@
-//! Records which reports of a run are in the reviewed tree. A resumed run must find the tree that it left, so the
-//! reports are put aside for it and written again at its end.
+//! Records the reports of a run that are files of the reviewed tree. A run can continue only if the tree is as
+//! the run left it. Glee therefore restores or deletes these files before the run continues, and writes the
+//! reports again at the end.
 
 use std::fs;
 use std::io;
@@ -9,21 +10,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::report::Format;
 
-/// The file in the folder of a run that names the reports.
+/// The name of the file with the list of reports, in the folder of the run.
 const FILE: &str = "reports.json";
 
 /// A report that Glee wrote into the reviewed tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WrittenReport {
     format: String,
-    /// Relative to the root of the tree.
+    /// The path of the report, relative to the root of the tree.
     pub(crate) path: String,
-    /// A hash of the content. If the file has other content, somebody changed it, and it is no report any more.
+    /// The hash of the report. If the file has another hash, the file was changed, and no longer counts as a
+    /// report.
     hash: String,
 }
 
 impl WrittenReport {
-    /// `None` if the file is not in the tree, or its path is not UTF-8.
+    /// Returns `None` if the file is outside the tree, or if the path of the file is not UTF-8.
     pub(crate) fn of(format: Format, path: &Path, root: &Path, text: &str) -> Option<Self> {
         let path = path.strip_prefix(root).ok()?.to_str()?.to_owned();
         Some(Self { format: format.as_str().to_owned(), path, hash: hash(text.as_bytes()) })
@@ -33,13 +35,14 @@ impl WrittenReport {
         fs::read(root.join(&self.path)).is_ok_and(|bytes| hash(&bytes) == self.hash)
     }
 
-    /// The format and the file of the report, to write it again.
+    /// Returns the format and the path that are needed to write the report again.
     pub(crate) fn output(&self, root: &Path) -> Option<(Format, PathBuf)> {
         let (_, format, _) = Format::ALL.iter().find(|(name, ..)| *name == self.format)?;
         Some((*format, root.join(&self.path)))
     }
 
-    /// Gives the file the content that it has in the tree of the run. `None` deletes the file.
+    /// Replaces the report by `content`, which is the content of the file in the tree of the run. If `content`
+    /// is `None`, deletes the report.
     pub(crate) fn put_aside(&self, root: &Path, content: Option<&[u8]>) -> io::Result<()> {
         let path = root.join(&self.path);
         match content {
@@ -53,7 +56,8 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Adds reports to the record. `folder` is the folder of the run. A pruned run has no folder, and no record.
+/// Adds reports to the list in `folder`, which is the folder of the run. Adds nothing if the folder does not
+/// exist, because the run was pruned.
 pub(crate) fn record(folder: &Path, reports: Vec<WrittenReport>) -> io::Result<()> {
     if reports.is_empty() || !folder.is_dir() {
         return Ok(());

@@ -59,7 +59,7 @@ impl Access {
         (access, sign_in)
     }
 
-    /// The path below which all pages are.
+    /// The common path prefix of all pages.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }

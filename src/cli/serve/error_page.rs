@@ -15,7 +15,7 @@ pub(crate) struct ErrorPage {
     pub(crate) status: StatusCode,
     message: String,
     hint: Option<String>,
-    /// The path below which all pages are. `None` if the browser is not signed in.
+    /// The common path prefix of all pages. `None` if the browser is not signed in.
     base: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Sends the events of running reviews to browsers. Each review is in another process, which appends the events
-//! of the review to the history. One thread polls the history for all browsers.
+//! Sends the events of running reviews to browsers. Each review runs in its own process, which appends the
+//! events of the review to the history. One thread polls the history for all browsers.
 //!
 //! The use of memory is limited, because the thread sends events through a channel of fixed capacity. If a
 //! browser reads too slowly, the server reads the events that the browser missed from the history, a limited

@@ -149,7 +149,8 @@ pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, E
 #[derive(Default, Serialize)]
 struct DisputePart {
     rows: Vec<DisputeLine>,
-    /// The number before which the next part begins, if older disputes exist.
+    /// The number of the last dispute of this part, for the link to older disputes. `None` if no older disputes
+    /// exist.
     older: Option<u64>,
     /// Whether the list has newer disputes than this part.
     is_later: bool,
@@ -161,7 +162,8 @@ struct DisputesPage {
     settled: DisputePart,
 }
 
-/// The numbers before which the lists of the page begin. An address without them shows the newest disputes.
+/// The parameters of the address. A list shows disputes whose numbers are less than the parameter. If a
+/// parameter is missing, the list shows the newest disputes.
 #[derive(Default, Deserialize)]
 pub(crate) struct DisputePosition {
     open_before: Option<u64>,
@@ -200,7 +202,7 @@ struct DisputePage {
     /// The report on the run of the dispute. The page shows the disputed code from the report. `None` if no
     /// report can be made, for example for a watch.
     report: Option<Page>,
-    /// Why the report cannot be read.
+    /// The error that prevented the report.
     failure: Option<String>,
     form: Option<FormView>,
 }

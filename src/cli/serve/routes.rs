@@ -36,7 +36,7 @@ const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    // With the policy `no-referrer`, a browser would send forms without their origin.
+    // With the referrer policy `no-referrer`, a browser would send forms without an origin.
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
@@ -117,8 +117,8 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     }
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
-        // After a link on a page of another site, the browser would follow a redirect without sending the
-        // cookie. Glee therefore sends a page with a link to the target.
+        // The user followed a link on a page of another site, so the browser would not send the cookie after a
+        // redirect. Glee therefore sends a page with a link to the target.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {

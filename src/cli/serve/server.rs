@@ -21,11 +21,10 @@ const CONNECTIONS: usize = 512;
 /// The maximum size of a request's head, in bytes.
 const BUFFER: usize = 32 << 10;
 
-/// The maximum time in which a client can send the head of a request. After this time, the server closes the
-/// connection.
+/// A client must send the head of a request within this time. Otherwise, the server closes the connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The maximum time for which the server, when it stops, waits for open connections.
+/// The maximum time that the server waits for open connections before it stops.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The pause after a failure to accept a connection, for example because the process has too many open files.

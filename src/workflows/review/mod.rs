@@ -118,8 +118,9 @@ pub async fn resume(
     rest(review).await
 }
 
-/// Continues an ended run: hands only the findings of the request to the coder. The reviewers that raised the
-/// findings check the changes. Disputes remain open. Fails for the same reasons as [`start`].
+/// Continues an ended run for a fix request. The coder receives only the findings of the fix request. The
+/// reviewers that raised the findings check the changes. Disputes remain open. Fails for the same reasons as
+/// [`start`].
 pub async fn fix(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -237,7 +238,7 @@ fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let (caps, state) = (review.resources.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        let then = format!("resume it with `glee runs resume {}`", review.resources.run.short());
+        let then = format!("resume the run with `glee runs resume {}`", review.resources.run.short());
         notices.extend(budget::notices(&review.resources.settings, &state.spent, &then));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {

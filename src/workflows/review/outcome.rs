@@ -63,13 +63,14 @@ fn agent_failed(state: &ReviewState) -> bool {
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
-                    // A failed repair call counts only if the commands of `review.verify` still fail.
+                    // A failed repair call counts as a failure only if the commands of `review.verify` still
+                    // fail.
                     Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // Failed reviews are counted by the quorum, and failed re-checks give the finding the state
-                    // `Unconfirmed`.
+                    // The quorum covers failed reviews. A failed re-check gives the finding the state
+                    // `Unconfirmed`, which is checked above.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -199,8 +200,8 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
 /// The maximum number of lines between an earlier finding and its repetition in the same file.
 const NEAR: u32 = 5;
 
-/// Returns the earlier findings about changed code that the same reviewer did not raise again. The function
-/// considers only complete new answers.
+/// Returns the earlier findings about changed code, except findings that the same reviewer raised again. The
+/// function considers only complete new answers.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {

@@ -261,7 +261,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     let mut steps: Vec<ReviewStep> = Vec::new();
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
-        // A person is asked one question at a time. Meanwhile, judges can rule on other disputes.
+        // A person is asked one question at a time. Judges can rule on other disputes before the person answers.
         let is_question = matches!(step, Step::Prompt(DisputeQuestion::Route(_)));
         if !(is_question && asks) {
             steps.push(step);

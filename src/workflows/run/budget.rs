@@ -8,8 +8,8 @@ use crate::domain::{AgentName, Spent};
 use crate::rules::budget;
 use crate::workflows::run::call::CallOutcome;
 
-/// The number of running calls at which no further call of a judge begins. If `review.jobs` is lower than this
-/// number, `review.jobs` applies instead.
+/// While at least this number of calls is running, no further call of a judge begins. If `review.jobs` is lower
+/// than this number, `review.jobs` applies instead.
 const JUDGES: usize = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,9 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {
-        format!("`{key}` is used up ({used}); raise it with `glee config set --user {key} <more>`, then {then}")
+        format!(
+            "`{key}` is used up ({used}); raise the cap with `glee config set --user {key} <more>`, then {then}"
+        )
     };
     reached.map(notice).collect()
 }

@@ -15,7 +15,8 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// Calls that begin within this time share one observation of the tree.
+/// If other guarded calls are running, a call that begins within this time after an observation of the tree uses
+/// the same observation.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
@@ -116,8 +117,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns one line for each change of the git repository itself, and one line for
-    /// each change of a file that controls a tool such as an editor or a CI system.
+    /// Ends a call of the coder. Returns one line for each changed part of the git repository, such as a ref,
+    /// and for each changed file that controls a tool, such as an editor or a CI system.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -168,7 +169,7 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the git repository itself (for example of a ref), or of a file that controls a tool
+/// Describes a change of the git repository, such as a changed ref, or a change of a file that controls a tool,
 /// such as an editor or a CI system. Returns `None` for a change of any other file.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;

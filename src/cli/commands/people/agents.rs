@@ -46,7 +46,7 @@ enum Command {
     List(JsonFlag),
     /// Print the JSON Schema of a request or of an answer, for agents with the adapter `json`
     Schema {
-        /// The kind of message whose schema is printed
+        /// The kind of message to describe
         #[arg(default_value = "request", value_parser = forms())]
         form: SchemaForm,
         #[command(flatten)]
@@ -85,7 +85,7 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     }
     stream::out(&secrets::redact(&table(&rows, globals.table_style())))?;
     if !trusted {
-        globals.say("this project is not trusted, so Glee ran no program to find its version; see `glee trust`");
+        globals.say("this project is not trusted, so Glee did not run the agents' programs to find their versions; see `glee trust`");
     }
     Ok(ExitReason::Clean)
 }

@@ -62,13 +62,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // `glee connect mine --role reviewer` creates the agent `mine-reviewer`. In later commands, the name `mine`
-    // refers to the program of `mine-reviewer`.
+    // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. If a later command
+    // contains only the name `mine`, `twin` is the agent `mine-reviewer`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
-    // Without `--name` and `--command`, the only agent that runs the program in this role is updated.
+    // Without `--name` and `--command`, Glee updates the agent that runs the program in this role, if there is
+    // exactly one such agent.
     let mut same = agents.iter().filter(|agent| agent.role == role && names::runs(agent, &args.agent));
     let same = same.next().filter(|_| same.next().is_none() && args.command.is_none());
     let name = match (&args.name, twin) {

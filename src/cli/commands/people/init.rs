@@ -144,7 +144,7 @@ fn text(assignment: &Assignment) -> String {
     // The id has 64 random bits, so two projects practically never have the same id.
     let id = format!("{:016x}", uuid::Uuid::new_v4().as_u64_pair().0);
     let mut text = format!(
-        "{HEAD}\n# Names this project's history in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# The agents and their roles. Add more with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
+        "{HEAD}\n# Identifies the history of this project in every clone and checkout.\nproject:\n  id: \"{id}\"\n\n# The agents and their roles. Add more with: glee connect <agent> --role coder|reviewer|judge|aggregator\nagents:"
     );
     if assignment.members().next().is_none() {
         text.push_str(" []");

@@ -89,18 +89,18 @@ fn sandbox_check(wanted: Sandbox) -> DoctorCheck {
     let layers = sandbox::layers();
     match (wanted, layers.landlock) {
         (Sandbox::Off, _) => {
-            DoctorCheck::weak("sandbox", "turned off", "turn it on with `glee config set sandbox auto`")
+            DoctorCheck::weak("sandbox", "turned off", "turn the sandbox on with `glee config set sandbox auto`")
         }
         (_, true) => DoctorCheck::good("sandbox", "reviewers and judges cannot write to the tree"),
         (Sandbox::Auto, false) => DoctorCheck::weak(
             "sandbox",
-            "this system has none, so a write of a reviewer is only detected",
-            "read docs/sandbox.md; Linux 5.13 or newer has one",
+            "this system has no sandbox, so Glee detects changes by reviewers but cannot prevent them",
+            "use Linux 6.2 or newer with Landlock",
         ),
         (Sandbox::Required, false) => DoctorCheck::bad(
             "sandbox",
-            "required, but this system has none",
-            Some("allow runs without it with `glee config set sandbox auto`".to_owned()),
+            "required, but this system has no sandbox",
+            Some("allow runs without a sandbox with `glee config set sandbox auto`".to_owned()),
         ),
     }
 }
@@ -113,9 +113,11 @@ fn settings(loaded: &Loaded) -> DoctorCheck {
         (Some(file), _) | (None, Some(file)) => {
             DoctorCheck::good("settings", printable::line(&file.display().to_string()))
         }
-        (None, None) => {
-            DoctorCheck::weak("settings", "the defaults, as no file exists", "set the project up with `glee init`")
-        }
+        (None, None) => DoctorCheck::weak(
+            "settings",
+            "the defaults, because no configuration file exists",
+            "set the project up with `glee init`",
+        ),
     }
 }
 
@@ -163,7 +165,7 @@ async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bo
             let hint = format!("`{}` printed no version; run the command yourself", agent.command.join(" "));
             return DoctorCheck::bad(&name, format!("{}, of an unknown version", agent.role), Some(hint));
         }
-        (None, false) => "not asked for its version".to_owned(),
+        (None, false) => "version not checked in an untrusted project".to_owned(),
     };
     match login(agent) {
         Login::Found(source) => DoctorCheck::good(&name, format!("{}, {version}, login in {source}", agent.role)),

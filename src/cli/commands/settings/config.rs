@@ -69,7 +69,7 @@ Examples:
     /// Print the values of all keys
     #[command(after_help = "Example:\n  glee config list --origin")]
     List {
-        /// Also print where each value comes from
+        /// Also print the source of each value
         #[arg(long)]
         origin: bool,
         #[command(flatten)]
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Returns the current name of a key, with the full name of the agent.
+/// Replaces an old name of the key by the current name, and an abbreviated name of an agent by the full name.
 fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
     names::full_key(&settings::agents(globals), globals.key_today(key))
 }
@@ -173,7 +173,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     let target = ConfigTarget::find(globals, user)?;
     if target.read()?.is_none() {
         return Err(CommandError::usage(format!("`{key}` is not set: there is no {}", target.name))
-            .hint("`glee config list --origin` shows where every value comes from"));
+            .hint("`glee config list --origin` shows the source of every value"));
     }
     target.change(|text| edit::unset(text, key))?;
     let (_, loaded) = settings::load(globals)?;

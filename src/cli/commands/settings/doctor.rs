@@ -25,7 +25,7 @@ Environment variables, including variables from the configuration, are listed wi
 
 Examples:
   glee doctor
-  glee doctor -v > report.txt          what a bug report needs")]
+  glee doctor -v > report.txt          write the data for a bug report to a file")]
 pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut text = checks::text(&checks, globals.table_style());
     if std::io::stdout().is_terminal() && globals.verbose == 0 {
-        text.push_str("`glee doctor -v` prints in addition what a bug report needs.\n");
+        text.push_str("`glee doctor -v` also prints the data for a bug report.\n");
         return print(&secrets::redact(&text));
     }
     let _ = writeln!(text, "\nglee       {}", env!("CARGO_PKG_VERSION"));
@@ -103,7 +103,10 @@ fn readable(found: Result<String, CommandError>) -> String {
 
 fn logs(globals: &Globals) -> String {
     match history::last_log(globals) {
-        Ok(Some(path)) => format!("{} (of the last run; `glee runs show --log RUN` prints one)", path.display()),
+        Ok(Some(path)) => format!(
+            "{} (the log of the last run; `glee runs show --log RUN` prints the log of a run)",
+            path.display()
+        ),
         Ok(None) => "no run yet".to_owned(),
         Err(_) => "unknown, because the history cannot be read".to_owned(),
     }

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Read one input per line, and print one answer per line
     #[arg(long)]
     batch: bool,
-    /// The voters who cannot be outvoted in this type of conflict, instead of the default voters
+    /// The voters who cannot be outvoted in conflicts of this type (replaces the default voters)
     #[arg(long, value_name = "TYPE=VOTERS", value_parser = priority)]
     facet_priority: Vec<(String, BTreeSet<Voter>)>,
     #[command(flatten)]

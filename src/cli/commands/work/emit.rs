@@ -25,9 +25,9 @@ use crate::workflows::watch::status::WatchReport;
 #[command(after_help = "\
 The events milestone, blocker and request_review start a review by the other agents. The review starts after a \
 short delay, so that one review covers several events. The events note and done start no review. The event is \
-on disk when the command ends. Glee prints the reviewers' questions to the agent on stdout, with the command \
-that answers the questions. With --wait, the command ends after the review, so that a hook can pass the \
-questions to the agent.
+on disk when the command ends. If the reviewers have questions for the agent, Glee prints the questions on \
+stdout, with the command that answers them. With --wait, the command ends after the review, so that a hook \
+can pass the questions to the agent.
 
 Examples:
   glee emit milestone --agent claude --summary 'auth controller with JWT' --file src/auth.py

@@ -61,8 +61,8 @@ pub(crate) struct Args {
     /// Review the unified diff in this file (`-`: standard input)
     #[arg(long, value_name = "FILE", group = "target", conflicts_with = "paths")]
     diff: Option<PathBuf>,
-    /// Review a pull request, given by its number or address (empty: the request of the CI job). The work tree
-    /// does not change, and the configuration is read from the base branch
+    /// Review a pull request, given by its number or address (empty: the pull request of the CI job). The work
+    /// tree does not change, and the configuration is read from the base branch
     #[arg(long, value_name = "N|URL", group = "target", conflicts_with = "paths")]
     pr: Option<String>,
     /// Publish the review on the pull request, and have the judge rule on replies (see `glee pr`)
@@ -135,8 +135,8 @@ impl Args {
         }
     }
 
-    /// Returns whether Glee stages the coder's edits of staged files. Returns `None` if the coder edits no
-    /// staged files.
+    /// Returns whether Glee stages the coder's edits of staged files. Returns `None` if the review has no coder,
+    /// or if the target is not the staged changes.
     fn staged_use(&self) -> Option<Staged> {
         match (self.mode(), self.staged, self.restage) {
             (Mode::Review, ..) | (_, false, _) => None,
@@ -237,8 +237,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
-/// Runs the review, for a hook of git if a `limit` is given. If `limit` is shorter than `budget.duration`, the
-/// review ends after the duration `limit`.
+/// Runs the review. A hook of git passes a `limit` for the duration. The shorter one of `limit` and
+/// `budget.duration` applies.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
@@ -312,7 +312,8 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let fix = FixCommand {
         command: match limit {
             None => plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
-            // The command line is not one of `glee review`.
+            // A hook of git started this review, so the command line of the process is not a command line of
+            // `glee review`.
             Some(_) => fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref()),
         },
         has_coder: execute::has_coder(&settings),

@@ -1,5 +1,5 @@
-//! The data and the texts of a finding that the report formats for other programs share. All texts are escaped
-//! for display.
+//! The data and texts of a finding, as several report formats for programs show them. All texts are escaped for
+//! display.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         .collect();
     let mut missing = Vec::new();
     if !excess.is_empty() {
-        missing.push(format!("{} above GitHub's limit of {MOST} of a kind", excess.join(" and ")));
+        missing.push(format!("{} above GitHub's limit of {MOST} annotations of each kind", excess.join(" and ")));
     }
     if closed > 0 {
         missing.push(count(closed, "closed finding"));

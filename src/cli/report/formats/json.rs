@@ -27,7 +27,8 @@ mod tests {
     use crate::cli::style::fixture::{clean, dispute, finding, ruling, settled};
     use crate::domain::{Answer, Disposition, DisputeNumber, FindingState, Outcome, RulingWord, Tag};
 
-    /// The published schema. As long as its version is the same, only optional fields may be added.
+    /// The published schema. As long as the version of the schema is the same, only optional fields are allowed
+    /// to be added.
     const PUBLISHED: &str = include_str!("../../../../docs/schema/outcome.json");
 
     fn generated() -> Value {

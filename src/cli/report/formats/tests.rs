@@ -278,7 +278,9 @@ fn a_single_finding_and_every_gap_that_is_left_out_is_counted() {
     outcome.proof.skipped.clear();
     let text = rendered(Format::Github, &outcome);
     assert!(
-        text.ends_with("Not annotated: 2 gaps above GitHub's limit of 10 of a kind, 1 closed finding\n"),
+        text.ends_with(
+            "Not annotated: 2 gaps above GitHub's limit of 10 annotations of each kind, 1 closed finding\n"
+        ),
         "{text}"
     );
     let text = rendered(Format::SarifGithub, &outcome);

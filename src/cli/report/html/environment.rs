@@ -1,7 +1,7 @@
 //! The templates of HTML pages, their style sheet, their script and the content security policy.
 //!
-//! The templates escape every value. Only the functions of this file and of `highlight` make markup from a text, and
-//! they escape the text first.
+//! The templates escape every value. Only the functions of this file and of `highlight` convert a text to
+//! markup. These functions first escape the text.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;

@@ -9,7 +9,7 @@ use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct StatisticsView {
-    /// The first day that counts. Empty for the whole history.
+    /// The first day of the period. The text is empty if the statistics cover the whole history.
     since: String,
     tables: Vec<MeasuresTable>,
     agreements: Vec<AgreementTable>,

@@ -1,5 +1,5 @@
-//! Tests that the page is well-formed whatever the texts are, that it shows everything, and that its size is
-//! bounded.
+//! Tests that the page is well-formed for all texts, that the page shows all data, and that the size of the page
+//! is limited.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -212,7 +212,7 @@ fn conversation() -> Vec<Event> {
     (1..).zip(kinds).map(|(seq, kind)| event(seq, kind)).collect()
 }
 
-/// Replaces every text of a value by hostile text, except texts that have to be a known word.
+/// Replaces every text of a value by hostile text, except texts that must be one of several known words.
 fn poisoned<T: Serialize + DeserializeOwned>(value: &T, number: &mut usize) -> T {
     fn places(value: &Value, at: &str, found: &mut Vec<String>) {
         match value {
@@ -243,8 +243,8 @@ fn poisoned<T: Serialize + DeserializeOwned>(value: &T, number: &mut usize) -> T
 }
 
 /// Parses HTML more strictly than a browser: elements are nested, attributes are quoted, and every other `<`,
-/// `>` and `&` is escaped. Returns the elements with their attributes, and the ids and the links within the
-/// page.
+/// `>` and `&` is escaped. Fails if two elements have the same id, or if a link has no target in the page.
+/// Returns the elements with their attributes.
 fn elements(html: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 4] = ["meta", "link", "input", "br"];
     let (mut found, mut open) = (BTreeSet::new(), Vec::new());
@@ -303,7 +303,7 @@ fn elements(html: &str) -> BTreeSet<String> {
     found
 }
 
-/// Writes the page to the folder in `GLEE_PAGES` for the test in a browser.
+/// Writes the page to the folder in `GLEE_PAGES`. A test in a browser opens the page.
 fn keep(name: &str, html: &str) {
     if let Some(folder) = std::env::var_os("GLEE_PAGES") {
         std::fs::write(std::path::Path::new(&folder).join(name), html).unwrap();

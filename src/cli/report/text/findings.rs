@@ -200,8 +200,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. Returns `None` for an open finding with the reviewer's
-    /// severity, unless the coder was asked to implement the finding.
+    /// Returns a note about the state of a finding. An open finding gets a note only if a ruling lowered its
+    /// severity, or if the run asked the coder about findings.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -254,7 +254,7 @@ impl Report<'_> {
         Some(SnippetNote { name, color, text, most: usize::MAX })
     }
 
-    /// Formats the number of a dispute. If the dispute belongs to an earlier run, the text states this fact.
+    /// Formats the number of a dispute, as in `dispute 2`, or `dispute 2 of an earlier run`.
     fn dispute(&self, dispute: &RulingRef) -> String {
         let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };

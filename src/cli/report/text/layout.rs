@@ -11,7 +11,8 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns the maximum number of lines that a report shows of a text: `short`, or no maximum in a full report.
+/// Returns the maximum number of lines of one text in the report. The maximum of a short report is `short`. A
+/// full report has no maximum.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }

@@ -133,8 +133,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists the findings of earlier runs that a change fixed. The reviewer that raised a finding checked the
-/// changed code again.
+/// Lists the fixed findings of earlier runs. In each case, the reviewer that raised the finding reviewed the
+/// changed code, and did not raise the finding again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::protocol::text::printable;
 
-/// The maximum number of open disputes for which the summary's next steps contain a command.
+/// The next steps contain a command for each of the first `NAMED` open disputes.
 const NAMED: usize = 3;
 
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {

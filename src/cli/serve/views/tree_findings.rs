@@ -25,7 +25,7 @@ pub(crate) struct FindingsQuery {
     severity: String,
     #[serde(default)]
     path: String,
-    /// The number of findings before the first one of the page.
+    /// The number of findings on the earlier pages.
     #[serde(default)]
     from: usize,
 }
@@ -42,13 +42,14 @@ enum ShownState {
 #[derive(Debug, Serialize)]
 pub(crate) struct FindingsView {
     rows: Vec<FindingRow>,
-    /// The number of findings that the filters leave, and of those that they hide.
+    /// The number of findings that match the filters.
     shown: usize,
+    /// The number of findings that the filters hide.
     hidden: usize,
     /// The position of the first row, counted from 1.
     first: usize,
     last: usize,
-    /// The parameters of the addresses of the previous and of the next page.
+    /// The query parameters in the addresses of the previous page and the next page.
     previous: Option<String>,
     next: Option<String>,
     state: ShownState,
@@ -60,7 +61,7 @@ pub(crate) struct FindingsView {
 #[derive(Debug, Serialize)]
 struct FindingRow {
     id: String,
-    /// The anchor of the finding in the report of the run.
+    /// The fragment in the address of the report that leads to the finding.
     anchor: String,
     run: String,
     run_short: String,
@@ -160,7 +161,7 @@ impl FindingRow {
     }
 }
 
-/// The current location of the finding, else the reviewed location.
+/// Returns the current location of the finding or, if the current location is unknown, the reviewed location.
 fn location(finding: &TreeFinding) -> Option<Location> {
     finding.now.clone().or_else(|| finding.settled.finding.raw.location())
 }

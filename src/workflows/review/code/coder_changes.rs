@@ -134,9 +134,9 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether changed files possibly affect a finding. If the finding has an anchor, the anchor's file must be
-/// changed, and the finding's block must be missing in the new version of the file or in the old version (if an
-/// old version exists). A finding without an anchor is affected by every change.
+/// Whether changes possibly affect a finding. A finding without an anchor is affected by every change. A finding
+/// with an anchor is affected if the old version or the new version of the anchor's file does not contain the
+/// block of the anchor. A missing old version does not count.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -8,8 +8,8 @@ use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::resources;
 
-/// Hashes of the files whose paths occur in the commands of reviewers and judges. A changed hash is a sign that the
-/// coder replaced a reviewer or a judge.
+/// Hashes of the files whose paths occur in the commands of reviewers and judges. If a hash changes, the coder
+/// possibly replaced the program of a reviewer or a judge.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,

@@ -1,6 +1,6 @@
 //! The code under review, as Glee read the code at the start of each round.
 //!
-//! The code is stored in the run's folder, so that a resumed run sends the same bytes as before the
+//! The code is stored in the run's folder. A resumed run therefore sends the same bytes as before the
 //! interruption, and excerpts show the reviewed code.
 
 use std::cell::RefCell;

@@ -17,8 +17,8 @@ pub(crate) enum Support {
     Missing,
 }
 
-/// Checks whether the code of a reference exists, and ignores who wrote the code. `text_of` returns the text of
-/// a file.
+/// Returns whether the code of a reference exists. The result is never `Written`, because the function does not
+/// check the coder's changes. `text_of` returns the text of a file.
 pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> Support {
     match text_of(&reference.path) {
         Some(text) if reference.is_in(&text) => Support::Exists,

@@ -213,8 +213,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// The file to which a finding refers: the file with exactly the path `path`, or the only reviewed file with
-    /// this name. Returns `None` if no file or several files match.
+    /// Finds the file of a finding: the file with the path `path`. If `path` is only a file name, finds the only
+    /// reviewed file with this name. Returns `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);

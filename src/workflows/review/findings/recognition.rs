@@ -164,11 +164,11 @@ pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<
 /// Applies earlier disputes to findings of a round.
 ///
 /// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-/// evidence. A dispute also binds at most one finding of each reviewer that does not refer to the ruling,
-/// because the dispute was about one problem. If several pairs of a dispute and a finding are possible, the most
-/// similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
-/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the
-/// expiry. A finding that no dispute binds can still refer to a related dispute.
+/// evidence. A dispute also binds findings that do not refer to the ruling, but at most one finding of each
+/// reviewer, because the dispute was about one problem. If several pairs of a dispute and a finding are
+/// possible, the most similar pair takes precedence. Among equally similar pairs, the pair with the newest
+/// dispute takes precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice
+/// reports the expiry. A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],

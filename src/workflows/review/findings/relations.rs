@@ -52,8 +52,8 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
     EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
 }
 
-/// Handles findings that refer to a ruling in force. The first finding with new evidence reopens the dispute. The
-/// ruling binds every other finding that refers to the ruling.
+/// Processes findings that refer to a ruling in force. The first finding with new evidence reopens the dispute.
+/// The ruling binds every other finding that refers to the ruling.
 pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state

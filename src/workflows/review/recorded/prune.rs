@@ -53,8 +53,8 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// Deletes the transcripts of stages and audits, which have no trees. If the function fails, the caller can call the
-/// function again to continue the deletion.
+/// Deletes the transcripts of stages and audits. No trees are deleted, because stages and audits store no trees.
+/// If the function fails, the caller can call the function again to continue the deletion.
 pub fn prune_transcripts(journal: &mut Journal, runs: &[RunId]) -> Result<Pruned, RunError> {
     let mut pruned = Pruned::default();
     for run in runs {

@@ -96,7 +96,9 @@ pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
     ReviewState::of(events).plan
 }
 
-/// The exit reason of an ended run after disputes that were opened or settled later. A failure of the run remains.
+/// Returns the exit reason of an ended run. If the run ended with a verdict on the code, the exit reason takes
+/// into account the disputes that were opened or settled after the end. The exit reason of a failed or stopped
+/// run does not change.
 pub(crate) fn exit_now(events: &[Event]) -> Option<ExitReason> {
     let state = ReviewState::of(events);
     let (exit, _) = state.ended?;

@@ -4,8 +4,7 @@ use super::ReviewState;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{CallMetadata, FailureKind, Usage};
 
-/// If a reviewer gives no valid answer to this number of re-check requests, Glee does not ask the reviewer again
-/// in the round.
+/// The maximum number of requests to a reviewer in a round to re-check the same finding.
 pub(crate) const RECHECKS: u32 = 2;
 
 impl ReviewState {

@@ -94,7 +94,7 @@ pub(crate) struct ReviewState {
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
     /// For each finding, the length of `tree_changes` at the time when Glee last sent the finding to the coder.
-    /// Only tree changes after this time can implement the finding.
+    /// Only later tree changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -314,7 +314,8 @@ impl ReviewState {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
                 let id = dispute.finding.id;
-                // An objection in a pull request starts over, whatever an earlier run decided.
+                // An objection in a pull request takes precedence over the disputes of earlier runs about the
+                // finding.
                 if dispute.objector == Objector::Participant {
                     self.ruled.remove(&id);
                     self.still_disputed.remove(&id);

@@ -36,10 +36,10 @@ impl ReviewState {
     }
 
     /// Returns the open disputes that a resumed run decides again. If the command line contains a route
-    /// (`named`), the run decides every open dispute again. However, the route `judge` does not apply to a
-    /// dispute that a judge of this run decides anyway. If `named` is `None`, the run decides the disputes with
+    /// (`named`), the run decides every open dispute again. If `named` is the route `judge`, disputes that a
+    /// judge of this run decides anyway are left out. If `named` is `None`, the run decides the disputes with
     /// the default route `human` again. If `named` is `None` and the run has `--fix`, the run also decides the
-    /// disputes that have no route.
+    /// disputes without a route, except disputes that a judge decides before the coder receives the finding.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -58,8 +58,8 @@ impl ReviewState {
             .collect()
     }
 
-    /// Returns one finding for each open dispute of an earlier run that does not continue in this run yet. The
-    /// returned finding repeats the dispute.
+    /// Returns one finding for each open dispute of an earlier run, except disputes that already continue in
+    /// this run. The returned finding repeats the dispute.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)

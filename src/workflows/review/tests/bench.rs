@@ -1,4 +1,4 @@
-//! What the runs are made with: a tree, a history, agents that play their parts, somebody who answers.
+//! The parts of a test run: a tree, a history, scripted agents, and a person with fixed answers.
 
 use super::*;
 use crate::agents::samples;
@@ -6,7 +6,7 @@ use crate::agents::samples;
 pub(crate) const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
 
-/// What was heard and asked in a run.
+/// The events that a run sent, and the questions that a run asked.
 #[derive(Default)]
 pub(crate) struct Heard {
     pub(crate) events: Vec<String>,
@@ -28,7 +28,7 @@ impl EventSink for Listener {
     }
 }
 
-/// Answers every question the same way.
+/// Gives the same answer to every question.
 pub(crate) struct Answers {
     pub(crate) heard: Arc<Mutex<Heard>>,
     pub(crate) choice: Option<Choice>,
@@ -79,7 +79,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// What a run left: its outcome, its id, what was heard.
+/// The result of a run: its outcome, its events and questions, and the runner with the calls.
 pub(crate) struct Left {
     pub(crate) ended: EndedReview,
     pub(crate) heard: Heard,
@@ -166,13 +166,13 @@ impl Bench {
         Left { ended, heard, runner }
     }
 
-    /// Every run of these tests, decided again from its record, comes to the same.
+    /// Checks that a replay of the run makes the same decisions as the run.
     pub(crate) fn decide_again(&self, ended: &EndedReview) {
         let replayed = self.replay(&ended.outcome.run, &self.settings);
         assert_eq!(replayed.differences, [""; 0]);
         let setup = self.setup(&Arc::default(), &Arc::default());
         let recorded = recorded(&setup.workspace, &setup.state_dir, &setup.journal, &ended.outcome.run).unwrap();
-        // A budget may have been raised since the run was planned.
+        // A test can raise the budget after the run was planned.
         let mut decided = replayed.outcome;
         decided.proof.caps = recorded.outcome.proof.caps;
         assert_eq!(decided, recorded.outcome);
@@ -224,7 +224,7 @@ pub(crate) fn panel(bench: &mut Bench, names: &[&str]) {
     bench.settings.agents.extend(names.iter().map(|name| agent(name, Role::Reviewer)));
 }
 
-/// A review as JSON, with what prose has no place for.
+/// Answers with a review as JSON, because a review in prose cannot contain all fields.
 pub(crate) fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let findings = findings.to_owned();
     move |request| Script::prints(format!("{{\"nonce\": \"{}\", \"findings\": [{findings}]}}", request.nonce))

@@ -1,8 +1,9 @@
-//! A run that reaches its budget keeps what it has, says so, and goes on with a larger one.
+//! Tests that a run at the limit of its budget keeps its answers, prints a notice, and can continue with a
+//! larger budget.
 
 use super::*;
 
-/// A judge's ruling that stands.
+/// Agents of a run in which the judge dismisses the finding with a valid citation.
 fn dismissing(bench: &Bench) -> ScriptedRunner {
     objecting(bench).on("j", "judge", judge("\"ruling\":\"DISMISS\",\"citations\":[\"app.py:1\"]"))
 }
@@ -20,13 +21,13 @@ fn calls_are_counted_and_none_is_paid_for_twice() {
     assert_eq!(
         notice,
         &format!(
-            "`budget.calls` is used up (2 of 2 calls); raise it with `glee config set --user budget.calls <more>`, then \
-             resume it with `glee runs resume {}`",
+            "`budget.calls` is used up (2 of 2 calls); raise the cap with `glee config set --user budget.calls <more>`, then \
+             resume the run with `glee runs resume {}`",
             run.short()
         )
     );
 
-    // The same budget again asks nobody.
+    // With the same budget, a resumed run makes no call.
     let again = bench.resume(&run, dismissing(&bench));
     assert_eq!((again.asked().len(), again.ended.rest), (0, Rest::OverBudget));
     bench.settings.budget.calls = Some(10);

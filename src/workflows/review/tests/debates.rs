@@ -1,4 +1,4 @@
-//! Debates: the worked example, what can be taken back, and ends before the end.
+//! Tests debates: a calculated example, withdrawn findings, and debates that end early.
 
 use super::*;
 use crate::config::settings::DebateRounds;
@@ -81,10 +81,10 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
     );
 }
 
-/// The worked example, by hand: F1 80 - 10 (b) - 10 (one disagrees) + 10 (defended with a line) - 5 (80 or more, one
-/// source) = 65, and as b disagrees with reasons and a stands by it, it is disputed. F2 60 + 10 (a) + 5 (one
-/// agrees) = 75:
-/// a's support makes it corroborated. The observation states no confidence, so it has none.
+/// The calculation for the example. F1: 80 - 10 (b's adjustment) - 10 (one reviewer disagrees) + 10 (defended
+/// with a line) - 5 (a confidence of at least 80 from one source) = 65. F1 is disputed, because b disagrees with
+/// reasons and a defends the finding. F2: 60 + 10 (a's adjustment) + 5 (one reviewer agrees) = 75. F2 is
+/// corroborated, because a agrees. The observation of b has no confidence, because b stated none.
 #[test]
 fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let mut bench = Bench::new();
@@ -179,7 +179,8 @@ fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
     assert_eq!(lower.ended.outcome.exit, ExitReason::Clean);
 }
 
-/// Support in round 2 corroborates, and round 3 names only who was asked in it.
+/// Agreement in round 2 corroborates a finding. The summary of round 3 lists only missing reviewers that
+/// received a request in round 3.
 #[test]
 fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
     let mut bench = Bench::new();

@@ -1,16 +1,18 @@
-//! What a run costs as it grows, counted and not timed: files parsed, events written.
+//! Tests that the numbers of parsed files and events grow at most linearly with the number of disputes, and that
+//! the number of concurrent calls is limited.
 
 use super::*;
 use crate::workspace::code::anchors::PARSED;
 
-/// What was counted in one run.
+/// The counts of one run.
 #[derive(Debug, PartialEq, Eq)]
 struct Work {
     parsed: usize,
     events: usize,
 }
 
-/// A run with some findings in one file of as many functions, each disputed.
+/// Runs a review of one file with `count` functions. Each function has one finding, and each finding is
+/// disputed.
 fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
     let mut bench = Bench::new();
     let text: String = (0..count).map(|n| format!("def key{n}(x):\n    return md5(x, {n})\n\n")).collect();
@@ -33,10 +35,10 @@ fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
     (work, left)
 }
 
-/// Twice as many disputes take at most a little more than twice the work.
+/// Checks that twice as many disputes cause at most twice as many events.
 fn is_linear(route: Route, ruling: &'static str) {
     let ((few, _), (many, left)) = (disputed(60, route, ruling), disputed(120, route, ruling));
-    // Another test of this process may have parsed the same text already.
+    // Another test of this process possibly parsed the same text before, so the count can be 0.
     assert!(few.parsed <= 1 && many.parsed <= 1, "{few:?} {many:?}");
     assert!(many.events <= 2 * few.events, "{few:?} {many:?}");
     assert!(left.ended.outcome.disputes.iter().all(|dispute| !dispute.is_open()));

@@ -1,4 +1,4 @@
-//! What a judge decides before any coder sees it, and runs that are decided again from their record.
+//! Tests findings that a judge decides before the coder receives them, and replays of such runs.
 
 use super::*;
 use crate::config::settings::{DebateRounds, Validate};

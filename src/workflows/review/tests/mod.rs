@@ -1,4 +1,4 @@
-//! Whole runs over the scripted runner: a real tree, a real history, agents that play their parts.
+//! Tests complete runs with a real tree, a real history and scripted agents.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -152,7 +152,7 @@ fn spec_10_a_finding_dismissed_to_a_lower_tag_stays_open_as_optional() {
     assert_eq!(lowered, Some((Some(Tag::Must), number.into())));
     assert_eq!(outcome.disputes[0].finding.raw.severity.tag, Some(Tag::Must), "the record of the dispute stays");
 
-    // In a later run as well, and it is still raised and asked about.
+    // The lower tag also applies in a later run, in which the reviewer raises the finding again.
     let again = bench.review(Mode::Arbitrate, lower("SHOULD"));
     let outcome = &again.ended.outcome;
     let finding = &outcome.findings[0];
@@ -199,7 +199,7 @@ fn a_dismissal_binds_until_the_anchored_code_changes() {
     assert_eq!(changed.heard.questions.len(), 1, "the anchored code changed");
 }
 
-/// All bytes below a folder.
+/// Returns the contents of all files below a folder.
 fn bytes_below(folder: &std::path::Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,9 +1,9 @@
-//! Recorded runs under other rules: what follows, and what the record cannot say.
+//! Tests replays with other rules: changed decisions, and answers that are missing in the record.
 
 use super::*;
 use crate::rules::consensus::Policy;
 
-/// A run whose judge dismissed F1, citing a place.
+/// Makes a run in which the judge answers DISMISS for F1 and cites `place`.
 fn dismissed(bench: &Bench, place: &str) -> RunId {
     let ruling = format!("\"ruling\":\"DISMISS\",\"citations\":[\"{place}\"]");
     let left = bench.review(Mode::Arbitrate, objecting(bench).on("j", "judge", judge(&ruling)));

@@ -1,4 +1,4 @@
-//! Several reviewers of one tree: what they mean alike, and where they contradict each other.
+//! Tests runs with several reviewers that raise the same findings or contradict each other.
 
 use super::*;
 
@@ -59,7 +59,8 @@ fn reviewers_who_contradict_each_other_are_settled_by_the_judge_and_no_coder_tak
     assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
 }
 
-/// The database may say something else tomorrow: what it said is part of the record, and a replay asks nobody.
+/// The run records the answers of the advisory database, because the database can change. A replay uses the
+/// recorded answers.
 #[test]
 fn what_advisories_said_is_recorded_and_asked_once() {
     let mut bench = Bench::new();

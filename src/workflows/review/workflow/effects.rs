@@ -95,7 +95,7 @@ impl ReviewWorkflow {
             None => {
                 dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
                 dispute.objection.finding = finding;
-                // An escalated dispute keeps its route, unless the command line sets another route.
+                // An escalated dispute keeps its route if the command line sets no other route.
                 let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
                 let escalated =
                     dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);

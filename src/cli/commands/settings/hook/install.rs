@@ -15,8 +15,8 @@ use crate::workspace::{HooksFolder, Workspace};
 /// Install a hook of git that reviews commits or pushes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The hook is written to the folder that git uses (`git rev-parse --git-path hooks`). A hook that is there already is kept \
-and runs first, with the same arguments and input. Install the hook again to change its options.
+Glee writes the hook to the folder that git uses (`git rev-parse --git-path hooks`). If the folder already contains a \
+hook of this name, Glee keeps this earlier hook, which then runs first. To change the options, install the hook again.
 
 Examples:
   glee hook install pre-commit
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// Remove a hook of Glee, and restore the hook that was there before
+/// Remove a hook of Glee, and restore the earlier hook
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,7 +43,8 @@ pub(crate) struct UninstallArgs {
     hook: Hook,
 }
 
-/// The folder of the hooks. Fails with a recipe in a repository of Jujutsu without a git folder.
+/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint of the error
+/// shows a command that reviews without a hook.
 pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
     if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
         return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")
@@ -52,7 +53,7 @@ pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError>
     Ok(workspace.hooks_folder()?)
 }
 
-/// The files of a hook in the folder of the hooks.
+/// The paths of Glee's hook and of the earlier hook.
 pub(crate) struct HookFiles {
     pub(crate) own: PathBuf,
     pub(crate) earlier: PathBuf,
@@ -70,13 +71,15 @@ impl HookFiles {
         match fs::symlink_metadata(&self.own) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
             Err(error) => Err(unreadable(error)),
-            // A link is never Glee's, and its target can be missing.
+            // Glee never installs a symbolic link as a hook. The target of a link is not read, because the
+            // target can be missing.
             Ok(meta) if meta.is_symlink() => Ok(Some(false)),
             Ok(_) => Ok(Some(script::is_own(hook, &fs::read(&self.own).map_err(unreadable)?))),
         }
     }
 
-    /// Whether both names lead to the same file, because an installation was interrupted.
+    /// Whether the two paths lead to the same file. This is the case if an installation was interrupted after
+    /// [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
@@ -117,7 +120,7 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
         globals.say("note: Jujutsu runs no hooks; the hook runs only when you use git");
     }
     globals.say(&format!(
-        "skip it once with `git {operation} --no-verify`; remove it with `glee hook uninstall {name}`"
+        "skip the hook once with `git {operation} --no-verify`; remove the hook with `glee hook uninstall {name}`"
     ));
     Ok(ExitReason::Clean)
 }
@@ -135,18 +138,19 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     if !folder.is_own {
         let message = format!("other repositories can use the folder of hooks `{path}` (`core.hooksPath`) too");
         return Err(CommandError::usage(message).hint(format!(
-            "install the hook for all of them with `glee hook install {name} --force`, or give this repository its \
-             own folder: `git config core.hooksPath \"$(git rev-parse --absolute-git-dir)/hooks\"`"
+            "install the hook for all these repositories with `glee hook install {name} --force`, or set a folder of \
+             hooks for this repository: `git config core.hooksPath \"$(git rev-parse --absolute-git-dir)/hooks\"`"
         )));
     }
     Ok(())
 }
 
-/// Gives the hook in place its second name. The hook also keeps its first name until Glee's hook replaces it, so
-/// that git always finds a hook.
+/// Adds the path `earlier` to the existing hook. The hook also keeps the path `own` until Glee's hook replaces
+/// the file, so that git always finds a hook.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
-        // Some file systems have no hard links.
+        // Some file systems do not support hard links. On these file systems, git finds no hook until Glee's
+        // hook is written.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&files.own, &files.earlier),
         linked => linked,
     }
@@ -169,12 +173,12 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
     match files.is_own(hook)? {
         Some(true) => {}
         Some(false) if !has_earlier => {
-            return Err(CommandError::usage(format!("the hook `{own}` is not Glee's"))
-                .hint("remove Glee's commands from the file by hand, if there are any"));
+            return Err(CommandError::usage(format!("the hook `{own}` is not a hook of Glee"))
+                .hint("if the file contains commands of Glee, remove these commands by hand"));
         }
         Some(false) => {
             return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
-                .hint(format!("the hook from before Glee is `{}`", files.earlier.display())));
+                .hint(format!("the earlier hook, which Glee's hook ran first, is `{}`", files.earlier.display())));
         }
         None => {
             globals.say(&format!("the hook `{name}` is not installed"));

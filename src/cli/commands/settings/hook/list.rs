@@ -19,7 +19,7 @@ struct InstalledHook {
     state: HookState,
     /// The options of the installed hook, such as `--mode warn --timeout 10m`.
     options: Option<String>,
-    /// The hook that was there before Glee's and runs first.
+    /// The path of the earlier hook, which Glee's hook runs first.
     earlier: Option<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ struct InstalledHook {
 #[serde(rename_all = "snake_case")]
 enum HookState {
     Missing,
-    /// The hook in place is not Glee's.
+    /// Another program installed the hook.
     Foreign,
     Installed,
 }

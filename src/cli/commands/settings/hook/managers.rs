@@ -4,7 +4,7 @@ use super::options::Hook;
 use crate::cli::context::CommandError;
 use crate::workspace::{HooksFolder, Workspace};
 
-/// The files by which lefthook finds its configuration.
+/// The possible names of lefthook's configuration file.
 const LEFTHOOK: [&str; 6] =
     ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml", "lefthook.toml"];
 
@@ -24,5 +24,5 @@ pub(crate) fn refuse(workspace: &Workspace, folder: &HooksFolder, hook: Hook) ->
         return Ok(());
     };
     Err(CommandError::usage(format!("{manager} manages the hooks of this repository"))
-        .hint(format!("{edit}, or go on with `glee hook install {name} --force`")))
+        .hint(format!("{edit}, or install the hook anyway with `glee hook install {name} --force`")))
 }

@@ -21,7 +21,7 @@ nothing if `glee` is not on the PATH. In the mode `warn`, a hook prints the repo
 Examples:
   glee hook install pre-commit                 print a report at each commit
   glee hook install pre-push --mode block      refuse a push with open mandatory findings
-  glee hook uninstall pre-push                 restore the hook that was there before
+  glee hook uninstall pre-push                 restore the earlier hook
   git commit --no-verify                       skip the hook once")]
 pub(crate) struct Args {
     #[command(subcommand)]

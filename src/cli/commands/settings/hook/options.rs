@@ -62,10 +62,10 @@ impl HookMode {
 // The struct has no doc comment, because clap would use it as the help of the commands.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HookOptions {
-    /// What happens if the review finds something or fails
+    /// The reaction to a review with findings or to a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
-    /// The maximum duration of the review; a shorter `budget.duration` applies too
+    /// The maximum duration of the review, unless `budget.duration` is shorter
     #[arg(long, value_parser = time, value_name = "TIME", default_value = "10m")]
     pub(crate) timeout: Duration,
 }

@@ -9,18 +9,18 @@ use crate::cli::context::{CommandError, CommandResult, Globals, one_of, place, s
 use crate::domain::ExitReason;
 use crate::workspace::{PushedCommits, PushedRef, WorkspaceError};
 
-/// Review as the hook of git does
+/// Run the review of a hook (git runs this command)
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The hook `pre-push` reads the lines that git prints for it (`<local ref> <local id> <remote ref> <remote id>`) from \
-standard input, or the variables that the program pre-commit sets. Deleted branches and tags are not reviewed. During a \
-merge, rebase, cherry-pick or revert, the hook `pre-commit` reviews nothing.
+The hook `pre-push` reads the pushed refs from standard input (git's lines `<local ref> <local id> <remote ref> \
+<remote id>`) or from the variables of the program pre-commit. Deleted branches and tags are not reviewed. During a merge, \
+rebase, cherry-pick or revert, the hook `pre-commit` reviews nothing.
 
 Examples:
   glee hook run pre-commit
   glee hook run pre-push --mode block -- origin https://example.org/project.git")]
 pub(crate) struct Args {
-    /// The hook that is run
+    /// The hook to run
     #[arg(value_name = "HOOK", value_parser = one_of(HOOKS))]
     hook: Hook,
     #[command(flatten)]
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(decide(args, globals, worst))
 }
 
-/// The exit code of the hook, after a line that says what git does.
+/// Returns the exit reason of the hook. If the review is not clean, prints whether git continues.
 fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
     let operation = args.hook.operation();
     match args.options.mode {
@@ -102,7 +102,8 @@ fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandErr
     Ok(targets)
 }
 
-/// The refs of the push: from the variables of the program pre-commit, or else from standard input.
+/// Returns the pushed refs. If the program pre-commit started the hook, reads the refs from variables, otherwise
+/// from standard input.
 fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, CommandError> {
     let named = |name: &str| variable(&format!("PRE_COMMIT_{name}"));
     let mut input = String::new();
@@ -118,7 +119,7 @@ fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, Com
         .map(|line| {
             PushedRef::parse(line).ok_or_else(|| {
                 CommandError::usage("standard input has a line that does not describe a pushed ref")
-                    .hint("install the hook with `glee hook install pre-push`, which passes on what git prints")
+                    .hint("install the hook with `glee hook install pre-push`; the installed hook passes the lines of git to Glee")
             })
         })
         .collect()
@@ -128,7 +129,8 @@ fn review(target: &[String], globals: &Globals, limit: Duration) -> CommandResul
     review::run_within(&review::Args::of_words(target)?, globals, Some(limit))
 }
 
-/// Prints an error, and returns how the review ended. A change without text to review is clean.
+/// Returns the exit reason of the review. If the review failed, prints the error. If the change contains nothing
+/// to review, the exit reason is `Clean`.
 fn reason(result: CommandResult, globals: &Globals) -> ExitReason {
     let error = match result {
         Ok(reason) => return reason,

@@ -26,8 +26,10 @@ pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
     Some(&words[..end.unwrap_or(words.len())])
 }
 
-/// The script. The earlier hook gets the same arguments and the same standard input as Glee, and ends the hook if it
-/// fails. The hook `pre-push` reads its standard input once, with a final dot that keeps trailing line breaks.
+/// Returns the script. The script passes its arguments and its standard input to the earlier hook. If the
+/// earlier hook fails, the script ends. The script for `pre-push` stores the standard input in a variable,
+/// because the earlier hook and Glee both read the input. A final dot in the variable keeps trailing line
+/// breaks.
 pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let (name, operation, mark) = (hook.name(), hook.operation(), mark(hook));
     let mode = options.mode.word();

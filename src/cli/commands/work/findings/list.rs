@@ -1,4 +1,4 @@
-//! `glee findings`: lists the findings of all runs that are open in the current tree.
+//! `glee findings`: lists the open findings of all runs in the current tree.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::protocol::{secrets, text::printable};
 use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
 use crate::workspace::root::Workspace;
 
-/// List the findings of all runs that are open in this tree
+/// List the open findings of all runs in this tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs \
@@ -82,7 +82,8 @@ pub(crate) fn all(
     Ok(found.into_iter().map(secrets::redact_value).collect())
 }
 
-/// The current location of the finding, else the reviewed location, as seen from the folder of the command.
+/// Returns the current location of the finding or, if the current location is unknown, the reviewed location.
+/// The path is relative to `folder`.
 fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
     let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
     folder.path(&mut place.file);

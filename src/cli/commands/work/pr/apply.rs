@@ -1,7 +1,7 @@
-//! Applies a publication on the host.
+//! Sends a publication, which is a set of planned changes to a pull request, to the host.
 //!
-//! The order is fixed: comments, changes of threads, summary, check. Everything that was applied is recognised
-//! in the conversation, so after an interruption the next plan contains only the rest.
+//! The order is fixed: comments, changes of threads, summary, check. Each plan is compared with the conversation
+//! on the host. After an interruption, the next plan therefore contains only the missing changes.
 
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
@@ -26,7 +26,8 @@ pub(crate) fn apply(
         match change {
             ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
             ThreadChange::Resolve { thread, is_resolved } => {
-                // A host without resolved threads shows the reply alone.
+                // `set_resolved` returns false if the host or the token does not allow the change. In this case,
+                // the thread only gets the reply.
                 host.set_resolved(request, thread, *is_resolved)?;
             }
         }
@@ -44,8 +45,8 @@ fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewCo
     groups.flat_map(move |group| group.chunks(size.max(1)))
 }
 
-/// Starts the threads of a batch that the host refused, each on its own. If the host refuses the line of a comment,
-/// the comment is about the whole file.
+/// Sends the comments of a refused batch one by one. If the host refuses a comment on a line, the comment is
+/// sent again as a comment on the whole file.
 fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<(), HostError> {
     let RequestOnHost { host, request } = on_host;
     for comment in comments {
@@ -65,7 +66,7 @@ fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Global
     Ok(())
 }
 
-/// What a publication contains, in one line.
+/// Counts the changes of a publication, as in `2 comments, 1 reply, the check`.
 pub(crate) fn summary(publication: &Publication) -> String {
     let replies = publication.threads.iter().filter(|change| matches!(change, ThreadChange::Reply { .. })).count();
     let resolved = |wanted: bool| {
@@ -92,7 +93,8 @@ pub(crate) fn summary(publication: &Publication) -> String {
 mod tests {
     use super::*;
 
-    /// A batch that was partly posted would be posted again after the refusal of its file comment.
+    /// If a batch contained comments on lines and on a file, the host could accept the comments on lines and
+    /// then refuse the comment on the file. Glee would then send all comments of the batch again.
     #[test]
     fn a_comment_on_a_file_is_a_batch_of_its_own() {
         let comment = |line| NewComment { path: "a".to_owned(), line, start_line: None, body: String::new() };

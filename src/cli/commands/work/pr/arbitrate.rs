@@ -8,9 +8,10 @@ use crate::cli::context::{CommandResult, Globals};
 /// Have the judge rule on replies in the conversation of a pull request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A reply to a comment of Glee by a member of the repository is an objection. The judge rules on it in \
-the thread. A maintainer rules with `@glee enforce REASON` or `@glee dismiss REASON`; the author of \
-the change cannot rule (see the key `pr.author_may_rule`). The rulings bind later reviews.
+If a member of the repository replies to a comment of Glee, the reply is an objection. The judge answers \
+the objection with a ruling in the thread. A maintainer rules with `@glee enforce REASON` or \
+`@glee dismiss REASON`; the author of the change cannot rule (see the key `pr.author_may_rule`). The \
+rulings bind later reviews.
 
 Exit codes: as of `glee pr publish`.
 
@@ -18,7 +19,7 @@ Examples:
   glee pr arbitrate 7
   glee pr arbitrate https://github.com/owner/repository/pull/7")]
 pub(crate) struct Args {
-    /// The pull request, by its number or address [default: the request of the CI job]
+    /// The pull request, by its number or address [default: the pull request of the CI job]
     #[arg(value_name = "N|URL", default_value = "", hide_default_value = true)]
     pr: String,
 }

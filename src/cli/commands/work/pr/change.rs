@@ -12,7 +12,7 @@ use crate::workflows::pull_request::rulings;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
 
-/// The change of a pull request, whose commits exist in the repository until the value is dropped.
+/// The change of a pull request. The fetched commits exist in the repository until the value is dropped.
 pub(crate) struct PullRequestChange {
     pub(crate) on_host: RequestOnHost,
     pub(crate) commits: FetchedChange,
@@ -37,8 +37,8 @@ impl PullRequestChange {
         TargetSpec::Range(format!("{}..{}", self.commits.from, self.commits.head))
     }
 
-    /// The files that configure Glee, as in the base commit. The edited files are those that the change edits, no
-    /// matter which commit the work tree contains.
+    /// Reads the files that configure Glee from the base commit. The field `edited` lists the files that the
+    /// pull request edits, even if the work tree contains another commit.
     pub(crate) fn steering(&self, workspace: &Workspace) -> Result<ControlFiles, CommandError> {
         let FetchedChange { base, from, head, .. } = &self.commits;
         let edited = workspace.edited_control_files(from, head)?;
@@ -47,7 +47,8 @@ impl PullRequestChange {
         Ok(steering)
     }
 
-    /// The scripts among `scripts` that the change edits.
+    /// Returns the scripts that the change edits. Also returns a script if the change edits another file in or
+    /// below the folder of the script. The root of the tree does not count as such a folder.
     pub(crate) fn edited_scripts(
         &self,
         scripts: &[String],
@@ -75,7 +76,7 @@ impl PullRequestChange {
             "the coder edits the work tree, which does not contain the head commit {} of {name}",
             short(head)
         ))
-        .hint(format!("review without a coder, or check the commit out first: `git checkout {}`", short(head))))
+        .hint(format!("review without a coder, or first check out the commit: `git checkout {}`", short(head))))
     }
 
     /// Records the pull request in the plan of a review.
@@ -100,7 +101,7 @@ impl PullRequestChange {
     }
 }
 
-/// Fetches the commits of a request into the repository of the work tree.
+/// Fetches the commits of a pull request into the repository of the work tree.
 pub(crate) fn fetch(request: &PullRequest, workspace: &Workspace) -> Result<FetchedChange, CommandError> {
     Ok(workspace.fetch_change(&ChangeSource {
         repository: &request.repository,

@@ -13,7 +13,8 @@ pub(crate) struct RequestOnHost {
 }
 
 impl RequestOnHost {
-    /// Finds the host and reads the request. `wanted` is a number, a link, or empty for the request of the CI job.
+    /// Finds the host and reads the pull request. `wanted` is a number or a link. If `wanted` is empty, the CI
+    /// job determines the pull request.
     pub(crate) fn open(wanted: &str, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let remote = workspace.remote_address();
@@ -28,7 +29,7 @@ impl RequestOnHost {
         format!("PR {}", self.request.number)
     }
 
-    /// Fails if the request is merged or closed.
+    /// Fails if the pull request is merged or closed.
     pub(crate) fn require_open(&self) -> Result<(), CommandError> {
         let state = match self.request.state {
             RequestState::Open => return Ok(()),
@@ -51,12 +52,11 @@ pub(crate) fn short(commit: &str) -> &str {
 /// Converts an error of a host to an error of the command.
 pub(crate) fn failed(error: HostError) -> CommandError {
     let (exit, hint) = match &error {
-        HostError::Unreachable { .. } => (
-            ExitReason::AgentFailed,
-            "check the network, then run the command again; it continues where it stopped",
-        ),
+        HostError::Unreachable { .. } => {
+            (ExitReason::AgentFailed, "check the network, then run the command again; nothing is published twice")
+        }
         HostError::Unauthorised { .. } => {
-            (ExitReason::Usage, "renew the token, then run the command again; it continues where it stopped")
+            (ExitReason::Usage, "renew the token, then run the command again; nothing is published twice")
         }
         HostError::Forbidden { .. } => {
             (ExitReason::Usage, "use a token that is allowed to read and write pull requests")
@@ -66,10 +66,10 @@ pub(crate) fn failed(error: HostError) -> CommandError {
             "check the number and the remote, and whether the token is allowed to read the repository",
         ),
         HostError::RateLimited { .. } => {
-            (ExitReason::Budget, "run the command again after this time; it continues where it stopped")
+            (ExitReason::Budget, "run the command again after this time; nothing is published twice")
         }
         HostError::Refused { .. } | HostError::Unexpected { .. } => {
-            (ExitReason::AgentFailed, "run the command again; it continues where it stopped")
+            (ExitReason::AgentFailed, "run the command again; nothing is published twice")
         }
     };
     CommandError::new(exit, anyhow::Error::msg(printable::line(&error.to_string()))).hint(hint)

@@ -1,7 +1,9 @@
-//! Turns replies in the conversation into disputes, and has them settled.
+//! Opens disputes for replies in the conversation of a pull request, and lets the judge or people settle the
+//! disputes.
 //!
-//! A reply is recorded before the host receives the ruling. If Glee is killed in between, the next command finds the
-//! recorded dispute by the ids of the comments, and publishes its ruling instead of asking the judge again.
+//! A reply is recorded before the host receives the ruling. If Glee is killed before it sends the ruling, the
+//! next command finds the recorded dispute by the ids of the comments. The command then publishes the recorded
+//! ruling instead of asking the judge again.
 
 use super::session::RequestSession;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
@@ -15,7 +17,7 @@ use crate::history::{GivenRuling, store::Journal};
 use crate::workflows::pull_request::{PersonRuling, Replies, ReplyObjection, RequestDispute, replies};
 use crate::workflows::review::disputes::rulings::shared_form;
 
-/// What the conversation decided.
+/// The results of the replies in the conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
     pub(crate) disputes: Vec<RequestDispute>,
@@ -64,7 +66,8 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
-        // If a command was killed before it published a ruling, the ruling still answers the comments.
+        // A dispute with a participant was opened for replies. The ruling answers these replies, even if an
+        // earlier command was killed before it published the ruling.
         if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }
@@ -73,7 +76,7 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     Ok(decided)
 }
 
-/// The disputes about findings of the run, as far as they are recorded.
+/// Returns the recorded disputes about findings of the run.
 pub(crate) fn known(session: &RequestSession, globals: &Globals) -> Result<Vec<RequestDispute>, CommandError> {
     let journal = session.journal(globals)?;
     let mut known = Vec::new();
@@ -104,7 +107,7 @@ fn read(
     Ok(Some(RequestDispute { finding, dispute: record.dispute, shared, is_new: false }))
 }
 
-/// Returns the dispute that was opened for these comments, if it is about this finding of the current run.
+/// Returns the dispute about `finding`, if the dispute was opened for these comments.
 fn opened(
     session: &RequestSession,
     journal: &Journal,
@@ -168,8 +171,8 @@ fn record_ruling(
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
 
-/// Returns the dispute of an objection, and whether a judge has to rule on it. `None` if an earlier dispute
-/// about the finding waits for a person.
+/// Returns the dispute of an objection, and whether a judge has to rule on the dispute. Returns `None` if an
+/// earlier dispute about the finding waits for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,
@@ -188,7 +191,7 @@ fn record_objection(
         if record.dispute.participant.is_none() || !record.dispute.rulings.is_empty() {
             return Ok(None);
         }
-        // The new dispute contains the comments of the old dispute, on which nobody ruled.
+        // Nobody ruled on the old dispute. The new dispute also contains the comments of the old dispute.
         let reason = "a later objection replaces this objection".into();
         let ended = GivenRuling { disposition: Disposition::Discarded, reason, until: None, person: None };
         journal.resolve_as(dispute, ended)?;
@@ -218,7 +221,8 @@ fn record_objection(
     Ok(number.map(|number| (number, true)))
 }
 
-/// The earlier ruling that enforces the finding, which the judge receives with the new objection.
+/// Returns the earlier dispute whose ruling enforces the finding. The judge receives the earlier dispute with
+/// the new objection.
 fn reopened(
     session: &RequestSession,
     journal: &Journal,
@@ -240,8 +244,8 @@ fn reopened(
     }))
 }
 
-/// Has the judge rule on disputes. Without a judge, the disputes wait for a maintainer. Returns whether the user
-/// or a signal stopped the judge.
+/// Lets the judge rule on disputes. Without a judge, the disputes wait for a maintainer. Returns whether the
+/// user or a signal stopped the judge.
 fn settle(session: &RequestSession, disputes: Vec<DisputeNumber>, globals: &Globals) -> Result<bool, CommandError> {
     let journal = session.journal(globals)?;
     let recall = |route| lookup::recall(globals, place::workspace(globals)?, &journal, &session.run, route);

@@ -19,13 +19,12 @@ pub(crate) use publish::{publish_review, reported_exit};
 #[command(
     arg_required_else_help = true,
     after_help = "\
-Review a pull request with `glee review --pr N`. The conversation on the host contains everything \
-that was published, so a command that was interrupted is completed by the same command, without \
-repetitions.
+Review a pull request with `glee review --pr N`. If a command is interrupted, run the same command \
+again: Glee recognises its comments in the conversation, and publishes only the missing ones.
 
 Examples:
   glee review --pr 7 --publish     review, rule on replies, and publish
-  glee pr publish --dry-run        print what would be published for the last review
+  glee pr publish --dry-run        print the planned publication of the last review
   glee pr arbitrate 7              have the judge rule on new replies"
 )]
 pub(crate) struct Args {

@@ -17,23 +17,23 @@ use crate::workflows::pull_request::{Publication, ThreadChange, plan};
 /// Publish a recorded review on its pull request
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Starts comments on new findings, answers in threads, resolves threads of fixed findings, and updates \
-the summary and the check. Nothing is published twice. If the token is not allowed to write, for \
-example for a fork, the findings are printed as annotations of the CI job.
+Glee comments on new findings, answers in threads, resolves threads of fixed findings, and updates the \
+summary and the check. Nothing is published twice. If the token is not allowed to write, for example \
+for a fork, Glee prints the findings as annotations of the CI job.
 
 Exit codes: as of `glee review`; with `pr.mode: warn`, 0 instead of 1 and 3.
 
 Examples:
-  glee pr publish                  publish the last review of the request of this CI job
+  glee pr publish                  publish the last review of the CI job's pull request
   glee pr publish --pr 7 --dry-run")]
 pub(crate) struct Args {
     /// The run: its id, the first or last digits of the id, or `last` [default: the newest run of the pull request]
     #[arg(value_name = "RUN")]
     run: Option<String>,
-    /// The pull request, by its number or address [default: the request of the run or of the CI job]
+    /// The pull request, by its number or address [default: the pull request of the run or of the CI job]
     #[arg(long, value_name = "N|URL")]
     pr: Option<String>,
-    /// Print what would be published, without changing anything
+    /// Print the planned comments and changes without publishing them
     #[arg(long)]
     dry_run: bool,
 }
@@ -67,7 +67,8 @@ fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError
     Ok((run, request.link))
 }
 
-/// Publishes a review that has just ended with `exit`, and whose report has the format `shown`.
+/// Publishes the review that this command has just made. `exit` is the exit reason of the review, and `shown` is
+/// the format of the printed report.
 pub(crate) fn publish_review(
     change: PullRequestChange,
     run: &RunId,
@@ -75,7 +76,8 @@ pub(crate) fn publish_review(
     shown: Format,
     globals: &Globals,
 ) -> CommandResult {
-    // The user can resume a run that was stopped or is over its budget, and publish it then.
+    // A stopped run and a run over its budget can be resumed. The user can publish the review after the resumed
+    // run has ended.
     if matches!(exit, ExitReason::Signal(_) | ExitReason::Budget) {
         globals.say(&format!(
             "note: the review is not published on {}, because it has not ended",
@@ -96,7 +98,8 @@ pub(crate) fn publish_review(
     publish(&mut RequestSession::open(on_host, run, globals)?, Some(shown), globals)
 }
 
-/// Has replies ruled on, and publishes the result. `shown` is the format of the report that was already printed.
+/// Settles the objections in replies, and publishes the rulings and the review. `shown` is the format of the
+/// report that was already printed.
 pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globals: &Globals) -> CommandResult {
     let decided = conversation::decide(session, globals)?;
     if decided.is_stopped {
@@ -133,8 +136,8 @@ fn published(session: &RequestSession, decided: &Decided, publication: &Publicat
     printable::block(&text)
 }
 
-/// Prints the findings as annotations of the CI job, and appends them to the job summary. A report for a
-/// program, whose format is `shown`, stays as it is.
+/// Prints the findings as annotations of the CI job, and appends the findings to the job summary. If `shown` is
+/// a format for programs, prints no findings, because the printed report already contains the findings.
 fn annotate(
     session: &RequestSession,
     error: &HostError,
@@ -179,7 +182,7 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
     ExitReason::Clean
 }
 
-/// The plan in words, for `--dry-run`.
+/// Describes the publication for `--dry-run`.
 fn described(publication: &Publication) -> String {
     let mut text = format!("Would publish: {}.\n", apply::summary(publication));
     for comment in &publication.comments {
@@ -189,7 +192,7 @@ fn described(publication: &Publication) -> String {
     for change in &publication.threads {
         let place = |thread: &crate::workflows::hosts::Thread| {
             let line = thread.line.map(|line| format!(":{line}")).unwrap_or_default();
-            format!("{}{line}", thread.path.as_deref().unwrap_or("the request"))
+            format!("{}{line}", thread.path.as_deref().unwrap_or("the pull request"))
         };
         text.push_str(&match change {
             ThreadChange::Reply { thread, body } => format!("\nreply at {}\n{}\n", place(thread), indented(body)),

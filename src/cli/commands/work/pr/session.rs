@@ -1,4 +1,4 @@
-//! A recorded review of a pull request, together with the request's conversation.
+//! A recorded review of a pull request, together with the conversation of the pull request.
 
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::commands::history::runs::lookup;
@@ -27,12 +27,13 @@ pub(crate) struct RequestSession {
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,
-    /// The commits of the change, which the judge and the plan of the publication read.
+    /// The fetched commits of the change. The judge and the plan of the publication read files of these commits.
     pub(crate) commits: FetchedChange,
 }
 
 impl RequestSession {
-    /// Reads a recorded run and the conversation. Fails if the run is not a review of the request's head commit.
+    /// Reads a recorded run and the conversation. Fails if the run is not a review of the head commit of the
+    /// pull request.
     pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let journal = lookup::journal(globals, &workspace)?;
@@ -45,7 +46,7 @@ impl RequestSession {
         on_host.require_open()?;
         if !view::is_ended(&journal.events(run)?) {
             return Err(CommandError::usage(format!("run {} has not ended", run.short()))
-                .hint(format!("resume it with `glee runs resume {}`", run.short())));
+                .hint(format!("resume the run with `glee runs resume {}`", run.short())));
         }
         let commits = super::change::fetch(&on_host.request, &workspace)?;
         let files = on_host.host.files(&on_host.request).map_err(failed)?;
@@ -99,12 +100,12 @@ fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId
     let (request, name) = (&on_host.request, on_host.name());
     if request.link != reviewed.link || request.number != reviewed.number {
         return Err(CommandError::usage(format!(
-            "run {} reviewed {}, not {}",
+            "run {} is a review of {}, not of {}",
             run.short(),
             reviewed.link,
             request.link
         ))
-        .hint("give the pull request of the run with `--pr`, or another run"));
+        .hint("pass the pull request of this run with `--pr`, or choose another run"));
     }
     if request.head.id == reviewed.head {
         return Ok(());
@@ -122,7 +123,7 @@ pub(crate) fn newest_run(on_host: &RequestOnHost, globals: &Globals) -> Result<R
     let workspace = place::workspace(globals)?;
     let missing = || {
         CommandError::usage(format!("no review of {} is recorded", on_host.name()))
-            .hint(format!("review it first: `glee review --pr {}`", on_host.request.number))
+            .hint(format!("first review the pull request: `glee review --pr {}`", on_host.request.number))
     };
     let journal = history::open_read(globals, &workspace)?.ok_or_else(missing)?;
     let name = on_host.name();

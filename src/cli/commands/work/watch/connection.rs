@@ -12,7 +12,8 @@ pub(crate) fn address(workspace: &Workspace) -> Result<PathBuf, CommandError> {
     Ok(socket::address(&place::state_dir()?, workspace.root()))
 }
 
-/// Connects to the watch that started this process, or else to the watch of the work tree.
+/// Connects to the watch that started this process. If no watch started this process, connects to the watch of
+/// the work tree.
 pub(crate) fn connect(globals: &Globals) -> Result<Result<Client, SocketError>, CommandError> {
     if let Some(path) = std::env::var_os(socket::VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(Client::connect(&PathBuf::from(path), &globals.directory()));

@@ -52,8 +52,8 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch raises the limit of open files as for this number of agents, so that the watch can accept
-/// connections.
+/// The watch raises the limit of open files as if it started this number of agents. The additional open files
+/// are for connections.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 

@@ -101,7 +101,7 @@ pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> O
     Some(AgreementView {
         rows: rows.collect(),
         names: voters.iter().map(|(voter, _)| name(voter)).collect(),
-        note: (hidden > 0).then(|| format!("{hidden} more are not shown.")),
+        note: (hidden > 0).then(|| format!("{hidden} more participants are not shown.")),
     })
 }
 

@@ -1,4 +1,4 @@
-//! The disputes of the report, each with both sides and its rulings.
+//! The disputes of the report, each with its finding, its objection and its rulings.
 
 use serde::Serialize;
 

@@ -19,7 +19,7 @@ const UNFOLDED: usize = 60;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct FileView {
-    /// The path of the file. Empty for findings without a file.
+    /// The path of the file. The path is empty for findings without a file.
     path: String,
     name: String,
     count: String,
@@ -35,7 +35,7 @@ struct FindingView {
     level: &'static str,
     tone: &'static str,
     title: String,
-    /// The lines of the finding. Empty if the finding is about the whole file.
+    /// The lines of the finding. The text is empty if the finding is about the whole file.
     lines: String,
     state: StateView,
     group: &'static str,

@@ -174,7 +174,7 @@ struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
     asked: HashMap<&'a str, MarkView>,
-    /// The result for every file that is in none of the other fields.
+    /// The result for every file that the other fields do not contain.
     otherwise: MarkView,
 }
 

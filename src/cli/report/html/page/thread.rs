@@ -150,8 +150,8 @@ impl Threads {
         }
     }
 
-    /// Puts the positions of the reviewers at the beginning of the finding's thread. If the thread has no other
-    /// entries, the thread is created only for two or more positions.
+    /// Puts the positions of the reviewers at the beginning of the finding's thread. If the finding has no
+    /// thread, a single position does not create a thread.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
         let positions =

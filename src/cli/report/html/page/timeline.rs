@@ -67,8 +67,7 @@ struct CallRow {
 /// All times are in milliseconds.
 struct Axis {
     start: i64,
-    /// A pair for each shortened pause: the time at which the pause ends, and the duration that was removed from
-    /// the axis.
+    /// A pair for each shortened pause: the end of the pause, and the duration that was removed from the axis.
     cuts: Vec<(i64, i64)>,
     length: i64,
 }

@@ -183,8 +183,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
                 // The record can contain several results of the `review.verify` commands. The replay takes the
-                // latest results on the current tree or on an earlier tree. If no such results exist, the replay
-                // takes the first results on a later tree.
+                // latest results on the current tree or on an earlier tree. Without results on these trees, the
+                // replay takes the first results on a later tree.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.checks.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();

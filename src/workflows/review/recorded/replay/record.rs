@@ -1,5 +1,5 @@
-//! Reads from the record of a run what the replay takes over: the plan, the rulings that applied, and the results of the
-//! commands of `review.verify`.
+//! Reads the data for a replay from the record of a run: the plan, the rulings that applied, and the results of
+//! the commands of `review.verify`.
 
 use std::collections::BTreeMap;
 

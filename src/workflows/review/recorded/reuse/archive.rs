@@ -1,4 +1,4 @@
-//! Recorded answers, and what they say about the files of a review.
+//! The data types of recorded answers and of the files that the answers are about.
 
 use std::collections::BTreeMap;
 

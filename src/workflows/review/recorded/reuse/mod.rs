@@ -38,10 +38,10 @@ const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
 
-/// Computes the key of each reviewer. The key is a hash of the program with its version, arguments and
-/// environment, the files whose paths occur in the arguments, the model, the effort, the focus and the prompt
-/// template. The key of an embedded reviewer also covers the project's rules. A reviewer whose program is not
-/// installed gets no key. Fails if the template cannot be read.
+/// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
+/// environment), the files in the arguments, the model, the effort, the focus and the prompt template. The key
+/// of an embedded reviewer also covers the project's rules. A reviewer whose program is not installed gets no
+/// key. Fails if the template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,

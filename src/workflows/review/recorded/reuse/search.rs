@@ -138,8 +138,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the earlier
-    /// review that leaves the fewest lines to review again.
+    /// Finds an earlier review of the same content. Without such a review, finds the earlier review after which
+    /// the fewest lines have to be reviewed again.
     fn known(&mut self, shown: &ShownFile, compares: bool) -> Result<KnownAnswer, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
@@ -166,8 +166,7 @@ impl<'a> Finder<'a> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, KnownAnswer::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // The search ends as soon as an earlier review is found after which at most 20% of the lines have to
-            // be reviewed.
+            // The search ends as soon as at most 20% of the lines have to be reviewed again.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
