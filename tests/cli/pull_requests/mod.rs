@@ -4,6 +4,7 @@ mod attacks;
 mod double;
 mod github;
 mod openapi;
+mod policy;
 mod scene;
 
 use double::{AUTHOR, HostDouble, KillAt};
