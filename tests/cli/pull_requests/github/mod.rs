@@ -2,6 +2,7 @@
 
 mod action;
 mod adapter;
+mod described;
 mod graph;
 
 use std::sync::LazyLock;
@@ -89,6 +90,22 @@ pub(super) const PENDING: &str = "pending";
 /// The repository of the head commit. Null if it was deleted.
 pub(super) const HEAD_REPOSITORY: &str = "head_repository";
 
+pub(super) const MERGED: &str = "merged";
+
+pub(super) const DRAFT: &str = "draft";
+
+/// The maximum number of characters of a comment.
+const LONGEST: usize = 65_536;
+
+fn is_too_long(body: &Value) -> bool {
+    match body {
+        Value::String(text) => text.chars().count() > LONGEST,
+        Value::Array(items) => items.iter().any(is_too_long),
+        Value::Object(fields) => fields.values().any(is_too_long),
+        _ => false,
+    }
+}
+
 /// The author of the request. Null if the user was deleted.
 pub(super) const USER: &str = "user";
 
@@ -105,6 +122,9 @@ fn answer(state: &mut State, request: &Request) -> Answer {
         return not_found();
     };
     let parts: Vec<&str> = path.split('/').collect();
+    if is_too_long(&request.body) {
+        return Answer::message(422, "body is too long (maximum is 65536 characters)");
+    }
     if request.method == "POST" && parts.starts_with(&["pulls"]) && state.other.contains_key(PENDING) {
         let why = "User can only have one pending review per pull request";
         return Answer::new(422, json!({ "message": "Unprocessable Entity", "errors": [why] }));
@@ -186,7 +206,7 @@ fn pull(state: &State) -> Value {
     let user = state.other.get(USER).cloned().unwrap_or_else(|| json!({ "login": AUTHOR, "type": "User" }));
     json!({
         "number": 7, "html_url": "https://git.example.org/team/shop/pull/7", "title": state.title,
-        "user": user, "state": state.state, "merged": false, "draft": false,
+        "user": user, "state": state.state, "merged": state.other.contains_key(MERGED), "draft": state.other.contains_key(DRAFT),
         "base": { "sha": state.commit("refs/heads/main"), "ref": "main", "repo": repo },
         "head": { "sha": state.head(), "ref": state.branch, "repo": head_repo },
     })
