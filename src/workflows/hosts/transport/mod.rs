@@ -127,6 +127,21 @@ impl Transport {
         &self.api.host
     }
 
+    /// Whether the token is of a kind that can never publish comments.
+    pub fn is_read_only(&self) -> bool {
+        self.api.credential.as_ref().is_some_and(Credential::is_read_only)
+    }
+
+    /// Whether requests contain a token.
+    pub fn has_token(&self) -> bool {
+        self.api.credential.is_some()
+    }
+
+    /// An error that states that the host does not allow something.
+    pub fn forbidden(&self, why: &str) -> HostError {
+        HostError::Forbidden { host: self.api.host.clone(), why: self.clean(why) }
+    }
+
     /// Reads one answer. `path` begins with `/` and follows [`HostApi::base`], or is an address of the same origin.
     /// `what` completes "refuses the request to", such as `read the pull request`.
     pub fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, HostError> {

@@ -1,0 +1,219 @@
+//! GitLab, by version 4 of its REST API. Comments on whole files need GitLab 16.4; an older server shows them without a
+//! file.
+//!
+//! GitLab creates one thread a request. So the batch is one comment, and a call that is interrupted leaves no
+//! half of a batch behind.
+//!
+//! The token of a CI job can read merge requests, but cannot publish comments and has no user.
+
+mod answers;
+mod conversation;
+mod position;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use super::address::RequestAddress;
+use super::model::{
+    ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission,
+    PullRequest, Thread,
+};
+use super::transport::Transport;
+use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
+
+/// The maximum number of files that Glee reads, and of discussions.
+const FILES: usize = 10_000;
+const DISCUSSIONS: usize = 20_000;
+
+/// The name of the commit status.
+const CHECK: &str = "glee";
+
+/// The maximum number of characters of a commit status.
+const DESCRIPTION: usize = 255;
+
+pub(crate) struct GitLab {
+    transport: Transport,
+    address: RequestAddress,
+    /// The permissions of users, by id.
+    permissions: RefCell<BTreeMap<u64, Permission>>,
+    /// The id of the token's user, after it was read. `None` inside if the token has no user.
+    user: RefCell<Option<Option<u64>>>,
+    /// The files of the diff to a head commit.
+    diff: RefCell<Option<(String, Vec<DiffFile>)>>,
+}
+
+impl GitLab {
+    pub(crate) fn new(transport: Transport, address: RequestAddress) -> Self {
+        Self {
+            transport,
+            address,
+            permissions: RefCell::default(),
+            user: RefCell::default(),
+            diff: RefCell::default(),
+        }
+    }
+
+    fn project(&self) -> String {
+        let path = format!("{}/{}", self.address.owner, self.address.repository);
+        format!("/projects/{}", encoded(&path))
+    }
+
+    fn merge_request(&self) -> String {
+        format!("{}/merge_requests/{}", self.project(), self.address.number)
+    }
+
+    /// Fails if the token can never publish anything.
+    fn require_writer(&self) -> Result<(), HostError> {
+        if self.transport.is_read_only() {
+            return Err(self.transport.forbidden(
+                "the token of a CI job cannot publish comments; set GITLAB_TOKEN to a project access token with the \
+                 scope `api`",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The id of the token's user. `None` without a token, and for the token of a CI job.
+    fn user(&self) -> Result<Option<u64>, HostError> {
+        if let Some(known) = *self.user.borrow() {
+            return Ok(known);
+        }
+        let user = if self.transport.has_token() && !self.transport.is_read_only() {
+            Some(self.transport.get::<GitLabUser>("/user", "read the user of the token")?.id)
+        } else {
+            None
+        };
+        self.user.replace(Some(user));
+        Ok(user)
+    }
+
+    fn read_diff(&self, request: &PullRequest) -> Result<Vec<DiffFile>, HostError> {
+        let path = format!("{}/diffs?per_page=100", self.merge_request());
+        let files: Vec<DiffAnswer> = self.transport.get_all(&path, FILES, "read the changed files")?;
+        let files: Vec<DiffFile> = files.into_iter().map(DiffAnswer::into_file).collect();
+        self.diff.replace(Some((request.head.id.clone(), files.clone())));
+        Ok(files)
+    }
+
+    /// The changed file with a path. `None` if the merge request does not change the file.
+    fn changed(&self, request: &PullRequest, path: &str) -> Result<Option<DiffFile>, HostError> {
+        let is_known = self.diff.borrow().as_ref().is_some_and(|(head, _)| *head == request.head.id);
+        if !is_known {
+            self.read_diff(request)?;
+        }
+        let known = self.diff.borrow();
+        let files = known.as_ref().map(|(_, files)| files.as_slice()).unwrap_or_default();
+        Ok(files.iter().find(|file| file.new_path == path).cloned())
+    }
+
+    fn start_thread(&self, request: &PullRequest, comment: &NewComment) -> Result<(), HostError> {
+        let what = "comment on the merge request";
+        let file = self.changed(request, &comment.path)?;
+        let file = file.ok_or_else(|| self.transport.refused(what, "the file is not in the diff"))?;
+        let position = position::of(request, &file, comment)
+            .ok_or_else(|| self.transport.refused(what, "the line is not in the diff"))?;
+        let path = format!("{}/discussions", self.merge_request());
+        let body = json!({ "body": position::body(comment), "position": position });
+        match self.transport.create::<IgnoredAny>(&path, &body, what) {
+            // Servers before 16.4 do not know positions without a line.
+            Err(HostError::Refused { why, .. }) if comment.line.is_none() && why.contains("position") => {
+                let body = json!({ "body": comment.body });
+                self.transport.create::<IgnoredAny>(&path, &body, what).map(drop)
+            }
+            done => done.map(drop),
+        }
+    }
+}
+
+impl Host for GitLab {
+    fn kind(&self) -> HostKind {
+        HostKind::GitLab
+    }
+
+    fn request(&self) -> Result<PullRequest, HostError> {
+        let what = "read the merge request";
+        let answer: MergeRequestAnswer = self.transport.get(&self.merge_request(), what)?;
+        let project: ProjectAnswer = self.transport.get(&self.project(), "read the project")?;
+        answer.into_request(project).map_err(|why| self.transport.unexpected(what, why))
+    }
+
+    fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {
+        Ok(self.read_diff(request)?.iter().map(DiffFile::changed).collect())
+    }
+
+    fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
+        self.read_conversation(request)
+    }
+
+    fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError> {
+        self.require_writer()?;
+        comments.iter().try_for_each(|comment| self.start_thread(request, comment))
+    }
+
+    fn batch(&self) -> usize {
+        1
+    }
+
+    fn reply(&self, _request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {
+        self.require_writer()?;
+        let path = format!("{}/discussions/{}/notes", self.merge_request(), encoded(&thread.id.0));
+        self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), "reply in a thread").map(drop)
+    }
+
+    /// Returns false if the token is not allowed to resolve threads.
+    fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
+        self.require_writer()?;
+        let path = format!("{}/discussions/{}", self.merge_request(), encoded(&thread.id.0));
+        let body = json!({ "resolved": is_resolved });
+        match self.transport.put::<IgnoredAny>(&path, &body, "change a thread") {
+            Ok(_) => Ok(true),
+            Err(HostError::Forbidden { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn summarise(&self, _request: &PullRequest, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
+        self.require_writer()?;
+        let (content, what) = (json!({ "body": body }), "write the summary");
+        let notes = format!("{}/notes", self.merge_request());
+        match existing {
+            Some(note) => {
+                self.transport.put::<IgnoredAny>(&format!("{notes}/{}", encoded(&note.0)), &content, what).map(drop)
+            }
+            None => self.transport.create::<IgnoredAny>(&notes, &content, what).map(drop),
+        }
+    }
+
+    /// Creates a commit status. Statuses have no neutral state, so a neutral check is a success whose description
+    /// states the result.
+    fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
+        self.require_writer()?;
+        let state = if check.state == CheckState::Failure { "failed" } else { "success" };
+        let mut body: Value = json!({
+            "state": state,
+            "name": CHECK,
+            "target_url": request.link,
+            "description": check.title.chars().take(DESCRIPTION).collect::<String>(),
+        });
+        // Without a ref, GitLab looks for a branch that contains the commit. A fork's commit is on no branch.
+        body["ref"] =
+            if request.is_fork { json!(request.head_ref) } else { json!(request.head.branch.as_written()) };
+        let path = format!("{}/statuses/{}", self.project(), encoded(&request.head.id));
+        self.transport.query::<IgnoredAny>(&path, &body, "write the commit status").map(drop)
+    }
+}
+
+/// Text as one part of a path.
+fn encoded(text: &str) -> String {
+    let mut found = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => found.push(char::from(byte)),
+            byte => found.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    found
+}
