@@ -52,12 +52,22 @@ pub(crate) fn indented(text: &str) -> String {
     text.replace('\n', "\n  ").replace("\n  \n", "\n\n")
 }
 
-/// A block of code. Its fence is longer than any row of backticks in the text.
+/// A block of code. Its fence is longer than any row of backticks in the text. A line that a forge could execute as a
+/// command gets a space in front.
 pub(crate) fn fenced(text: &str) -> String {
-    fenced_as("", text)
+    let lines: Vec<String> =
+        text.split('\n').map(|line| if is_command(line) { format!(" {line}") } else { line.to_owned() }).collect();
+    fenced_as("", &lines.join("\n"))
 }
 
-/// A block of code in a language, such as `suggestion`.
+/// Whether GitLab, or a bot of another forge, could execute the line as a command, such as `/approve`. GitLab does not parse
+/// Markdown to find commands: it recognises the end of a block of code by three backticks, whatever its fence.
+pub(crate) fn is_command(line: &str) -> bool {
+    line.strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// A block of code in a language, such as `suggestion`. The text stays as it is, so no line of it is allowed to be a
+/// command ([`is_command`]).
 pub(crate) fn fenced_as(language: &str, text: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")

@@ -10,7 +10,7 @@ use crate::workflows::hosts::model::{Account, ChangedFile, Commit, PullRequest, 
 #[derive(Debug, Deserialize)]
 pub(crate) struct MergeRequestAnswer {
     iid: u64,
-    web_url: String,
+    pub(crate) web_url: String,
     title: Untrusted,
     author: Option<GitLabUser>,
     state: String,
@@ -34,7 +34,7 @@ struct DiffRefs {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ProjectAnswer {
-    http_url_to_repo: String,
+    pub(crate) http_url_to_repo: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -52,8 +52,7 @@ pub(crate) struct DiffAnswer {
     #[serde(default)]
     deleted_file: bool,
     /// The hunks. Empty for binary files, and for files that are collapsed or too large.
-    #[serde(default)]
-    diff: String,
+    diff: Option<String>,
 }
 
 /// A changed file, and the data that the positions of comments contain.
@@ -107,15 +106,35 @@ pub(crate) struct MemberAnswer {
     pub(crate) access_level: u32,
 }
 
+/// A pipeline of the merge request.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PipelineAnswer {
+    pub(crate) id: u64,
+    pub(crate) project_id: Option<u64>,
+    pub(crate) sha: String,
+    #[serde(rename = "ref")]
+    pub(crate) name: Untrusted,
+}
+
 impl MergeRequestAnswer {
-    /// Fails if GitLab has not computed the diff yet.
-    pub(crate) fn into_request(self, project: ProjectAnswer) -> Result<PullRequest, &'static str> {
-        let refs = self.diff_refs.and_then(|refs| Some((refs.base_sha?, refs.start_sha?, refs.head_sha?)));
-        let (base, start, head) =
-            refs.ok_or("the host has not computed the diff yet; run the command again in a minute")?;
+    /// Whether GitLab has computed the diff. After a push, this happens in the background.
+    pub(crate) fn is_prepared(&self) -> bool {
+        self.refs().is_some()
+    }
+
+    fn refs(&self) -> Option<(&str, &str, &str)> {
+        let DiffRefs { base_sha, start_sha, head_sha } = self.diff_refs.as_ref()?;
+        Some((base_sha.as_deref()?, start_sha.as_deref()?, head_sha.as_deref()?))
+    }
+
+    /// Fails if GitLab has not computed the diff yet. `repository` is the address of the project's repository.
+    pub(crate) fn into_request(self, repository: String) -> Result<PullRequest, &'static str> {
+        let refs = self.refs().map(|(base, start, head)| (base.to_owned(), start.to_owned(), head.to_owned()));
+        let (base, start, head) = refs.ok_or("the host has not computed the diff yet")?;
         let state = match self.state.as_str() {
             "opened" => RequestState::Open,
-            "merged" => RequestState::Merged,
+            // A locked request is being merged.
+            "merged" | "locked" => RequestState::Merged,
             _ => RequestState::Closed,
         };
         Ok(PullRequest {
@@ -129,7 +148,7 @@ impl MergeRequestAnswer {
             base: Commit { id: start, branch: self.target_branch },
             head: Commit { id: head, branch: self.source_branch },
             merge_base: Some(base),
-            repository: project.http_url_to_repo,
+            repository,
             head_ref: format!("refs/merge-requests/{}/head", self.iid),
         })
     }
@@ -138,7 +157,8 @@ impl MergeRequestAnswer {
 impl DiffAnswer {
     pub(crate) fn into_file(self) -> DiffFile {
         // The new version of a deleted file has no lines.
-        let lines = if self.deleted_file { DiffLines::default() } else { DiffLines::of(&self.diff) };
+        let hunks = self.diff.filter(|_| !self.deleted_file).unwrap_or_default();
+        let lines = DiffLines::of(&hunks);
         DiffFile { old_path: self.old_path, new_path: self.new_path, is_renamed: self.renamed_file, lines }
     }
 }

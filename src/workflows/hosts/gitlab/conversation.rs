@@ -12,7 +12,8 @@ const MAINTAINER: u32 = 40;
 
 impl GitLab {
     pub(crate) fn read_conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
-        let user = self.user()?;
+        // Without a user, no comment is Glee's own, so no comment has an effect.
+        let Some(user) = self.user()? else { return Ok(Conversation::default()) };
         let path = format!("{}/discussions?per_page=100", self.merge_request());
         let discussions: Vec<DiscussionAnswer> =
             self.transport.get_all(&path, DISCUSSIONS, "read the conversation")?;
@@ -46,7 +47,7 @@ impl GitLab {
     }
 
     /// The permission is read only in threads of the token's user, because no other permission has an effect.
-    fn comment_of(&self, note: NoteAnswer, user: Option<u64>, is_own_thread: bool) -> Result<Comment, HostError> {
+    fn comment_of(&self, note: NoteAnswer, user: u64, is_own_thread: bool) -> Result<Comment, HostError> {
         let is_own = is_own(&note, user);
         let permission = match &note.author {
             Some(author) if is_own_thread && !is_own => self.permission(author)?,
@@ -81,6 +82,6 @@ impl GitLab {
     }
 }
 
-fn is_own(note: &NoteAnswer, user: Option<u64>) -> bool {
-    user.is_some() && note.author.as_ref().map(|author| author.id) == user
+fn is_own(note: &NoteAnswer, user: u64) -> bool {
+    note.author.as_ref().is_some_and(|author| author.id == user)
 }

@@ -4,22 +4,27 @@
 //! GitLab creates one thread a request. So the batch is one comment, and a call that is interrupted leaves no
 //! half of a batch behind.
 //!
-//! The token of a CI job can read merge requests, but cannot publish comments and has no user.
+//! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. It can read neither the project nor
+//! the diff nor discussions, and publishes nothing.
 
 mod answers;
 mod conversation;
 mod position;
+mod status;
+#[cfg(test)]
+mod tests;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::address::RequestAddress;
 use super::model::{
-    ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission,
-    PullRequest, Thread,
+    ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission, PullRequest,
+    Thread,
 };
 use super::transport::Transport;
 use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
@@ -28,11 +33,8 @@ use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswe
 const FILES: usize = 10_000;
 const DISCUSSIONS: usize = 20_000;
 
-/// The name of the commit status.
-const CHECK: &str = "glee";
-
-/// The maximum number of characters of a commit status.
-const DESCRIPTION: usize = 255;
+/// The waits for the diff of a merge request, in seconds.
+const UNTIL_PREPARED: [u64; 4] = [1, 2, 4, 8];
 
 pub(crate) struct GitLab {
     transport: Transport,
@@ -63,6 +65,18 @@ impl GitLab {
 
     fn merge_request(&self) -> String {
         format!("{}/merge_requests/{}", self.project(), self.address.number)
+    }
+
+    /// The address of the repository. `link` is the address of the merge request's page.
+    fn repository(&self, link: &str) -> Result<String, HostError> {
+        let what = "read the project";
+        if !self.transport.is_read_only() {
+            return Ok(self.transport.get::<ProjectAnswer>(&self.project(), what)?.http_url_to_repo);
+        }
+        let project = link.split_once("/-/merge_requests/").map(|(project, _)| project);
+        let project =
+            project.ok_or_else(|| self.transport.unexpected(what, "the address of the page is unknown"))?;
+        Ok(format!("{project}.git"))
     }
 
     /// Fails if the token can never publish anything.
@@ -135,12 +149,24 @@ impl Host for GitLab {
 
     fn request(&self) -> Result<PullRequest, HostError> {
         let what = "read the merge request";
-        let answer: MergeRequestAnswer = self.transport.get(&self.merge_request(), what)?;
-        let project: ProjectAnswer = self.transport.get(&self.project(), "read the project")?;
-        answer.into_request(project).map_err(|why| self.transport.unexpected(what, why))
+        let read = || self.transport.get::<MergeRequestAnswer>(&self.merge_request(), what);
+        let mut answer = read()?;
+        for seconds in UNTIL_PREPARED {
+            if answer.is_prepared() || !self.transport.pause(Duration::from_secs(seconds)) {
+                break;
+            }
+            answer = read()?;
+        }
+        let repository = self.repository(&answer.web_url)?;
+        answer.into_request(repository).map_err(|why| self.transport.unexpected(what, why))
     }
 
+    /// Returns no files if the token is not allowed to read the diff. Then no comment can be placed, and the
+    /// publication fails with [`HostError::Forbidden`] at its first request.
     fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {
+        if self.transport.is_read_only() {
+            return Ok(Vec::new());
+        }
         Ok(self.read_diff(request)?.iter().map(DiffFile::changed).collect())
     }
 
@@ -187,22 +213,9 @@ impl Host for GitLab {
         }
     }
 
-    /// Creates a commit status. Statuses have no neutral state, so a neutral check is a success whose description
-    /// states the result.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         self.require_writer()?;
-        let state = if check.state == CheckState::Failure { "failed" } else { "success" };
-        let mut body: Value = json!({
-            "state": state,
-            "name": CHECK,
-            "target_url": request.link,
-            "description": check.title.chars().take(DESCRIPTION).collect::<String>(),
-        });
-        // Without a ref, GitLab looks for a branch that contains the commit. A fork's commit is on no branch.
-        body["ref"] =
-            if request.is_fork { json!(request.head_ref) } else { json!(request.head.branch.as_written()) };
-        let path = format!("{}/statuses/{}", self.project(), encoded(&request.head.id));
-        self.transport.query::<IgnoredAny>(&path, &body, "write the commit status").map(drop)
+        self.write_status(request, check)
     }
 }
 

@@ -256,6 +256,12 @@ impl Transport {
         network::reply(result)
     }
 
+    /// Waits for a state of the host that is temporary. Returns false without waiting if the total time of waiting would
+    /// exceed the maximum.
+    pub fn pause(&self, duration: Duration) -> bool {
+        self.wait(duration)
+    }
+
     /// Waits until the minimum time since the last creation has passed. This time does not count as waiting at
     /// limits.
     fn space(&self) {
