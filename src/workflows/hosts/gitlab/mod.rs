@@ -34,7 +34,7 @@ const FILES: usize = 10_000;
 const DISCUSSIONS: usize = 20_000;
 
 /// The waits for the diff of a merge request, in seconds.
-const UNTIL_PREPARED: [u64; 4] = [1, 2, 4, 8];
+const UNTIL_PREPARED: [u64; 3] = [1, 2, 4];
 
 pub(crate) struct GitLab {
     transport: Transport,

@@ -37,7 +37,7 @@ impl GitLab {
     /// result. Writes nothing if the head commit is only in a fork whose pipelines the token is not allowed to
     /// change, or only in a pipeline of merged results.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
-        let listed = format!("{}/pipelines?per_page=100", self.merge_request());
+        let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = self.transport.get(&listed, "read the pipelines")?;
         let Some(place) = place(request, &pipelines) else { return Ok(()) };
         let project = place.project.map_or_else(|| self.project(), |id| format!("/projects/{id}"));
