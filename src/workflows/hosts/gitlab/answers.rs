@@ -188,10 +188,12 @@ impl NoteAnswer {
     }
 }
 
-/// The users of access tokens of projects and groups have names such as `project_12_bot_3f9a`.
+/// The users of access tokens of projects and groups have names such as `project_12_bot_3f9a`, and service accounts have
+/// names such as `service_account_3f9a` unless an administrator chose another name.
 pub(crate) fn account(user: Option<&GitLabUser>) -> Account {
     let login = user.map(|user| user.username.clone()).unwrap_or_default();
     let rest = login.strip_prefix("project_").or_else(|| login.strip_prefix("group_"));
-    let is_bot = rest.and_then(|rest| rest.split_once("_bot")).is_some_and(|(id, _)| id.parse::<u64>().is_ok());
-    Account { login, is_bot }
+    let is_of_token =
+        rest.and_then(|rest| rest.split_once("_bot")).is_some_and(|(id, _)| id.parse::<u64>().is_ok());
+    Account { is_bot: is_of_token || login.starts_with("service_account_"), login }
 }

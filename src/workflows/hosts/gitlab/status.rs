@@ -34,11 +34,16 @@ pub(super) struct StatusPlace {
 
 impl GitLab {
     /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description states the
-    /// result. Writes nothing if the head commit is only in a fork whose pipelines the token is not allowed to
-    /// change, or only in a pipeline of merged results.
+    /// result. Writes nothing if the project has no pipelines, if the head commit is only in a fork whose pipelines the
+    /// token is not allowed to change, or only in a pipeline of merged results.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());
-        let pipelines: Vec<PipelineAnswer> = self.transport.get(&listed, "read the pipelines")?;
+        let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
+            Ok(pipelines) => pipelines,
+            // The project has no pipelines, and no statuses.
+            Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
         let Some(place) = place(request, &pipelines) else { return Ok(()) };
         let project = place.project.map_or_else(|| self.project(), |id| format!("/projects/{id}"));
         let path = format!("{project}/statuses/{}", encoded(&request.head.id));

@@ -137,6 +137,7 @@ fn a_note_is_edited_if_it_was_updated_later_for_another_reason_than_resolving(
 #[case("project_12_bot_3f9a", true)]
 #[case("group_7_bot", true)]
 #[case("project_12_bot1", true)]
+#[case("service_account_group_345_6018816a", true)]
 #[case("project_x_bot", false)]
 #[case("projectbot", false)]
 #[case("ghost", false)]

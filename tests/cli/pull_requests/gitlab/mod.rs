@@ -2,6 +2,7 @@
 
 mod notes;
 mod position;
+mod template;
 mod tests;
 
 use std::sync::LazyLock;
@@ -21,7 +22,7 @@ const REST: &str = "/api/v4";
 
 /// GitLab's API as JSON; its field `info` states the source.
 static DESCRIPTION: LazyLock<Description> =
-    LazyLock::new(|| Description::parse(include_str!("../openapi/gitlab.json")));
+    LazyLock::new(|| Description::parse(include_str!("../descriptions/gitlab.json")));
 
 impl HostDouble for GitLab {
     fn name(&self) -> &'static str {
@@ -105,6 +106,9 @@ fn answer(state: &mut State, request: &Request) -> Answer {
             let files: Vec<Value> = state.files().into_iter().map(|file| diff(state, file)).collect();
             request.page(&files, "per_page", 20, 100, &state.address)
         }
+        ("GET", ["merge_requests", "7", "pipelines"]) if state.other.contains_key("without pipelines") => {
+            Answer::message(403, "403 Forbidden")
+        }
         ("GET", ["merge_requests", "7", "pipelines"]) => {
             request.page(&pipelines(state), "per_page", 20, 100, &state.address)
         }
@@ -159,6 +163,9 @@ fn pipelines(state: &State) -> Vec<Value> {
 }
 
 fn status(state: &mut State, sha: &str, request: &Request) -> Answer {
+    if state.other.contains_key("reporter") || state.other.contains_key("without pipelines") {
+        return Answer::message(403, "403 Forbidden");
+    }
     if state.other.remove("busy").is_some() {
         return Answer::message(409, "409 Conflict - Another update to this commit status is in progress");
     }

@@ -105,6 +105,8 @@ fn a_token_that_is_not_allowed_to_resolve_threads_publishes_the_rest() {
     let lines = scene.conversation();
     let at = lines.iter().position(|line| line == "c.py open").expect("the thread stays open");
     assert!(lines[at + 1..].iter().any(|line| line.contains("Fixed in")), "{lines:#?}");
+    let output = scene.publish();
+    assert!(output.stderr.contains("nothing more is published"), "the status is refused: {output}");
 }
 
 #[test]
@@ -130,6 +132,17 @@ fn the_status_belongs_to_a_pipeline_of_the_head_commit() {
     set(&scene, "source", json!(4));
     published(&scene);
     assert!(scene.double.state().checks.is_empty(), "the commit of a fork is on no branch of the project");
+}
+
+#[test]
+fn a_project_without_pipelines_has_no_status() {
+    let scene = Scene::new(&GitLab);
+    step(&scene, 1);
+    set(&scene, "without pipelines", json!(true));
+    published(&scene);
+    assert!(scene.publish().stdout.contains("Published on"));
+    let state = scene.double.state();
+    assert_eq!((state.threads.len(), state.checks.len()), (2, 0));
 }
 
 #[test]
