@@ -81,7 +81,6 @@ pub(crate) struct NoteAnswer {
     pub(crate) author: Option<GitLabUser>,
     pub(crate) created_at: Timestamp,
     updated_at: Option<Timestamp>,
-    last_edited_at: Option<Timestamp>,
     /// Whether GitLab wrote the comment, for example about a new commit.
     #[serde(default)]
     pub(crate) system: bool,
@@ -89,7 +88,6 @@ pub(crate) struct NoteAnswer {
     pub(crate) resolvable: bool,
     #[serde(default)]
     pub(crate) resolved: bool,
-    resolved_at: Option<Timestamp>,
     pub(crate) position: Option<PositionAnswer>,
 }
 
@@ -175,16 +173,12 @@ impl DiffFile {
 }
 
 impl NoteAnswer {
-    /// Whether the text was changed. GitLab's REST API states this only by the time of the last update, which also
-    /// changes if a single comment is resolved.
+    /// Whether the text was changed at least a second after the comment was created. GitLab states this only by the time of
+    /// the last update. Pushes, and changes of a discussion's state, do not change this time. If somebody resolves a
+    /// single comment by the API, the comment counts as edited: maintainers are able to edit comments of others, and
+    /// could hide the edit in this way.
     pub(crate) fn is_edited(&self) -> bool {
-        let second = SignedDuration::from_secs(1);
-        let is_later = |time: Timestamp, than: Timestamp| time.duration_since(than) >= second;
-        let was_updated = self.updated_at.is_some_and(|updated| {
-            let by_resolving = self.resolved_at.is_some_and(|at| !is_later(updated, at) && !is_later(at, updated));
-            is_later(updated, self.created_at) && !by_resolving
-        });
-        self.last_edited_at.is_some() || was_updated
+        self.updated_at.is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))
     }
 }
 

@@ -26,6 +26,7 @@ use super::model::{
     ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission, PullRequest,
     Thread,
 };
+use super::origin::path_part;
 use super::transport::Transport;
 use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
 
@@ -60,7 +61,7 @@ impl GitLab {
 
     fn project(&self) -> String {
         let path = format!("{}/{}", self.address.owner, self.address.repository);
-        format!("/projects/{}", encoded(&path))
+        format!("/projects/{}", path_part(&path))
     }
 
     fn merge_request(&self) -> String {
@@ -185,14 +186,14 @@ impl Host for GitLab {
 
     fn reply(&self, _request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {
         self.require_writer()?;
-        let path = format!("{}/discussions/{}/notes", self.merge_request(), encoded(&thread.id.0));
+        let path = format!("{}/discussions/{}/notes", self.merge_request(), path_part(&thread.id.0));
         self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), "reply in a thread").map(drop)
     }
 
     /// Returns false if the token is not allowed to resolve threads.
     fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         self.require_writer()?;
-        let path = format!("{}/discussions/{}", self.merge_request(), encoded(&thread.id.0));
+        let path = format!("{}/discussions/{}", self.merge_request(), path_part(&thread.id.0));
         let body = json!({ "resolved": is_resolved });
         match self.transport.put::<IgnoredAny>(&path, &body, "change a thread") {
             Ok(_) => Ok(true),
@@ -206,9 +207,10 @@ impl Host for GitLab {
         let (content, what) = (json!({ "body": body }), "write the summary");
         let notes = format!("{}/notes", self.merge_request());
         match existing {
-            Some(note) => {
-                self.transport.put::<IgnoredAny>(&format!("{notes}/{}", encoded(&note.0)), &content, what).map(drop)
-            }
+            Some(note) => self
+                .transport
+                .put::<IgnoredAny>(&format!("{notes}/{}", path_part(&note.0)), &content, what)
+                .map(drop),
             None => self.transport.create::<IgnoredAny>(&notes, &content, what).map(drop),
         }
     }
@@ -217,16 +219,4 @@ impl Host for GitLab {
         self.require_writer()?;
         self.write_status(request, check)
     }
-}
-
-/// Text as one part of a path.
-fn encoded(text: &str) -> String {
-    let mut found = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => found.push(char::from(byte)),
-            byte => found.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    found
 }

@@ -10,9 +10,10 @@ use std::time::Duration;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use super::GitLab;
 use super::answers::PipelineAnswer;
-use super::{GitLab, encoded};
 use crate::workflows::hosts::model::{Check, CheckState, HostError, PullRequest};
+use crate::workflows::hosts::origin::path_part;
 
 /// The name of the commit status.
 const CHECK: &str = "glee";
@@ -46,7 +47,7 @@ impl GitLab {
         };
         let Some(place) = place(request, &pipelines) else { return Ok(()) };
         let project = place.project.map_or_else(|| self.project(), |id| format!("/projects/{id}"));
-        let path = format!("{project}/statuses/{}", encoded(&request.head.id));
+        let path = format!("{project}/statuses/{}", path_part(&request.head.id));
         let body = form(request, check, &place);
         for seconds in UNTIL_FREE {
             match self.send_status(&path, &body) {
