@@ -52,12 +52,22 @@ pub(crate) fn indented(text: &str) -> String {
     text.replace('\n', "\n  ").replace("\n  \n", "\n\n")
 }
 
-/// Formats a text as a block of code. The fence is longer than any row of backticks in the text.
+/// Formats a text as a block of code. The fence is longer than any row of backticks in the text. A line that a
+/// host could execute as a command gets a leading blank.
 pub(crate) fn fenced(text: &str) -> String {
-    fenced_as("", text)
+    let lines: Vec<String> =
+        text.split('\n').map(|line| if is_command(line) { format!(" {line}") } else { line.to_owned() }).collect();
+    fenced_as("", &lines.join("\n"))
 }
 
-/// Formats a text as a block of code in a language, such as `suggestion`.
+/// Whether GitLab, or a bot of another host, could execute the line as a command, such as `/approve`. GitLab finds
+/// commands without parsing Markdown: three backticks end a block of code for it, whatever the fence of the block.
+pub(crate) fn is_command(line: &str) -> bool {
+    line.strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Formats a text as a block of code in a language, such as `suggestion`. The text stays as it is, so the caller
+/// has to refuse texts with a [command](is_command).
 pub(crate) fn fenced_as(language: &str, text: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::address::{RequestAddress, Variables};
 use super::credentials;
 use super::github::{self, GitHub};
+use super::gitlab::GitLab;
 use super::model::{Host, HostError, HostKind};
 use super::origin::is_loopback;
 use super::transport::{HostApi, SystemClock, Transport};
@@ -34,6 +35,7 @@ pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Resu
     let transport = Transport::new(api, Box::new(SystemClock))?;
     match address.kind {
         HostKind::GitHub => Ok(Box::new(GitHub::new(transport, address))),
-        HostKind::GitLab | HostKind::Gitea => Err(transport.refused("connect", "the host is not supported yet")),
+        HostKind::GitLab => Ok(Box::new(GitLab::new(transport, address))),
+        HostKind::Gitea => Err(transport.refused("connect", "the host is not supported yet")),
     }
 }

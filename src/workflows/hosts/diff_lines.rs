@@ -1,6 +1,6 @@
 //! The lines of a unified diff on which hosts accept comments.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The numbers of lines in the new version of a file, counted from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -9,19 +9,21 @@ pub(crate) struct DiffLines {
     pub(crate) shown: BTreeSet<u32>,
     /// The lines that the change adds.
     pub(crate) added: BTreeSet<u32>,
+    /// The numbers of the context lines in the old version, by their numbers in the new version.
+    pub(crate) context: BTreeMap<u32, u32>,
 }
 
 impl DiffLines {
     /// Reads the hunks of one file. Lines before the first hunk are ignored.
     pub(crate) fn of(hunks: &str) -> Self {
         let mut found = Self::default();
-        // `next` is the number of the next line in the new file. `old` and `new` count the lines of the hunk that are
-        // not read yet.
-        let (mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32);
+        // `before` and `next` are the numbers of the next line in the old and the new file. `old` and `new` count the
+        // lines of the hunk that are not read yet.
+        let (mut before, mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32, 0_u32);
         for line in hunks.lines() {
             if old == 0 && new == 0 {
                 if let Some(hunk) = header(line) {
-                    (old, next, new) = hunk;
+                    ((before, old), (next, new)) = hunk;
                 }
                 continue;
             }
@@ -31,12 +33,14 @@ impl DiffLines {
                     found.shown.insert(next);
                     (next, new) = (next.saturating_add(1), new.saturating_sub(1));
                 }
-                Some(b'-') => old = old.saturating_sub(1),
+                Some(b'-') => (before, old) = (before.saturating_add(1), old.saturating_sub(1)),
                 // `\ No newline at end of file` belongs to the line before it.
                 Some(b'\\') => {}
                 _ => {
                     found.shown.insert(next);
-                    (next, new, old) = (next.saturating_add(1), new.saturating_sub(1), old.saturating_sub(1));
+                    found.context.insert(next, before);
+                    (next, new) = (next.saturating_add(1), new.saturating_sub(1));
+                    (before, old) = (before.saturating_add(1), old.saturating_sub(1));
                 }
             }
         }
@@ -44,12 +48,12 @@ impl DiffLines {
     }
 }
 
-/// Returns the count of old lines, the first new line, and the count of new lines of `@@ -1,2 +3,4 @@`.
-fn header(line: &str) -> Option<(u32, u32, u32)> {
+/// Returns the first line and the number of lines of the old and the new version in `@@ -1,2 +3,4 @@`.
+fn header(line: &str) -> Option<((u32, u32), (u32, u32))> {
     let mut words = line.strip_prefix("@@ -")?.split(' ');
-    let (_, old) = range(words.next()?)?;
-    let (first, new) = range(words.next()?.strip_prefix('+')?)?;
-    Some((old, first, new))
+    let old = range(words.next()?)?;
+    let new = range(words.next()?.strip_prefix('+')?)?;
+    Some((old, new))
 }
 
 fn range(text: &str) -> Option<(u32, u32)> {
@@ -69,6 +73,7 @@ mod tests {
         let found = DiffLines::of(hunks);
         assert_eq!(found.shown, BTreeSet::from([1, 2, 3, 4, 11]));
         assert_eq!(found.added, BTreeSet::from([2, 3, 11]));
+        assert_eq!(found.context, BTreeMap::from([(1, 1), (4, 3)]));
         assert_eq!(DiffLines::of("@@ -0,0 +1,2 @@\n+a\n+@@ -1 +1 @@\n").added, BTreeSet::from([1, 2]));
         assert_eq!(DiffLines::of("@@ -1,2 +0,0 @@\n-a\n-b\n"), DiffLines::default());
         assert_eq!(DiffLines::of("Binary files differ\n"), DiffLines::default());

@@ -10,6 +10,7 @@ mod connection;
 pub mod credentials;
 mod diff_lines;
 mod github;
+mod gitlab;
 pub mod model;
 mod origin;
 pub mod transport;

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use crate::agents::builtin::exact_fix;
 use crate::domain::SettledFinding;
 use crate::protocol::secrets::redact;
-use crate::protocol::text::printable;
+use crate::protocol::text::{markup, printable};
 use crate::workflows::hosts::ChangedFile;
 use crate::workflows::pull_request::input::RequestReview;
 
@@ -61,6 +61,7 @@ fn fix(
 ) -> Option<(RangeInclusive<u32>, String)> {
     let text = (review.text_of)(&file.path)?;
     let (lines, fix) = exact_fix(&file.path, &text, &settled.finding.raw)?;
-    let is_plain = redact(&fix) == fix && printable::block(&fix) == fix;
+    let has_command = fix.lines().any(markup::is_command);
+    let is_plain = redact(&fix) == fix && printable::block(&fix) == fix && !has_command;
     (is_plain && is_in_diff(file, &lines)).then_some((lines, fix))
 }

@@ -61,7 +61,9 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     publication.threads = threads.iter().flat_map(|thread| statements::due(review, thread, &replies)).collect();
     let body = text::with_markers(&summary, &[marker::summary()]);
     let is_summary = |comment: &&Comment| marker::marks(comment).is_some_and(|marks| marks.is_summary);
-    let existing = review.conversation.comments.iter().find(is_summary);
+    // On GitLab, a reply to the summary converts the summary to the first comment of a thread.
+    let replied = review.conversation.threads.iter().filter_map(|thread| thread.comments.first());
+    let existing = review.conversation.comments.iter().chain(replied).find(is_summary);
     // Hosts can change line breaks and white space at the end.
     let is_same = |old: &Comment| old.body.as_written().replace("\r\n", "\n").trim_end() == body;
     if !existing.is_some_and(is_same) {

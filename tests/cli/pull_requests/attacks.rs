@@ -4,6 +4,7 @@ use rstest::rstest;
 
 use super::double::{AUTHOR, HostDouble};
 use super::github::GitHub;
+use super::gitlab::GitLab;
 use super::scene::{PUBLISH, Scene};
 use super::{code, step};
 
@@ -40,6 +41,7 @@ const TEXTS: [&str; 25] = [
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     let pwned = "touch \"$HOME/pwned\"";
@@ -93,14 +95,18 @@ fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing(#[case] host: &'sta
 }
 
 #[rstest]
-#[case::github(&GitHub)]
-fn a_token_that_can_only_read_leads_to_annotations(#[case] host: &'static dyn HostDouble) {
+#[case::github(&GitHub, "::error file=a.py,line=2")]
+#[case::gitlab(&GitLab, "a.py:2")]
+fn a_token_that_can_only_read_leads_to_annotations(
+    #[case] host: &'static dyn HostDouble,
+    #[case] annotation: &str,
+) {
     let scene = Scene::new(host);
     step(&scene, 1);
     scene.double.state().is_read_only = true;
     let output = scene.publish();
     assert_eq!(output.code, 0, "{output}");
-    assert!(output.stdout.contains("::error file=a.py,line=2"), "{output}");
+    assert!(output.stdout.contains(annotation), "{output}");
     assert!(output.stderr.contains("not allowed to write"), "{output}");
     assert!(scene.double.state().threads.is_empty());
     scene.double.state().is_read_only = false;
@@ -111,6 +117,7 @@ fn a_token_that_can_only_read_leads_to_annotations(#[case] host: &'static dyn Ho
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing(#[case] host: &'static dyn HostDouble) {
     let undisturbed = Scene::new(host);
     step(&undisturbed, 1);
@@ -137,6 +144,7 @@ fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing(#[case]
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 fn closed_requests_moved_heads_and_coders_are_refused(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     step(&scene, 1);
@@ -163,6 +171,7 @@ fn closed_requests_moved_heads_and_coders_are_refused(#[case] host: &'static dyn
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 fn more_than_three_hundred_files_are_reviewed_and_rulings_outlive_the_history(
     #[case] host: &'static dyn HostDouble,
 ) {

@@ -3,12 +3,14 @@
 mod attacks;
 mod double;
 mod github;
+mod gitlab;
 mod openapi;
 mod policy;
 mod scene;
 
 use double::{AUTHOR, HostDouble, KillAt};
 use github::GitHub;
+use gitlab::GitLab;
 use rstest::rstest;
 use scene::Scene;
 
@@ -67,6 +69,7 @@ fn step(scene: &Scene, number: usize) {
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 fn twelve_pushes_leave_every_thread_in_the_right_state(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     let mut said = Vec::new();
@@ -154,12 +157,14 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, false);
 }
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitlab(&GitLab)]
 #[ignore = "it takes minutes; `.ci/run` runs a third of it each day"]
 fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, true);

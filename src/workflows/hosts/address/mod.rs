@@ -71,9 +71,13 @@ impl Advice for AddressError {
                 format!("give the web address, such as https://github.com/owner/repository/pull/{number}")
             }
             Self::UnknownKind(_) => {
-                "give the web address, such as https://git.example.org/owner/repository/pull/7".to_owned()
+                "give the web address of the page, such as https://git.example.org/owner/repository/pull/7 or \
+                 https://git.example.org/group/project/-/merge_requests/7"
+                    .to_owned()
             }
-            Self::InvalidApi { .. } => "check the variable `GITHUB_API_URL` of the job".to_owned(),
+            Self::InvalidApi { .. } => {
+                "check the variable `GITHUB_API_URL` or `CI_API_V4_URL` of the job".to_owned()
+            }
         })
     }
 }

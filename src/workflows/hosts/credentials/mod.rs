@@ -66,6 +66,11 @@ impl Credential {
         self.source
     }
 
+    /// Whether the token is of a kind that can never publish comments.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.source == CredentialSource::Variable("CI_JOB_TOKEN")
+    }
+
     pub(crate) fn header(&self) -> &'static str {
         self.header
     }

@@ -126,6 +126,21 @@ impl Transport {
         &self.api.host
     }
 
+    /// Whether the token is of a kind that can never publish comments.
+    pub fn is_read_only(&self) -> bool {
+        self.api.credential.as_ref().is_some_and(Credential::is_read_only)
+    }
+
+    /// Whether requests contain a token.
+    pub fn has_token(&self) -> bool {
+        self.api.credential.is_some()
+    }
+
+    /// An error that states that the host does not allow something.
+    pub fn forbidden(&self, why: &str) -> HostError {
+        HostError::Forbidden { host: self.api.host.clone(), why: self.clean(why) }
+    }
+
     /// Reads one answer. `path` begins with `/` and follows [`HostApi::base`], or is an address of the same origin.
     /// `what` completes "refuses the request to", such as `read the pull request`.
     pub fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, HostError> {
@@ -238,6 +253,12 @@ impl Transport {
             None => self.agent.run(request.body(()).map_err(invalid)?),
         };
         network::reply(result)
+    }
+
+    /// Waits for a state of the host that is temporary. Returns false without waiting if the total time of waiting would
+    /// exceed the maximum.
+    pub fn pause(&self, duration: Duration) -> bool {
+        self.wait(duration)
     }
 
     /// Waits until the minimum time since the last creation has passed. This time does not count as waiting at

@@ -63,6 +63,7 @@ fn texts() -> Vec<String> {
         "a\r\nb",
         "a\nb\n@all",
         "line\n/close",
+        "```\n/approve\n```",
         "fixes #12",
         "Closes: #1",
         "::error::x",
@@ -222,6 +223,9 @@ fn hostile_texts_of_findings_stay_text() {
             for bad in ["@", "<", "://", "www.", "#1", "GH-1", "![", "\n/", "evil.example)"] {
                 assert!(!shown.contains(bad), "{bad:?} of {text:?} in {shown}");
             }
+            // GitLab searches commands in blocks of code, too.
+            let mut lines = body.lines();
+            assert!(!lines.any(|line| line.starts_with("/close") || line.starts_with("/approve")), "{body}");
             assert!(!body.contains("ghp_0123456789abcdefghijABCDEFGHIJ012345"), "{body}");
             let id = CommentId("1".to_owned());
             let marks = marker::marks(&comment(id, "glee[bot]", Permission::Member, &body, true)).unwrap();

@@ -10,7 +10,7 @@ use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER};
 
 use crate::config::settings::{CommentOn, PrMode};
 use crate::domain::{ExitReason, RulingWord};
-use crate::workflows::hosts::{CheckState, Permission};
+use crate::workflows::hosts::{CheckState, Permission, Thread, ThreadId};
 use crate::workflows::pull_request::marker;
 
 #[test]
@@ -56,6 +56,24 @@ fn the_most_important_findings_have_the_first_comments() {
     let mut model = Model::new();
     model.settings.comment_on = CommentOn::Mandatory;
     assert!(model.publish().comments.iter().all(|comment| comment.body.contains("; mandatory.")));
+}
+
+#[test]
+fn a_summary_that_became_a_thread_by_a_reply_is_edited_in_place() {
+    let mut model = Model::new();
+    model.publish();
+    let summary = model.conversation.comments.remove(0);
+    let id = summary.id.clone();
+    model.conversation.threads.push(Thread {
+        id: ThreadId("reply".to_owned()),
+        path: None,
+        line: None,
+        is_resolved: false,
+        comments: vec![summary],
+    });
+    assert!(model.plan().is_empty(), "{:#?}", model.plan());
+    model.findings.clear();
+    assert_eq!(model.plan().summary.unwrap().existing, Some(id));
 }
 
 #[test]

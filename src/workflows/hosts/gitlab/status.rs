@@ -1,0 +1,97 @@
+//! Writes the check as an external commit status.
+//!
+//! GitLab shows statuses as jobs of a pipeline. A status without a pipeline creates an external pipeline, which becomes
+//! the pipeline of the merge request: its success would permit a merge while the real pipeline still runs. So the
+//! status belongs to the newest pipeline of the head commit. An external pipeline is created only if the merge
+//! request has no pipeline of merged results, whose commit is not the head commit.
+
+use std::time::Duration;
+
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use super::GitLab;
+use super::answers::PipelineAnswer;
+use crate::workflows::hosts::model::{Check, CheckState, HostError, PullRequest};
+use crate::workflows::hosts::origin::path_part;
+
+/// The name of the commit status.
+const CHECK: &str = "glee";
+
+/// The maximum number of characters of a status's description, of its address, and of the name of a ref.
+const LONGEST: usize = 255;
+
+/// The waits, in seconds, while GitLab processes another status of the same commit.
+const UNTIL_FREE: [u64; 3] = [1, 2, 4];
+
+/// The pipeline to which a status belongs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct StatusPlace {
+    /// The project, as a part of a path. `None` for the project of the merge request.
+    pub(super) project: Option<u64>,
+    pub(super) pipeline: Option<u64>,
+    pub(super) reference: String,
+}
+
+impl GitLab {
+    /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description states the
+    /// result. Writes nothing if the project has no pipelines, if the head commit is only in a fork whose pipelines the
+    /// token is not allowed to change, or only in a pipeline of merged results.
+    pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
+        let listed = format!("{}/pipelines", self.merge_request());
+        let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
+            Ok(pipelines) => pipelines,
+            // The project has no pipelines, and no statuses.
+            Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let Some(place) = place(request, &pipelines) else { return Ok(()) };
+        let project = place.project.map_or_else(|| self.project(), |id| format!("/projects/{id}"));
+        let path = format!("{project}/statuses/{}", path_part(&request.head.id));
+        let body = form(request, check, &place);
+        for seconds in UNTIL_FREE {
+            match self.send_status(&path, &body) {
+                Err(HostError::Refused { why, .. })
+                    if why.contains("in progress") && self.transport.pause(Duration::from_secs(seconds)) => {}
+                Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) if request.is_fork => return Ok(()),
+                done => return done,
+            }
+        }
+        self.send_status(&path, &body)
+    }
+
+    /// A status with the same name replaces the earlier one, so the request can be repeated.
+    fn send_status(&self, path: &str, body: &Value) -> Result<(), HostError> {
+        self.transport.query::<IgnoredAny>(path, body, "write the commit status").map(drop)
+    }
+}
+
+/// `pipelines` has the newest pipeline first.
+pub(super) fn place(request: &PullRequest, pipelines: &[PipelineAnswer]) -> Option<StatusPlace> {
+    if let Some(found) = pipelines.iter().find(|pipeline| pipeline.sha == request.head.id) {
+        return Some(StatusPlace {
+            project: found.project_id,
+            pipeline: Some(found.id),
+            reference: found.name.as_written().to_owned(),
+        });
+    }
+    let merged = ["/merge", "/train"].map(|end| format!("refs/merge-requests/{}{end}", request.number));
+    let is_merged = pipelines.iter().any(|pipeline| merged.iter().any(|name| name == pipeline.name.as_written()));
+    if request.is_fork || is_merged {
+        return None;
+    }
+    Some(StatusPlace { project: None, pipeline: None, reference: request.head.branch.as_written().to_owned() })
+}
+
+pub(super) fn form(request: &PullRequest, check: &Check, place: &StatusPlace) -> Value {
+    let state = if check.state == CheckState::Failure { "failed" } else { "success" };
+    let description: String = check.title.chars().take(LONGEST).collect();
+    let mut form = json!({ "state": state, "name": CHECK, "ref": place.reference, "description": description });
+    if let Some(pipeline) = place.pipeline {
+        form["pipeline_id"] = json!(pipeline);
+    }
+    if request.link.chars().count() <= LONGEST {
+        form["target_url"] = json!(request.link);
+    }
+    form
+}
