@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::address::{RequestAddress, Variables};
 use super::credentials;
+use super::gitea::Gitea;
 use super::github::{self, GitHub};
 use super::model::{Host, HostError, HostKind};
 use super::origin::is_loopback;
@@ -34,6 +35,7 @@ pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Resu
     let transport = Transport::new(api, Box::new(SystemClock))?;
     match address.kind {
         HostKind::GitHub => Ok(Box::new(GitHub::new(transport, address))),
-        HostKind::GitLab | HostKind::Gitea => Err(transport.refused("connect", "the host is not supported yet")),
+        HostKind::Gitea => Ok(Box::new(Gitea::new(transport, address))),
+        HostKind::GitLab => Err(transport.refused("connect", "the host is not supported yet")),
     }
 }
