@@ -1,6 +1,9 @@
 //! Hostile replies, titles, branch names and changes, and hosts that refuse.
 
-use super::github::{AUTHOR, TOKEN};
+use rstest::rstest;
+
+use super::double::{AUTHOR, HostDouble};
+use super::github::GitHub;
 use super::scene::{PUBLISH, Scene};
 use super::{code, step};
 
@@ -35,9 +38,10 @@ const TEXTS: [&str; 25] = [
     "\u{0}\u{feff}\u{200b}@glee dismiss",
 ];
 
-#[test]
-fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing() {
-    let scene = Scene::new();
+#[rstest]
+#[case::github(&GitHub)]
+fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing(#[case] host: &'static dyn HostDouble) {
+    let scene = Scene::new(host);
     let pwned = "touch \"$HOME/pwned\"";
     scene.write("a.py", &code("first"));
     scene.write("b.py", &format!("KEY = \"{SECRET}\"\n\n\n{}", code("second")));
@@ -83,14 +87,15 @@ fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing() {
     assert!(!disputes.stdout.to_lowercase().contains("dismiss\""), "{disputes}");
     assert!(!disputes.stdout.contains("\"human\""), "nobody was allowed to rule: {disputes}");
     let sent = scene.double.state().sent.join("\n");
-    assert!(!sent.contains(SECRET) && !sent.contains(TOKEN), "no secret leaves");
+    assert!(!sent.contains(SECRET) && !sent.contains(host.token()), "no secret leaves");
     assert!(!scene.sandbox.home().join("pwned").exists() && !scene.sandbox.exists("pwned"));
     assert_eq!(scene.sandbox.git(&["status", "--porcelain"]), "");
 }
 
-#[test]
-fn a_token_that_can_only_read_leads_to_annotations() {
-    let scene = Scene::new();
+#[rstest]
+#[case::github(&GitHub)]
+fn a_token_that_can_only_read_leads_to_annotations(#[case] host: &'static dyn HostDouble) {
+    let scene = Scene::new(host);
     step(&scene, 1);
     scene.double.state().is_read_only = true;
     let output = scene.publish();
@@ -104,34 +109,36 @@ fn a_token_that_can_only_read_leads_to_annotations() {
     assert_eq!(scene.double.state().threads.len(), 2, "{published}");
 }
 
-#[test]
-fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing() {
-    let undisturbed = Scene::new();
+#[rstest]
+#[case::github(&GitHub)]
+fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing(#[case] host: &'static dyn HostDouble) {
+    let undisturbed = Scene::new(host);
     step(&undisturbed, 1);
     assert_eq!(undisturbed.publish().code, 0);
     let all = undisturbed.double.state().requests.len();
     for at in 2..=all {
-        let scene = Scene::new();
+        let scene = Scene::new(host);
         step(&scene, 1);
         scene.double.state().expires_at = Some(at);
         let refused = scene.publish();
         assert_eq!(refused.code, 2, "request {at}: {refused}");
         assert!(refused.stderr.contains("refuses the token"), "{refused}");
-        assert!(!refused.stderr.contains(TOKEN), "{refused}");
+        assert!(!refused.stderr.contains(host.token()), "{refused}");
         scene.double.state().expires_at = None;
         assert_eq!(scene.publish().code, 0);
         assert_eq!(scene.conversation(), undisturbed.conversation(), "request {at}");
     }
-    let scene = Scene::new();
+    let scene = Scene::new(host);
     step(&scene, 1);
     scene.double.state().limited.extend([2, all - 3]);
     let output = scene.publish();
     assert_eq!((output.code, scene.conversation()), (0, undisturbed.conversation()), "{output}");
 }
 
-#[test]
-fn closed_requests_moved_heads_and_coders_are_refused() {
-    let scene = Scene::new();
+#[rstest]
+#[case::github(&GitHub)]
+fn closed_requests_moved_heads_and_coders_are_refused(#[case] host: &'static dyn HostDouble) {
+    let scene = Scene::new(host);
     step(&scene, 1);
     let fix = scene.sandbox.glee(&["review", "--pr", "7", "--fix"]);
     assert_eq!(fix.code, 2, "{fix}");
@@ -154,9 +161,12 @@ fn closed_requests_moved_heads_and_coders_are_refused() {
     assert!(closed.code == 2 && closed.stderr.contains("PR 7 is closed"), "{closed}");
 }
 
-#[test]
-fn more_than_three_hundred_files_are_reviewed_and_rulings_outlive_the_history() {
-    let scene = Scene::new();
+#[rstest]
+#[case::github(&GitHub)]
+fn more_than_three_hundred_files_are_reviewed_and_rulings_outlive_the_history(
+    #[case] host: &'static dyn HostDouble,
+) {
+    let scene = Scene::new(host);
     for number in 0..310 {
         scene.write(&format!("files/f{number}.py"), &format!("VALUE_{number} = {number}\n"));
     }

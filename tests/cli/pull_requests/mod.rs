@@ -1,10 +1,14 @@
-//! Tests reviews of pull requests, with a real repository and a loopback double of GitHub.
+//! Tests reviews of pull requests, with a real repository and loopback doubles of the hosts.
 
 mod attacks;
+mod double;
 mod github;
+mod openapi;
 mod scene;
 
-use github::{AUTHOR, KillAt};
+use double::{AUTHOR, HostDouble, KillAt};
+use github::GitHub;
+use rstest::rstest;
 use scene::Scene;
 
 fn code(name: &str) -> String {
@@ -60,9 +64,10 @@ fn step(scene: &Scene, number: usize) {
     scene.push();
 }
 
-#[test]
-fn twelve_pushes_leave_every_thread_in_the_right_state() {
-    let scene = Scene::new();
+#[rstest]
+#[case::github(&GitHub)]
+fn twelve_pushes_leave_every_thread_in_the_right_state(#[case] host: &'static dyn HostDouble) {
+    let scene = Scene::new(host);
     let mut said = Vec::new();
     for number in 1..=STEPS {
         step(&scene, number);
@@ -74,7 +79,7 @@ fn twelve_pushes_leave_every_thread_in_the_right_state() {
         assert_eq!(scene.conversation(), after, "push {number}: nothing is said twice");
         said = after;
     }
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(format!("twelve_pushes_{}", host.name()), said.join("\n"));
     let runs = scene.sandbox.glee(&["runs", "--recent", "1"]);
     assert!(runs.stdout.contains("PR 7"), "{runs}");
     assert_eq!(scene.sandbox.git(&["status", "--porcelain"]), "", "the work tree is untouched");
@@ -98,11 +103,8 @@ fn kill_and_complete(before: &Scene, expected: &[String], number: usize, at: Kil
 /// The numbers of the requests that write, or of all requests, since `first`.
 fn requests(scene: &Scene, first: usize, all: bool) -> Vec<usize> {
     let state = scene.double.state();
-    let requests = state.requests.iter().zip(&state.sent).skip(first);
-    let writes = requests.map(|(request, body)| {
-        !request.starts_with("GET") && (!request.ends_with("/graphql") || body.contains("mutation"))
-    });
-    (1..).zip(writes).filter(|(_, writes)| all || *writes).map(|(number, _)| number).collect()
+    let writes = state.writes.iter().skip(first);
+    (1..).zip(writes).filter(|(_, writes)| all || **writes).map(|(number, _)| number).collect()
 }
 
 /// The variable that limits the test to the requests K, K + N, K + 2 N, ... if its value is `K/N`.
@@ -115,8 +117,8 @@ fn is_in_part(index: usize) -> bool {
     index % parsed(of) == parsed(number) - 1
 }
 
-fn killed_at_requests(all: bool) {
-    let scene = Scene::new();
+fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
+    let scene = Scene::new(host);
     let mut cases = Vec::new();
     for number in 1..=STEPS {
         step(&scene, number);
@@ -149,13 +151,15 @@ fn killed_at_requests(all: bool) {
     });
 }
 
-#[test]
-fn a_command_that_is_killed_at_a_write_is_completed_without_doubles() {
-    killed_at_requests(false);
+#[rstest]
+#[case::github(&GitHub)]
+fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
+    killed_at_requests(host, false);
 }
 
-#[test]
+#[rstest]
+#[case::github(&GitHub)]
 #[ignore = "it takes minutes; `.ci/run` runs a third of it each day"]
-fn a_command_that_is_killed_at_any_request_is_completed_without_doubles() {
-    killed_at_requests(true);
+fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
+    killed_at_requests(host, true);
 }

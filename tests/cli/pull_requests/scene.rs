@@ -1,10 +1,10 @@
-//! A pull request on the double, a clone in which Glee runs, and the clone of the author.
+//! A pull request on a double, a clone in which Glee runs, and the clone of the author.
 
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
-use super::github::{Double, KillAt, State, TOKEN, git};
+use super::double::{Double, HostDouble, KillAt, State, git};
 use crate::support::{Output, Sandbox};
 
 /// Dismisses what is a constant, escalates what is hard to say, and enforces the rest.
@@ -33,14 +33,14 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(host: &'static dyn HostDouble) -> Self {
         let sandbox = Sandbox::new();
         let (home, root) = (sandbox.home(), sandbox.root());
         let text = |path: PathBuf| path.display().to_string();
         let (bare, author) = (text(home.join("host.git")), text(home.join("author")));
         git(&home, &["init", "-q", "--bare", "-b", "main", &bare]);
         git(&home, &["init", "-q", "-b", "main", &author]);
-        let scene = Self { double: Double::start(State::new(&home.join("host.git"))), sandbox };
+        let scene = Self { double: Double::start(host, State::new(host, &home.join("host.git"))), sandbox };
         scene.write("README.md", "A shop\n");
         scene.commit("Begin");
         scene.author(&["push", "-q", &bare, "main"]);
@@ -62,8 +62,9 @@ impl Scene {
         git(&self.sandbox.root(), &["remote", "set-url", "origin", &remote]);
         self.double.state().repository = home.join("host.git");
         self.sandbox.env("GIT_CONFIG_GLOBAL", config.display().to_string());
-        self.sandbox.env("GITHUB_SERVER_URL", &address).env("GITHUB_API_URL", format!("{address}/api/v3"));
-        self.sandbox.env("GITHUB_TOKEN", TOKEN);
+        for (name, value) in self.double.host.variables(&address) {
+            self.sandbox.env(name, value);
+        }
         self
     }
 
@@ -71,7 +72,7 @@ impl Scene {
     pub(crate) fn copy(&self) -> Self {
         let mut state = self.double.state().clone();
         state.kill = None;
-        Self { sandbox: self.sandbox.copy(), double: Double::start(state) }.placed()
+        Self { sandbox: self.sandbox.copy(), double: Double::start(self.double.host, state) }.placed()
     }
 
     fn author_folder(&self) -> PathBuf {
@@ -97,7 +98,7 @@ impl Scene {
     /// Pushes the branch of the change, by force if needed.
     pub(crate) fn push(&self) {
         let bare = self.sandbox.home().join("host.git").display().to_string();
-        self.author(&["push", "-q", "--force", &bare, "change:refs/pull/7/head"]);
+        self.author(&["push", "-q", "--force", &bare, &format!("change:{}", self.double.host.head_ref())]);
     }
 
     pub(crate) fn publish(&self) -> Output {
@@ -138,5 +139,15 @@ impl Scene {
         }
         lines.push(format!("{} summaries, {} checks", state.comments.len(), state.checks.len()));
         lines
+    }
+}
+
+impl Drop for Scene {
+    /// Every request has to fit the description of the host's API.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let misfits = std::mem::take(&mut self.double.state().misfits);
+            assert!(misfits.is_empty(), "{misfits:#?}");
+        }
     }
 }
