@@ -3,6 +3,7 @@
 use rstest::rstest;
 
 use super::double::{AUTHOR, HostDouble};
+use super::gitea::{FORGEJO, GITEA, OLD_GITEA};
 use super::github::GitHub;
 use super::scene::{PUBLISH, Scene};
 use super::{code, step};
@@ -40,6 +41,9 @@ const TEXTS: [&str; 25] = [
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     let pwned = "touch \"$HOME/pwned\"";
@@ -94,6 +98,9 @@ fn a_hundred_hostile_replies_rule_on_nothing_and_run_nothing(#[case] host: &'sta
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn a_token_that_can_only_read_leads_to_annotations(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     step(&scene, 1);
@@ -111,6 +118,9 @@ fn a_token_that_can_only_read_leads_to_annotations(#[case] host: &'static dyn Ho
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing(#[case] host: &'static dyn HostDouble) {
     let undisturbed = Scene::new(host);
     step(&undisturbed, 1);
@@ -137,6 +147,9 @@ fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing(#[case]
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn closed_requests_moved_heads_and_coders_are_refused(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     step(&scene, 1);
@@ -163,6 +176,9 @@ fn closed_requests_moved_heads_and_coders_are_refused(#[case] host: &'static dyn
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn more_than_three_hundred_files_are_reviewed_and_rulings_outlive_the_history(
     #[case] host: &'static dyn HostDouble,
 ) {

@@ -2,11 +2,13 @@
 
 mod attacks;
 mod double;
+mod gitea;
 mod github;
 mod openapi;
 mod scene;
 
 use double::{AUTHOR, HostDouble, KillAt};
+use gitea::{FORGEJO, GITEA, OLD_GITEA};
 use github::GitHub;
 use rstest::rstest;
 use scene::Scene;
@@ -66,6 +68,9 @@ fn step(scene: &Scene, number: usize) {
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn twelve_pushes_leave_every_thread_in_the_right_state(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     let mut said = Vec::new();
@@ -153,12 +158,18 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, false);
 }
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 #[ignore = "it takes minutes; `.ci/run` runs a third of it each day"]
 fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, true);

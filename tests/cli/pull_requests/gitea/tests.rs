@@ -1,0 +1,1 @@
+//! What only Gitea and Forgejo do.
