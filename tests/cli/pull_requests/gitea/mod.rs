@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::double::{Answer, BOT, HostDouble, Refusal, Request, State, git};
 use super::openapi::Description;
-use reviews::{Place, time};
+use reviews::time;
 
 /// A version of the server. Each has its own description.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +66,10 @@ impl HostDouble for Gitea {
             ("GITHUB_API_URL", format!("{address}{REST}")),
             (token, self.token().to_owned()),
         ]
+    }
+
+    fn can_resolve(&self) -> bool {
+        self.0 == Version::Gitea27
     }
 
     fn is_authorised(&self, request: &Request) -> bool {

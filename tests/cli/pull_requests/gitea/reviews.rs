@@ -92,7 +92,17 @@ pub(crate) fn draft(state: &mut State, by: &str, path: &str, line: u32, body: &s
     array(state, DRAFTS).push(draft);
 }
 
-/// The numbers of the drafts that are not submitted.
+/// A person submits a review with one comment on a line.
+pub(crate) fn review(state: &mut State, by: &str, path: &str, line: u32, body: &str) {
+    let (review, head) = (state.id(), state.head());
+    array(state, REVIEWS).push(json!({ "id": review, "by": by, "state": "COMMENT", "commit": head }));
+    let said = state.said(by, "MEMBER", body);
+    other(state, REVIEW_OF, json!({}))[said.id.to_string()] = json!(review);
+    let (path, line) = (path.to_owned(), Some(line));
+    state.threads.push(Discussion { path, line, is_resolved: false, comments: vec![said] });
+}
+
+/// The number of the drafts that are not submitted.
 pub(crate) fn drafts(state: &mut State) -> usize {
     array(state, DRAFTS).len()
 }
