@@ -128,6 +128,7 @@ fn two_findings_on_one_line_have_threads_of_their_own(#[case] host: &'static Git
 fn a_comment_on_a_file_is_a_comment_on_the_request(#[case] host: &'static Gitea) {
     let scene = Scene::new(host);
     scene.write(".glee/config.yml", "version: 1\n");
+    scene.write("fine.py", "PRICE = 1\n");
     scene.commit("Configure");
     scene.push();
     publish(&scene);
