@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Reviews, and records the exit code as an output instead of failing, so that later steps save and upload the results.
-# Reads GLEE, PULL_REQUEST, TARGET, ARGS, PUBLISH, BUDGET, TIMEOUT, REPORT and SARIF.
+# Reads GLEE, MODE, PULL_REQUEST, TARGET, ARGS, PUBLISH, BUDGET, TIMEOUT, REPORT and SARIF.
 set -euo pipefail
 
 arguments=(review)
@@ -19,6 +19,8 @@ fi
 add_lines "$ARGS"
 arguments+=(--no-input --format github --format "sarif-github=$SARIF" --format "json=$REPORT")
 
+# With `pr.mode: warn`, which is the default, the exit code of a published review would be 0.
+[ "$MODE" != enforce ] || export GLEE_PR_MODE=enforce
 [ -z "$BUDGET" ] || export GLEE_BUDGET_USD=$BUDGET
 [ -z "$TIMEOUT" ] || export GLEE_BUDGET_DURATION=$TIMEOUT
 # A change cannot configure its own review: with CI=true, the configuration comes from its base.

@@ -24,7 +24,7 @@ rust=$(cd "$GITHUB_ACTION_PATH" && (rustc --version 2>/dev/null || echo none) | 
 request=glee-history-${PULL_REQUEST:-target}-
 head=
 if [ -f "${GITHUB_EVENT_PATH:-}" ] && [ -n "$PULL_REQUEST" ]; then
-  head=$(python3 - "$GITHUB_EVENT_PATH" <<'END'
+  head=$(python3 -I - "$GITHUB_EVENT_PATH" <<'END'
 import json, re, sys
 request = json.load(open(sys.argv[1])).get("pull_request") or {}
 sha = (request.get("head") or {}).get("sha") or ""

@@ -72,6 +72,10 @@ pub enum HostError {
     /// The status 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
+    /// The user of the token has a review of this pull request that is not submitted, and GitHub accepts no other
+    /// comment of this user until then.
+    #[error("{host} accepts no comments, because the user of the token has a pending review")]
+    PendingReview { host: String },
     /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },

@@ -1,84 +1,13 @@
-//! The steps of `action.yml`, run as GitHub's runner runs them: expressions become variables, outputs are files.
+//! The steps of `action.yml` for a target, one at a time. `pull_requests` runs whole jobs for a request.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::job::{Job, action};
 use super::{EVIL, GOOD, ok, repository};
 use crate::support::Sandbox;
-
-const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-/// A job that uses the action: its inputs and the outputs of the steps so far.
-struct Job<'a> {
-    sandbox: &'a Sandbox,
-    values: BTreeMap<String, String>,
-}
-
-impl<'a> Job<'a> {
-    fn new(sandbox: &'a Sandbox, inputs: &[(&str, &str)]) -> Self {
-        let mut values = BTreeMap::new();
-        for (name, input) in action()["inputs"].as_object().expect("inputs") {
-            let default = input["default"].as_str().expect("a default");
-            let default = if default.starts_with("${{") { "" } else { default };
-            values.insert(format!("inputs.{name}"), default.to_owned());
-        }
-        for (name, value) in inputs {
-            let known = values.insert(format!("inputs.{name}"), (*value).to_owned());
-            assert!(known.is_some(), "the action has the input `{name}`");
-        }
-        Self { sandbox, values }
-    }
-
-    /// Replaces `${{ name }}`.
-    fn text(&self, text: &str) -> String {
-        let mut parts = text.split("${{");
-        let first = parts.next().unwrap_or_default().to_owned();
-        parts.fold(first, |done, part| {
-            let (name, rest) = part.split_once("}}").expect("an expression ends");
-            done + self.values.get(name.trim()).map_or("", String::as_str) + rest
-        })
-    }
-
-    /// Runs the step `name` of the action; returns its exit code and what it printed.
-    fn step(&mut self, name: &str) -> (i32, String) {
-        let action = action();
-        let steps = action["runs"]["steps"].as_array().expect("steps");
-        let step = steps.iter().find(|step| step["name"] == name).expect("a step of this name");
-        let folder = self.sandbox.home();
-        fs::write(folder.join("output"), "").expect("a file");
-        let mut shell = self.sandbox.shell();
-        shell
-            .args(["-c", "exec bash --noprofile --norc -eo pipefail -c \"$0\""])
-            .arg(step["run"].as_str().expect("a script"));
-        for (name, value) in step["env"].as_object().expect("variables") {
-            shell.env(name, self.text(value.as_str().expect("a text")));
-        }
-        let variables = [("OUTPUT", "output"), ("STEP_SUMMARY", "summary"), ("EVENT_PATH", "event.json")];
-        shell.envs(variables.map(|(name, file)| (format!("GITHUB_{name}"), folder.join(file))));
-        shell.envs([("GITHUB_RUN_ID", "11"), ("GITHUB_RUN_ATTEMPT", "2"), ("GITHUB_ACTION_PATH", ROOT)]);
-        shell.envs([("RUNNER_OS", "Linux"), ("RUNNER_ARCH", "X64")]).env("RUNNER_TEMP", &folder);
-        let output = shell.output().expect("bash starts");
-        let id = step["id"].as_str().unwrap_or("last");
-        for line in fs::read_to_string(folder.join("output")).expect("outputs").lines() {
-            let (name, value) = line.split_once('=').expect("an output");
-            self.values.insert(format!("steps.{id}.outputs.{name}"), value.to_owned());
-        }
-        let printed = [output.stdout, output.stderr].concat();
-        (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&printed).into_owned())
-    }
-
-    fn output(&self, name: &str) -> &str {
-        self.values.get(&format!("steps.{name}")).map_or("", String::as_str)
-    }
-}
-
-fn action() -> Value {
-    let text = fs::read_to_string(Path::new(ROOT).join("action.yml")).expect("the action");
-    serde_yaml::from_str(&text).expect("YAML")
-}
 
 /// A repository with a commit that adds `eval`.
 fn change() -> Sandbox {

@@ -2,6 +2,7 @@
 
 mod action;
 mod installs;
+pub(crate) mod job;
 mod manager;
 mod pushes;
 mod reviews;

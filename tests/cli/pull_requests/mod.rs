@@ -5,6 +5,7 @@ mod double;
 mod gitea;
 mod github;
 mod openapi;
+mod policy;
 mod scene;
 
 use double::{AUTHOR, HostDouble, KillAt};

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
 
+use glee::workflows::hosts::{self, Host, address};
+
 use super::double::{Double, HostDouble, KillAt, State, git};
 use crate::support::{Output, Sandbox};
 
@@ -99,6 +101,15 @@ impl Scene {
     pub(crate) fn push(&self) {
         let bare = self.sandbox.home().join("host.git").display().to_string();
         self.author(&["push", "-q", "--force", &bare, &format!("change:{}", self.double.host.head_ref())]);
+    }
+
+    /// Connects this process to the double, as the command does.
+    pub(crate) fn host(&self) -> Box<dyn Host> {
+        let variables = self.double.host.variables(&self.double.address);
+        let env = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+        let remote = format!("{}/team/shop.git", self.double.address);
+        let address = address::find("7", Some(&remote), &env).expect("an address");
+        hosts::connect(address, &self.sandbox.root(), &env).expect("a host")
     }
 
     pub(crate) fn publish(&self) -> Output {

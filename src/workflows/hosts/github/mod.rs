@@ -97,6 +97,16 @@ impl GitHub {
         Ok(())
     }
 
+    /// Creates comments on the diff.
+    fn start(&self, path: &str, body: &Value, what: &str) -> Result<(), HostError> {
+        match self.transport.create::<CreatedAnswer>(path, body, what) {
+            Err(HostError::Refused { host, why, .. }) if why.contains("pending review") => {
+                Err(HostError::PendingReview { host })
+            }
+            created => created.map(drop),
+        }
+    }
+
     fn check_run(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let head = &request.head.id;
         let listed = format!("{}/commits/{head}/check-runs?check_name={CHECK}&per_page=100", self.repository());
@@ -175,7 +185,7 @@ impl Host for GitHub {
             // GitHub requires a body of reviews with this event. The body can be empty.
             let body =
                 json!({ "commit_id": request.head.id, "event": "COMMENT", "body": "", "comments": on_lines });
-            self.transport.create::<CreatedAnswer>(&format!("{}/reviews", self.pull()), &body, what)?;
+            self.start(&format!("{}/reviews", self.pull()), &body, what)?;
         }
         for comment in comments.iter().filter(|comment| comment.line.is_none()) {
             let body = json!({
@@ -184,7 +194,7 @@ impl Host for GitHub {
                 "subject_type": "file",
                 "body": comment.body,
             });
-            self.transport.create::<CreatedAnswer>(&format!("{}/comments", self.pull()), &body, what)?;
+            self.start(&format!("{}/comments", self.pull()), &body, what)?;
         }
         Ok(())
     }
@@ -198,7 +208,7 @@ impl Host for GitHub {
         let first =
             thread.comments.first().ok_or_else(|| self.transport.unexpected(what, "the thread is empty"))?;
         let path = format!("{}/comments/{}/replies", self.pull(), first.id.0);
-        self.transport.create::<CreatedAnswer>(&path, &json!({ "body": body }), what).map(drop)
+        self.start(&path, &json!({ "body": body }), what)
     }
 
     /// Returns false if the token is not allowed to resolve threads: the token of GitHub Actions needs the

@@ -119,6 +119,20 @@ impl State {
         self.commit(&self.head_ref)
     }
 
+    /// Returns git's letter for the change of each file: `A`, `D`, `M` or `R`.
+    pub(crate) fn statuses(&self) -> BTreeMap<String, char> {
+        let range = format!("refs/heads/main...{}", self.head_ref);
+        let listed = git(&self.repository, &["diff", "-M", "--name-status", "-z", &range]);
+        let (mut fields, mut found) = (listed.split('\0'), BTreeMap::new());
+        while let Some(letter) = fields.next().and_then(|status| status.chars().next()) {
+            let old = if letter == 'R' { fields.next() } else { None };
+            if let Some(path) = fields.next().or(old) {
+                found.insert(path.to_owned(), letter);
+            }
+        }
+        found
+    }
+
     /// Returns the new path, the old path of a renamed file, and the hunks of each changed file.
     pub(crate) fn files(&self) -> Vec<(String, Option<String>, String)> {
         let diff = git(&self.repository, &["diff", "-M", &format!("refs/heads/main...{}", self.head_ref)]);
@@ -127,6 +141,9 @@ impl State {
             let field = |name: &str| part.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
             let patch = part.find("\n@@ ").map(|at| part[at + 1..].trim_end().to_owned()).unwrap_or_default();
             let path = field("rename to ").or_else(|| field("+++ b/")).or_else(|| field("--- a/"));
+            // Binary and empty files have only the first line, `a/PATH b/PATH`.
+            let first = part.lines().next().and_then(|line| line.split(" b/").last()).map(str::to_owned);
+            let path = path.or(first);
             (path.unwrap_or_default(), field("rename from "), patch)
         };
         parts.map(file).collect()

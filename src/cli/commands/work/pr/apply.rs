@@ -10,15 +10,17 @@ use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
+/// Returns the number of comments that the host refused.
 pub(crate) fn apply(
     on_host: &RequestOnHost,
     publication: &Publication,
     globals: &Globals,
-) -> Result<(), HostError> {
+) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
+    let mut refused = 0;
     for comments in batches(&publication.comments, host.batch()) {
         match host.comment(request, comments) {
-            Err(HostError::Refused { .. }) => one_by_one(on_host, comments, globals)?,
+            Err(HostError::Refused { .. }) => refused += one_by_one(on_host, comments, globals)?,
             done => done?,
         }
     }
@@ -34,7 +36,8 @@ pub(crate) fn apply(
     if let Some(summary) = &publication.summary {
         host.summarise(request, summary.existing.as_ref(), &summary.body)?;
     }
-    host.check(request, &publication.check)
+    host.check(request, &publication.check)?;
+    Ok(refused)
 }
 
 /// Splits comments into the groups that a host accepts or rejects as a whole: at most `size` comments on lines,
@@ -45,9 +48,10 @@ fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewCo
 }
 
 /// Starts the threads of a batch that the host refused, each on its own. If the host refuses the line of a comment,
-/// the comment is about the whole file.
-fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<(), HostError> {
+/// the comment is about the whole file. Returns the number of comments that the host refused for good.
+fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
+    let mut refused = 0;
     for comment in comments {
         let Err(error) = host.comment(request, std::slice::from_ref(comment)) else { continue };
         if !matches!(error, HostError::Refused { .. }) {
@@ -56,17 +60,19 @@ fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Global
         let of_file = NewComment { line: None, start_line: None, ..comment.clone() };
         match host.comment(request, &[of_file]) {
             Err(HostError::Refused { why, .. }) => {
+                refused += 1;
                 let (path, why) = (printable::line(&comment.path), printable::line(&why));
                 globals.say(&format!("note: the host refused a comment on `{path}`: {why}"));
             }
             done => done?,
         }
     }
-    Ok(())
+    Ok(refused)
 }
 
-/// What a publication contains, in one line.
-pub(crate) fn summary(publication: &Publication) -> String {
+/// What a publication contains, in one line, without the comments that the host refused.
+pub(crate) fn summary(publication: &Publication, refused: usize) -> String {
+    let comments = publication.comments.len().saturating_sub(refused);
     let replies = publication.threads.iter().filter(|change| matches!(change, ThreadChange::Reply { .. })).count();
     let resolved = |wanted: bool| {
         let is_it = |change: &&ThreadChange| matches!(change, ThreadChange::Resolve { is_resolved, .. } if *is_resolved == wanted);
@@ -78,7 +84,7 @@ pub(crate) fn summary(publication: &Publication) -> String {
         number => Some(format!("{number} {many}")),
     };
     let parts = [
-        (!publication.comments.is_empty()).then(|| count(publication.comments.len(), "comment")),
+        (comments > 0).then(|| count(comments, "comment")),
         several(replies, "reply", "replies"),
         several(resolved(true), "thread resolved", "threads resolved"),
         several(resolved(false), "thread opened again", "threads opened again"),

@@ -68,6 +68,10 @@ pub(crate) fn failed(error: HostError) -> CommandError {
             ExitReason::Usage,
             "check the number and the remote, and whether the token is allowed to read the repository",
         ),
+        HostError::PendingReview { .. } => (
+            ExitReason::Usage,
+            "submit or discard your review on the page of the pull request, then run the command again; it continues where it stopped",
+        ),
         HostError::RateLimited { .. } => {
             (ExitReason::Budget, "run the command again after this time; it continues where it stopped")
         }

@@ -105,8 +105,8 @@ pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globa
     let publication = session.with_review(&decided.disputes, plan);
     publication.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
     match apply::apply(&session.on_host, &publication, globals) {
-        Ok(()) => {
-            let text = published(session, &decided, &publication);
+        Ok(refused) => {
+            let text = published(session, &decided, &apply::summary(&publication, refused));
             match shown {
                 None | Some(Format::Text) => stream::out(&format!("{text}\n"))?,
                 Some(_) => globals.say(&text),
@@ -118,8 +118,8 @@ pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globa
     Ok(reported_exit(session.outcome.exit, session.settings.mode, globals))
 }
 
-fn published(session: &RequestSession, decided: &Decided, publication: &Publication) -> String {
-    let mut text = format!("Published on {}: {}.", session.on_host.request.link, apply::summary(publication));
+fn published(session: &RequestSession, decided: &Decided, summary: &str) -> String {
+    let mut text = format!("Published on {}: {summary}.", session.on_host.request.link);
     let replies = [
         (decided.rulings, count(decided.rulings, "ruling")),
         (decided.objections, count(decided.objections, "objection")),
@@ -181,7 +181,7 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
 
 /// The plan in words, for `--dry-run`.
 fn described(publication: &Publication) -> String {
-    let mut text = format!("Would publish: {}.\n", apply::summary(publication));
+    let mut text = format!("Would publish: {}.\n", apply::summary(publication, 0));
     for comment in &publication.comments {
         let line = comment.line.map(|line| format!(":{line}")).unwrap_or_default();
         text.push_str(&format!("\ncomment on {}{line}\n{}\n", comment.path, indented(&comment.body)));

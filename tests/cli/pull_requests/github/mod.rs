@@ -1,8 +1,19 @@
 //! The parts of GitHub's API that Glee uses.
 
+mod action;
+mod adapter;
+mod described;
+mod graph;
+
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
-use super::double::{AUTHOR, Answer, BOT, Discussion, HostDouble, Refusal, Request, Said, State};
+use super::double::{AUTHOR, Answer, BOT, HostDouble, Refusal, Request, State};
+use super::openapi::Description;
+
+static REST_API: LazyLock<Description> =
+    LazyLock::new(|| Description::parse(include_str!("../descriptions/github.json")));
 
 #[derive(Debug)]
 pub(crate) struct GitHub;
@@ -33,11 +44,15 @@ impl HostDouble for GitHub {
     }
 
     fn is_write(&self, request: &Request) -> bool {
-        request.method != "GET" && (request.path != GRAPHQL || is_mutation(&request.body))
+        request.method != "GET" && (request.path != GRAPHQL || graph::is_mutation(&request.body))
     }
 
-    fn check(&self, _request: &Request) -> Result<(), String> {
-        Ok(())
+    fn check(&self, request: &Request) -> Result<(), String> {
+        if request.path == GRAPHQL {
+            return graph::check(&request.body);
+        }
+        let path = request.path.strip_prefix(REST).ok_or("the path is not that of the API")?;
+        REST_API.check(path, request)
     }
 
     fn refuse(&self, refusal: Refusal, request: &Request) -> Answer {
@@ -47,7 +62,7 @@ impl HostDouble for GitHub {
                 Answer::message(429, "You have exceeded a secondary rate limit.").with("retry-after", "1")
             }
             Refusal::ReadOnly if request.path == GRAPHQL => {
-                graph_error("FORBIDDEN", "Resource not accessible by integration")
+                graph::error("FORBIDDEN", "Resource not accessible by integration")
             }
             Refusal::ReadOnly => Answer::message(403, "Resource not accessible by integration"),
         }
@@ -62,28 +77,61 @@ const REST: &str = "/api/v3";
 
 const GRAPHQL: &str = "/api/graphql";
 
-fn graph_error(kind: &str, message: &str) -> Answer {
-    Answer::new(200, json!({ "data": null, "errors": [{ "type": kind, "message": message }] }))
-}
-
 fn not_found() -> Answer {
     Answer::message(404, "Not Found")
 }
 
+/// The number of a request that meets the primary limit, and the time at which the limit ends, in `State::other`.
+pub(super) const EXHAUSTED: &str = "exhausted";
+
+/// The user of the token began a review on the page of the request, and did not submit it.
+pub(super) const PENDING: &str = "pending";
+
+/// The repository of the head commit. Null if it was deleted.
+pub(super) const HEAD_REPOSITORY: &str = "head_repository";
+
+pub(super) const MERGED: &str = "merged";
+
+pub(super) const DRAFT: &str = "draft";
+
+/// The maximum number of characters of a comment.
+const LONGEST: usize = 65_536;
+
+fn is_too_long(body: &Value) -> bool {
+    match body {
+        Value::String(text) => text.chars().count() > LONGEST,
+        Value::Array(items) => items.iter().any(is_too_long),
+        Value::Object(fields) => fields.values().any(is_too_long),
+        _ => false,
+    }
+}
+
+/// The author of the request. Null if the user was deleted.
+pub(super) const USER: &str = "user";
+
 fn answer(state: &mut State, request: &Request) -> Answer {
+    if state.other.get(EXHAUSTED).is_some_and(|limit| limit[0] == state.requests.len()) {
+        let end = state.other[EXHAUSTED][1].to_string();
+        let answer = Answer::message(403, "API rate limit exceeded for user ID 1.");
+        return answer.with("x-ratelimit-remaining", "0").with("x-ratelimit-reset", &end);
+    }
     if request.path == GRAPHQL {
-        return graphql(state, &request.body);
+        return graph::answer(state, &request.body);
     }
     let Some(path) = request.path.strip_prefix(REST).and_then(|path| path.strip_prefix("/repos/team/shop/")) else {
         return not_found();
     };
     let parts: Vec<&str> = path.split('/').collect();
+    if is_too_long(&request.body) {
+        return Answer::message(422, "body is too long (maximum is 65536 characters)");
+    }
+    if request.method == "POST" && parts.starts_with(&["pulls"]) && state.other.contains_key(PENDING) {
+        let why = "User can only have one pending review per pull request";
+        return Answer::new(422, json!({ "message": "Unprocessable Entity", "errors": [why] }));
+    }
     match (request.method.as_str(), parts.as_slice()) {
         ("GET", ["pulls", "7"]) => Answer::new(200, pull(state)),
-        ("GET", ["pulls", "7", "files"]) => {
-            let files: Vec<Value> = state.files().into_iter().map(file).collect();
-            request.page(&files, "per_page", 30, 100, &state.address)
-        }
+        ("GET", ["pulls", "7", "files"]) => request.page(&files(state), "per_page", 30, 100, &state.address),
         ("POST", ["pulls", "7", "reviews"]) => review(state, &request.body),
         ("POST", ["pulls", "7", "comments"]) => comment_on_file(state, request),
         ("POST", ["pulls", "7", "comments", first, "replies"]) => {
@@ -129,23 +177,38 @@ fn answer(state: &mut State, request: &Request) -> Answer {
     }
 }
 
-fn file((path, previous, patch): (String, Option<String>, String)) -> Value {
-    let status = if previous.is_some() { "renamed" } else { "modified" };
-    let mut file = json!({ "filename": path, "status": status, "previous_filename": previous });
-    // A renamed file without changes has no patch.
-    if !patch.is_empty() {
-        file["patch"] = json!(patch);
-    }
-    file
+fn files(state: &State) -> Vec<Value> {
+    let statuses = state.statuses();
+    let large = state.other.get("large");
+    let file = |(path, previous, patch): (String, Option<String>, String)| {
+        let status = match statuses.get(&path) {
+            Some('A') => "added",
+            Some('D') => "removed",
+            Some('R') => "renamed",
+            _ => "modified",
+        };
+        let mut file = json!({ "filename": path, "status": status });
+        if let Some(previous) = previous {
+            file["previous_filename"] = json!(previous);
+        }
+        // A binary file, a large one and a renamed one without changes have no patch.
+        if !patch.is_empty() && large.is_none_or(|large| *large != path) {
+            file["patch"] = json!(patch);
+        }
+        file
+    };
+    state.files().into_iter().map(file).collect()
 }
 
 fn pull(state: &State) -> Value {
     let repo = json!({ "id": 1, "clone_url": format!("{}/team/shop.git", state.address) });
+    let head_repo = state.other.get(HEAD_REPOSITORY).unwrap_or(&repo);
+    let user = state.other.get(USER).cloned().unwrap_or_else(|| json!({ "login": AUTHOR, "type": "User" }));
     json!({
         "number": 7, "html_url": "https://git.example.org/team/shop/pull/7", "title": state.title,
-        "user": { "login": AUTHOR, "type": "User" }, "state": state.state, "merged": false, "draft": false,
+        "user": user, "state": state.state, "merged": state.other.contains_key(MERGED), "draft": state.other.contains_key(DRAFT),
         "base": { "sha": state.commit("refs/heads/main"), "ref": "main", "repo": repo },
-        "head": { "sha": state.head(), "ref": state.branch, "repo": repo },
+        "head": { "sha": state.head(), "ref": state.branch, "repo": head_repo },
     })
 }
 
@@ -180,60 +243,4 @@ fn comment_on_file(state: &mut State, request: &Request) -> Answer {
     }
     let id = state.open(&path, None, &request.text("body"));
     Answer::new(201, json!({ "id": id }))
-}
-
-fn graphql(state: &mut State, body: &Value) -> Answer {
-    let query = body["query"].as_str().unwrap_or_default();
-    let variables = &body["variables"];
-    if is_mutation(body) {
-        let wanted = variables["thread"].as_str().unwrap_or_default();
-        let Some(thread) = state.threads.iter_mut().find(|thread| node_id(thread) == wanted) else {
-            return graph_error("NOT_FOUND", "Could not resolve to a node");
-        };
-        thread.is_resolved = !query.contains("unresolveReviewThread");
-        return Answer::new(200, json!({ "data": {} }));
-    }
-    let first: usize = variables["after"].as_str().and_then(|after| after.parse().ok()).unwrap_or(0);
-    let comments = |thread: &Discussion, first: usize| paged(thread.comments.iter().map(said).collect(), first);
-    if let Some(wanted) = variables["thread"].as_str() {
-        let thread = state.threads.iter().find(|thread| node_id(thread) == wanted);
-        let node = thread.map(|thread| json!({ "comments": comments(thread, first) }));
-        return Answer::new(200, json!({ "data": { "node": node } }));
-    }
-    let nodes: Vec<Value> = if query.contains("reviewThreads(") {
-        let threads = state.threads.iter().map(|thread| {
-            let line = thread.line.filter(|line| state.lines(&thread.path).contains(line));
-            json!({
-                "id": node_id(thread), "path": thread.path, "line": line,
-                "isResolved": thread.is_resolved, "comments": comments(thread, 0),
-            })
-        });
-        threads.collect()
-    } else {
-        state.comments.iter().map(said).collect()
-    };
-    Answer::new(200, json!({ "data": { "repository": { "pullRequest": { "page": paged(nodes, first) } } } }))
-}
-
-fn node_id(thread: &Discussion) -> String {
-    format!("T{}", thread.comments[0].id)
-}
-
-fn said(said: &Said) -> Value {
-    json!({
-        "fullDatabaseId": said.id.to_string(), "author": { "login": said.by, "__typename": "User" },
-        "authorAssociation": said.association, "body": said.body, "createdAt": "2026-01-01T00:00:00Z",
-        "lastEditedAt": null, "viewerDidAuthor": said.by == BOT,
-    })
-}
-
-/// At most 100 nodes, from the node `first` on.
-fn paged(nodes: Vec<Value>, first: usize) -> Value {
-    let page: Vec<Value> = nodes.iter().skip(first).take(100).cloned().collect();
-    let end = first + page.len();
-    json!({ "pageInfo": { "hasNextPage": end < nodes.len(), "endCursor": end.to_string() }, "nodes": page })
-}
-
-fn is_mutation(body: &Value) -> bool {
-    body["query"].as_str().is_some_and(|query| query.starts_with("mutation"))
 }
