@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::address::{RequestAddress, Variables};
 use super::credentials;
+use super::gitea::Gitea;
 use super::github::{self, GitHub};
 use super::gitlab::GitLab;
 use super::model::{Host, HostError, HostKind};
@@ -36,6 +37,6 @@ pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Resu
     match address.kind {
         HostKind::GitHub => Ok(Box::new(GitHub::new(transport, address))),
         HostKind::GitLab => Ok(Box::new(GitLab::new(transport, address))),
-        HostKind::Gitea => Err(transport.refused("connect", "the host is not supported yet")),
+        HostKind::Gitea => Ok(Box::new(Gitea::new(transport, address))),
     }
 }

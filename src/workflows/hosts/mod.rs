@@ -9,6 +9,7 @@ pub mod address;
 mod connection;
 pub mod credentials;
 mod diff_lines;
+mod gitea;
 mod github;
 mod gitlab;
 pub mod model;

@@ -59,11 +59,14 @@ pub enum HostError {
     /// The status 401, or an expired token.
     #[error("{host} refuses the token: {why}")]
     Unauthorised { host: String, why: String },
-    /// The status 403 without a rate limit. In CI, the token for a pull request from a fork often has no
+    /// The status 403 without a rate limit, or 423. In CI, the token for a pull request from a fork often has no
     /// permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
-    /// The status 404. Hosts also return 404 if a token is not allowed to see a private repository.
+    /// A review that the user of the token began and did not submit. The host would submit it with Glee's comments.
+    #[error("{host} has a review of the token's user that is not submitted: {link}")]
+    Unsubmitted { host: String, link: String },
+    /// The status 404 or 405. Hosts also return 404 if a token is not allowed to see a private repository.
     #[error("{host} has no {what}")]
     NotFound { host: String, what: String },
     /// The status 400, 409 or 422, or an error of GraphQL.

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod double;
+mod gitea;
 mod github;
 mod gitlab;
 mod openapi;
@@ -9,6 +10,7 @@ mod policy;
 mod scene;
 
 use double::{AUTHOR, HostDouble, KillAt};
+use gitea::{FORGEJO, GITEA, OLD_GITEA};
 use github::GitHub;
 use gitlab::GitLab;
 use rstest::rstest;
@@ -70,6 +72,9 @@ fn step(scene: &Scene, number: usize) {
 #[rstest]
 #[case::github(&GitHub)]
 #[case::gitlab(&GitLab)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn twelve_pushes_leave_every_thread_in_the_right_state(#[case] host: &'static dyn HostDouble) {
     let scene = Scene::new(host);
     let mut said = Vec::new();
@@ -158,6 +163,9 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
 #[rstest]
 #[case::github(&GitHub)]
 #[case::gitlab(&GitLab)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, false);
 }
@@ -165,6 +173,9 @@ fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host
 #[rstest]
 #[case::github(&GitHub)]
 #[case::gitlab(&GitLab)]
+#[case::gitea(&GITEA)]
+#[case::old_gitea(&OLD_GITEA)]
+#[case::forgejo(&FORGEJO)]
 #[ignore = "it takes minutes; `.ci/run` runs a third of it each day"]
 fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, true);

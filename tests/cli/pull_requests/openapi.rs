@@ -60,11 +60,14 @@ impl Description {
         self.refuse_unknown("", &request.body, &[&schema])
     }
 
-    /// Finds the path's template with the fewest placeholders, and the values of the placeholders.
+    /// Finds the path's template with the most characters outside of placeholders, and the values of the placeholders.
     fn item<'a>(&'a self, path: &'a str) -> Result<(&'a Value, Vec<(&'a str, &'a str)>), String> {
         let paths = self.document["paths"].as_object().expect("a description has paths");
         let fitting = paths.iter().filter_map(|(template, item)| Some((matched(template, path)?, item)));
-        let best = fitting.min_by_key(|(values, _)| values.len());
+        let best = fitting.max_by_key(|(values, _)| {
+            let filled: usize = values.iter().map(|(_, value)| value.len()).sum();
+            path.len() - filled
+        });
         best.map(|(values, item)| (item, values)).ok_or_else(|| format!("unknown path {path}"))
     }
 
@@ -185,18 +188,32 @@ fn type_of(parameter: &Value) -> Value {
     Value::Object(parts.collect())
 }
 
-/// Returns the values of the placeholders, which are one segment each, if the path fits the template.
+/// Returns the values of the placeholders if the path fits the template. A segment can have several placeholders, such as
+/// `{index}.{kind}`.
 fn matched<'a>(template: &'a str, path: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
     let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
     let mut values = Vec::new();
     for (known, found) in template.iter().zip(&path) {
-        match known.strip_prefix('{').and_then(|known| known.strip_suffix('}')) {
-            Some(name) if !found.is_empty() => values.push((name, *found)),
-            _ if known == found => {}
-            _ => return None,
-        }
+        values.extend(in_segment(known, found)?);
     }
     (template.len() == path.len()).then_some(values)
+}
+
+fn in_segment<'a>(mut template: &'a str, mut text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    let mut values = Vec::new();
+    while let Some((literal, rest)) = template.split_once('{') {
+        let (name, rest) = rest.split_once('}')?;
+        text = text.strip_prefix(literal)?;
+        let next = rest.split('{').next().unwrap_or_default();
+        let end = if next.is_empty() { text.len() } else { text.find(next)? };
+        let (value, after) = text.split_at(end);
+        if value.is_empty() {
+            return None;
+        }
+        values.push((name, value));
+        (template, text) = (rest, after);
+    }
+    (template == text).then_some(values)
 }
 
 /// Replaces `nullable` of OpenAPI 3.0 by the type `null` of JSON Schema.
@@ -247,6 +264,11 @@ mod tests {
                 "schema": {"$ref": "#/definitions/item"}}]},
             "put": {"parameters": [{"name": "name", "in": "formData", "required": true, "type": "string"},
                 {"name": "sort", "in": "query", "type": "string", "enum": ["asc"]}]}
+        }, "/items/{item}": {
+            "get": {"parameters": [{"name": "item", "in": "path", "required": true, "type": "integer"}]}
+        }, "/items/{item}.{kind}": {
+            "get": {"parameters": [{"name": "item", "in": "path", "required": true, "type": "integer"},
+                {"name": "kind", "in": "path", "required": true, "type": "string", "enum": ["diff"]}]}
         }},
         "definitions": {"item": {"type": "object", "properties": {"name": {"type": "string"}}}}
     }"##;
@@ -274,6 +296,9 @@ mod tests {
     #[case("POST /items", r#"{"name": "x"}"#, "")]
     #[case("POST /items", r#"{"name": 1}"#, "the body does not fit")]
     #[case("POST /items", r#"{"colour": 1}"#, "unknown field `.colour`")]
+    #[case("GET /items/7.diff", "", "")]
+    #[case("GET /items/7.text", "", "the parameter `kind` does not fit")]
+    #[case("GET /items/x", "", "the parameter `item` does not fit")]
     #[case("PUT /items?sort=asc", r#"{"name": "x"}"#, "")]
     #[case("PUT /items", "{}", "the body does not fit")]
     #[case("PUT /items?sort=no", r#"{"name": "x"}"#, "the parameter `sort` does not fit")]

@@ -143,7 +143,7 @@ impl Scene {
             let word = if thread.is_resolved { "resolved" } else { "open" };
             lines.push(format!("{} {word}", thread.path));
             for said in &thread.comments {
-                let text: Vec<&str> = said.body.lines().filter(|line| !line.starts_with("<!-- glee:")).collect();
+                let text: Vec<&str> = said.body.lines().filter(|line| !line.starts_with("<!-- glee")).collect();
                 let text = text.join(" ").chars().take(90).collect::<String>();
                 lines.push(format!("  {}: {}", said.by, commit.replace_all(text.trim(), "[ID]")));
             }

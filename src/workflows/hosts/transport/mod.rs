@@ -2,7 +2,7 @@
 //!
 //! # What is repeated
 //!
-//! Requests with GET, PATCH and PUT and queries of GraphQL have the same effect when they are sent twice. So
+//! Requests with GET, PATCH, PUT and DELETE and queries of GraphQL have the same effect when they are sent twice. So
 //! they are repeated after a status from 500 on, a broken connection, or a timeout. A request that creates
 //! something ([`Transport::create`]) is repeated only if the host has certainly not processed the request: after
 //! a failed connection attempt, or after an answer that states a rate limit. If the answer to such a request is
@@ -164,6 +164,51 @@ impl Transport {
         Ok(found)
     }
 
+    /// Reads a list whose pages have the numbers 1, 2 and so on in the parameter `page`, until the list is complete by
+    /// the header `X-Total-Count`, a page is empty, or the list has at least `most` items. A page can contain fewer
+    /// items than `path` asks for. `path` contains a parameter already.
+    pub fn get_numbered<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        most: usize,
+        what: &str,
+    ) -> Result<Vec<T>, HostError> {
+        let mut found: Vec<T> = Vec::new();
+        for number in 1_u32.. {
+            let path = format!("{path}&page={number}");
+            let call = Call { method: Method::GET, path: &path, body: None, effect: Effect::Repeatable, what };
+            let reply = self.send(&call)?;
+            let page: Vec<T> = self.parse(&reply, what)?;
+            let is_empty = page.is_empty();
+            found.extend(page);
+            let total = reply.header("x-total-count").and_then(|total| total.trim().parse::<usize>().ok());
+            if is_empty || found.len() >= most || total.is_some_and(|total| found.len() >= total) {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads an answer that is not JSON. Bytes that are not UTF-8 are replaced.
+    pub fn get_text(&self, path: &str, what: &str) -> Result<String, HostError> {
+        let reply = self.send(&Call { method: Method::GET, path, body: None, effect: Effect::Repeatable, what })?;
+        Ok(String::from_utf8_lossy(&reply.body).into_owned())
+    }
+
+    /// Sends a POST request without a body that has the same effect when it is sent twice.
+    pub fn set(&self, path: &str, what: &str) -> Result<(), HostError> {
+        self.send(&Call { method: Method::POST, path, body: None, effect: Effect::Repeatable, what }).map(drop)
+    }
+
+    /// Deletes something, which possibly does not exist any more.
+    pub fn delete(&self, path: &str, what: &str) -> Result<(), HostError> {
+        let call = Call { method: Method::DELETE, path, body: None, effect: Effect::Repeatable, what };
+        match self.send(&call) {
+            Ok(_) | Err(HostError::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Sends a POST request that creates something. See the module for lost answers.
     pub fn create<T: DeserializeOwned>(&self, path: &str, body: &Value, what: &str) -> Result<T, HostError> {
         self.parsed(&Call { method: Method::POST, path, body: Some(body), effect: Effect::Creates, what })
@@ -310,9 +355,11 @@ impl Transport {
         let (host, what, why) = (self.api.host.clone(), call.what.to_owned(), self.clean(&refusal::reason(reply)));
         match reply.status.as_u16() {
             401 => HostError::Unauthorised { host, why },
-            403 => HostError::Forbidden { host, why },
-            404 | 410 => HostError::NotFound { host, what: refusal::object(&what).to_owned() },
-            400 | 405 | 406 | 409 | 412 | 413 | 415 | 422 => HostError::Refused { host, what, why },
+            // Gitea answers with 423 if the repository is archived.
+            403 | 423 => HostError::Forbidden { host, why },
+            // An older server answers with 405 if it knows the path with other methods only.
+            404 | 405 | 410 => HostError::NotFound { host, what: refusal::object(&what).to_owned() },
+            400 | 406 | 409 | 412 | 413 | 415 | 422 => HostError::Refused { host, what, why },
             _ => HostError::Unexpected { host, what, why },
         }
     }

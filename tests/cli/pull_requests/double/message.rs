@@ -96,7 +96,7 @@ pub(crate) fn decoded(text: &str) -> String {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
-    /// Null sends no body.
+    /// Null sends no body, and a string is sent as plain text.
     pub(crate) body: Value,
 }
 
@@ -116,10 +116,14 @@ impl Answer {
     }
 
     pub(crate) fn to_http(&self) -> String {
-        let body = if self.body.is_null() { String::new() } else { self.body.to_string() };
+        let (kind, body) = match &self.body {
+            Value::Null => ("application/json", String::new()),
+            Value::String(text) => ("text/plain", text.clone()),
+            body => ("application/json", body.to_string()),
+        };
         let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         format!(
-            "HTTP/1.1 {} X\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            "HTTP/1.1 {} X\r\ncontent-type: {kind}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
             self.status,
             body.len()
         )

@@ -51,6 +51,11 @@ pub(crate) trait HostDouble: Debug + Sync {
 
     fn is_authorised(&self, request: &Request) -> bool;
 
+    /// Whether the API can resolve threads.
+    fn can_resolve(&self) -> bool {
+        true
+    }
+
     /// Whether the request changes something.
     fn is_write(&self, request: &Request) -> bool {
         request.method != "GET"

@@ -206,6 +206,8 @@ fn creations_have_a_minimum_distance() {
 #[case(401, r#"{"message": "Bad credentials"}"#, "host refuses the token: Bad credentials")]
 #[case(403, r#"{"message": "no\u001b[2J\nway"}"#, "host does not allow this: no\\u{1b}[2J way")]
 #[case(404, "<html>", "host has no x")]
+#[case(405, "", "host has no x")]
+#[case(423, r#"{"message": "archived"}"#, "host does not allow this: archived")]
 #[case(
     422,
     r#"{"message": "Invalid", "errors": ["a", {"resource": "R", "field": "line", "code": "bad"}]}"#,
@@ -246,4 +248,33 @@ fn an_address_without_tls_or_a_file_without_certificates_is_refused() {
     assert_eq!(error, "the file of SSL_CERT_FILE contains no certificate");
     let error = agent("https://host/api", Some(("GIT_SSL_CAINFO", "/missing"))).unwrap();
     assert!(error.starts_with("the file of GIT_SSL_CAINFO cannot be read"), "{error}");
+}
+
+/// A host hides some items of a page, such as the drafts of others, and counts them.
+#[test]
+fn numbered_pages_are_read_until_the_list_is_complete_or_a_page_is_empty() {
+    let total = "x-total-count: 4\r\n";
+    let complete = vec![answer(200, total, "[1, 2]"), answer(200, total, "[3, 4]")];
+    let hidden = vec![answer(200, total, "[1]"), answer(200, total, "[3, 4]"), answer(200, total, "[]")];
+    let without = vec![answer(200, "", "[1, 2]"), answer(200, "", "[3]"), answer(200, "", "[]")];
+    for (answers, expected) in [(complete, vec![1, 2, 3, 4]), (hidden, vec![1, 3, 4]), (without, vec![1, 2, 3])] {
+        let (base, served) = serve(answers);
+        let found: Vec<u32> = transport(&base, 0).0.get_numbered("/x?limit=2", 100, "read the x").unwrap();
+        assert_eq!(found, expected);
+        let requests = served.join().unwrap();
+        let lines: Vec<&str> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
+        assert!(lines[0].contains("/x?limit=2&page=1 ") && lines[1].contains("&page=2 "), "{lines:?}");
+    }
+    let (base, _) = serve(vec![answer(200, "x-total-count: 9\r\n", "[1, 2]"), answer(200, "", "[3, 4]")]);
+    let most: Vec<u32> = transport(&base, 0).0.get_numbered("/x?limit=2", 3, "read the x").unwrap();
+    assert_eq!(most, [1, 2, 3, 4]);
+}
+
+#[test]
+fn what_does_not_exist_is_deleted() {
+    let (base, served) = serve(vec![answer(204, "", ""), answer(404, "", ""), answer(403, "", "")]);
+    let (transport, _) = transport(&base, 0);
+    assert_eq!((transport.delete("/x", "delete the x"), transport.delete("/x", "delete the x")), (Ok(()), Ok(())));
+    assert!(matches!(transport.delete("/x", "delete the x"), Err(HostError::Forbidden { .. })));
+    assert!(served.join().unwrap().iter().all(|request| request.starts_with("DELETE /api/x ")));
 }

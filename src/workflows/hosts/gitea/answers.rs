@@ -1,0 +1,160 @@
+//! The parts of Gitea's and Forgejo's answers that Glee reads.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::domain::Untrusted;
+use crate::workflows::hosts::model::{Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState};
+
+/// The id of the author of what deleted users wrote.
+const GHOST: i64 = -1;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct GiteaPull {
+    number: u64,
+    html_url: String,
+    title: Untrusted,
+    user: Option<GiteaUser>,
+    state: String,
+    #[serde(default)]
+    merged: bool,
+    /// Absent before Gitea 1.20.
+    draft: Option<bool>,
+    merge_base: Option<String>,
+    base: GiteaBranch,
+    head: GiteaBranch,
+}
+
+#[derive(Debug, Deserialize)]
+struct GiteaBranch {
+    #[serde(default)]
+    sha: String,
+    #[serde(rename = "ref")]
+    name: Untrusted,
+    /// `None` if the repository was deleted.
+    repo: Option<GiteaRepository>,
+}
+
+#[derive(Debug, Deserialize)]
+struct GiteaRepository {
+    id: i64,
+    clone_url: String,
+}
+
+/// A user. The ids of users that the host itself provides are negative: -1 is the author of what deleted users wrote,
+/// and -2 is the user of the host's Actions.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct GiteaUser {
+    pub(crate) id: i64,
+    pub(crate) login: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct GiteaFile {
+    pub(crate) filename: String,
+    pub(crate) previous_filename: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ReviewAnswer {
+    pub(crate) id: u64,
+    /// `None` for the review of a team.
+    pub(crate) user: Option<GiteaUser>,
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    pub(crate) commit_id: String,
+    #[serde(default)]
+    pub(crate) comments_count: u64,
+}
+
+/// A comment on a line, or on the pull request.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GiteaComment {
+    pub(crate) id: u64,
+    pub(crate) body: Untrusted,
+    pub(crate) user: Option<GiteaUser>,
+    pub(crate) created_at: Timestamp,
+    updated_at: Option<Timestamp>,
+    /// The user who resolved the thread. Only comments on lines have a resolver.
+    pub(crate) resolver: Option<GiteaUser>,
+    #[serde(default)]
+    pub(crate) path: String,
+    /// The number of the line in the new file. 0 if the comment is about a line of the old file.
+    #[serde(default)]
+    pub(crate) position: u32,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct GiteaPermission {
+    /// `owner`, `admin`, `write`, `read` or `none`. Everybody can read public repositories.
+    pub(crate) permission: String,
+}
+
+impl GiteaPull {
+    /// Fails if the repository or the commit of the base is missing.
+    pub(crate) fn into_request(self) -> Result<PullRequest, &'static str> {
+        let repository = self.base.repo.ok_or("the repository of the base commit is missing")?;
+        // Without the base branch, the host states no commit of the branch.
+        let merge_base = self.merge_base.unwrap_or_default();
+        let base = if self.base.sha.is_empty() { merge_base } else { self.base.sha };
+        if base.is_empty() || self.head.sha.is_empty() {
+            return Err("the commit of the base or of the head is missing");
+        }
+        let title = self.title.as_written().to_lowercase();
+        let state = match (self.merged, self.state.as_str()) {
+            (true, _) => RequestState::Merged,
+            (false, "open") => RequestState::Open,
+            (false, _) => RequestState::Closed,
+        };
+        Ok(PullRequest {
+            number: self.number,
+            link: self.html_url,
+            author: account(self.user.as_ref()),
+            state,
+            is_draft: self.draft.unwrap_or_else(|| title.starts_with("wip:") || title.starts_with("[wip]")),
+            title: self.title,
+            is_fork: self.head.repo.is_none_or(|head| head.id != repository.id),
+            base: Commit { id: base, branch: self.base.name },
+            head: Commit { id: self.head.sha, branch: self.head.name },
+            merge_base: None,
+            repository: repository.clone_url,
+            head_ref: format!("refs/pull/{}/head", self.number),
+        })
+    }
+}
+
+impl ReviewAnswer {
+    /// Whether the review is not submitted, so that only its author and administrators can see it.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.state == "PENDING"
+    }
+}
+
+impl GiteaComment {
+    pub(crate) fn is_own(&self, user: Option<i64>) -> bool {
+        user.is_some() && self.user.as_ref().map(|author| author.id) == user
+    }
+
+    /// The host does not state whether a text was edited, but the time of the last update of a comment. The host
+    /// also updates a comment when a push changes the line that the comment is about, so such a comment counts as edited.
+    pub(crate) fn into_comment(self, user: Option<i64>) -> Comment {
+        Comment {
+            id: CommentId(self.id.to_string()),
+            is_own: self.is_own(user),
+            author: account(self.user.as_ref()),
+            permission: Permission::Outsider,
+            is_edited: self.updated_at.is_some_and(|updated| updated > self.created_at),
+            body: self.body,
+            created: self.created_at,
+        }
+    }
+}
+
+fn account(user: Option<&GiteaUser>) -> Account {
+    let user = user.filter(|user| user.id != GHOST);
+    Account {
+        login: user.map(|user| user.login.clone()).unwrap_or_default(),
+        is_bot: user.is_some_and(|user| user.id < GHOST),
+    }
+}

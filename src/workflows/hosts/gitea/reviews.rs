@@ -1,0 +1,109 @@
+//! Publishes comments on lines.
+//!
+//! The host stores the comments of a new review one by one in a review that is not submitted, and submits this review
+//! at the end. Two cases follow:
+//!
+//! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this review
+//!   and submit the user's drafts. So Glee publishes nothing until the user has submitted or discarded the review.
+//! - The server failed while it stored Glee's comments. The comments, which only the user of the token can see, would
+//!   be submitted with the next review, as doubles. So Glee deletes them before it publishes the comments again.
+
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use super::answers::{GiteaComment, ReviewAnswer};
+use super::threads::{ThreadPlace, has_marker};
+use super::{Gitea, MOST};
+use crate::workflows::hosts::model::{HostError, NewComment, PullRequest};
+
+const READ: &str = "read the conversation";
+
+/// The comments on lines, as reviews with at most one comment on each line. The host shows comments of one review on
+/// one line as one conversation.
+pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
+    let mut reviews: Vec<Vec<&NewComment>> = Vec::new();
+    for comment in comments.iter().filter(|comment| comment.line.is_some()) {
+        let is_free = |review: &&mut Vec<&NewComment>| {
+            !review.iter().any(|other| (&other.path, other.line) == (&comment.path, comment.line))
+        };
+        match reviews.iter_mut().find(is_free) {
+            Some(review) => review.push(comment),
+            None => reviews.push(vec![comment]),
+        }
+    }
+    reviews
+}
+
+impl Gitea {
+    pub(crate) fn reviews(&self) -> Result<Vec<ReviewAnswer>, HostError> {
+        self.transport.get_numbered(&format!("{}/reviews?limit=50", self.pull()), MOST, READ)
+    }
+
+    /// The comments of a review, which are none if the review was deleted.
+    pub(crate) fn review_comments(&self, review: u64) -> Result<Vec<GiteaComment>, HostError> {
+        match self.transport.get(&format!("{}/reviews/{review}/comments", self.pull()), READ) {
+            Err(HostError::NotFound { .. }) => Ok(Vec::new()),
+            done => done,
+        }
+    }
+
+    pub(crate) fn create_review(
+        &self,
+        request: &PullRequest,
+        comments: &[&NewComment],
+        what: &str,
+    ) -> Result<(), HostError> {
+        self.clear_unsubmitted(request)?;
+        let form = |comment: &&NewComment| json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
+        let comments: Vec<_> = comments.iter().map(form).collect();
+        let body = json!({ "event": "COMMENT", "commit_id": request.head.id, "comments": comments });
+        self.transport.create::<IgnoredAny>(&format!("{}/reviews", self.pull()), &body, what).map(drop)
+    }
+
+    /// Deletes what an interrupted request left behind. Fails if the user of the token began a review.
+    fn clear_unsubmitted(&self, request: &PullRequest) -> Result<(), HostError> {
+        let user = self.user()?;
+        let is_own = |review: &ReviewAnswer| review.user.as_ref().map(|user| user.id) == user;
+        let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
+        for review in unsubmitted.filter(|review| review.comments_count > 0) {
+            let comments = self.review_comments(review.id)?;
+            if !comments.iter().all(|comment| has_marker(&comment.body)) {
+                return Err(HostError::Unsubmitted {
+                    host: self.transport.host().to_owned(),
+                    link: request.link.clone(),
+                });
+            }
+            self.transport
+                .delete(&format!("{}/reviews/{}", self.pull(), review.id), "clear an unfinished review")?;
+        }
+        Ok(())
+    }
+
+    /// Replies in a thread. Gitea has replies since version 1.27. Forgejo can add a comment to the review that contains
+    /// the thread. For older versions, a new review on the same line continues the thread on the pages of the host.
+    pub(crate) fn reply_at(
+        &self,
+        request: &PullRequest,
+        place: &ThreadPlace,
+        body: &str,
+        what: &str,
+    ) -> Result<(), HostError> {
+        let Some(at) = place.line.as_ref().filter(|at| at.line > 0) else {
+            return self.create_comment(body, what);
+        };
+        let path = format!("{}/comments/{}/replies", self.pull(), place.first);
+        match self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), what) {
+            Err(HostError::NotFound { .. }) => {}
+            done => return done.map(drop),
+        }
+        let comment =
+            NewComment { path: at.path.clone(), line: Some(at.line), start_line: None, body: body.to_owned() };
+        let path = format!("{}/reviews/{}/comments", self.pull(), at.review);
+        let form = json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
+        match self.transport.create::<IgnoredAny>(&path, &form, what) {
+            // The commit of the thread possibly does not exist any more after a force-push.
+            Err(HostError::NotFound { .. }) => self.create_review(request, &[&comment], what),
+            done => done.map(drop),
+        }
+    }
+}
