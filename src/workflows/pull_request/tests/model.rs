@@ -114,6 +114,7 @@ impl Model {
             round: 1,
             anchor: None,
             reverses: None,
+            exact_fix: None,
             consensus: None,
         });
     }
