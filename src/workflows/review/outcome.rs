@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind, FileChange,
-    Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId,
+    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind, FileChange, Finding,
+    FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId,
     SettledFinding, Skip,
 };
 use crate::protocol::text::printable;

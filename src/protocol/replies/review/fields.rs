@@ -53,8 +53,20 @@ impl<'a> FindingFields<'a> {
 
     pub(crate) fn knows(name: &str) -> bool {
         let others = [
-            SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, REPLACEMENT, CONFIDENCE,
-            EVIDENCE, RULE, INSISTS_ON,
+            SEVERITY,
+            TAG,
+            LEVEL,
+            FILE,
+            LINE,
+            END_LINE,
+            LOCATION,
+            CATEGORY,
+            SUGGESTION,
+            REPLACEMENT,
+            CONFIDENCE,
+            EVIDENCE,
+            RULE,
+            INSISTS_ON,
         ];
         HEADS.contains(&name) || BODIES.contains(&name) || others.iter().any(|names| names.contains(&name))
     }

@@ -291,7 +291,12 @@ fn note_left_out(text: &mut String, bytes: u64) {
 
 pub(crate) fn weight(finding: &RawFinding) -> usize {
     let names = [&finding.category, &finding.file, &finding.rule].into_iter().flatten().map(String::len);
-    let texts = finding.suggestion.iter().chain(&finding.replacement).chain(&finding.evidence).map(|text| text.as_written().len());
+    let texts = finding
+        .suggestion
+        .iter()
+        .chain(&finding.replacement)
+        .chain(&finding.evidence)
+        .map(|text| text.as_written().len());
     let lengths = names.chain(texts).map(|length| length + size_of::<String>()).sum::<usize>();
     let own = finding.title.as_written().len() + finding.body.as_written().len();
     size_of::<RawFinding>() + finding.severity.raw.len() + own + lengths

@@ -20,8 +20,8 @@ use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
-use crate::workflows::review::findings::{recognition, replacement};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
+use crate::workflows::review::findings::{recognition, replacement};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
@@ -291,8 +291,17 @@ impl RoundContext<'_> {
         let consensus = (reviewers > 1).then(|| corroboration(members, severity, group, reviewers));
         let anchor = lead.anchor.clone();
         let exact_fix = replacement::agreed(&raw, all());
-        let mut finding =
-            Finding { id, raw, mandatory, raised_by, round: self.round, anchor, reverses: None, consensus, exact_fix };
+        let mut finding = Finding {
+            id,
+            raw,
+            mandatory,
+            raised_by,
+            round: self.round,
+            anchor,
+            reverses: None,
+            consensus,
+            exact_fix,
+        };
         finding.reverses = reversed(self.state, &finding);
         finding
     }

@@ -60,23 +60,25 @@ fn finding() -> impl Strategy<Value = RawFinding> {
     let lines = prop::option::of("[ \\t]{0,4}\\PC{1,12}(\n[ \\t]{0,4}[`~]{0,4}\\PC{0,12}){0,4}\n?");
     let more = (more, lines.prop_map(move |text| text.and_then(shown)));
     let body = prop::collection::vec(prop_oneof![text(), Just(String::new()), Just("  [LOW] x".to_owned())], 0..5);
-    (word, text(), body, place, more).prop_map(move |(raw, title, body, (file, line, length), (more, lines))| RawFinding {
-        severity: Severity { tag: Tag::parse(&raw), raw },
-        title: Some(crate::protocol::text::markdown::fold(&title))
-            .filter(|title| !title.is_empty())
-            .unwrap_or("title".to_owned())
-            .into(),
-        body: shown(body.join("\n")).unwrap_or_default().into(),
-        file,
-        line,
-        end_line: line.zip(length).map(|(line, length)| line + length),
-        category: more.0,
-        suggestion: more.1.map(Untrusted::from),
-        confidence: more.2.map(Confidence::clamped),
-        evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
-        rule: more.4,
-        insists_on: None,
-        replacement: lines.map(Untrusted::from),
+    (word, text(), body, place, more).prop_map(move |(raw, title, body, (file, line, length), (more, lines))| {
+        RawFinding {
+            severity: Severity { tag: Tag::parse(&raw), raw },
+            title: Some(crate::protocol::text::markdown::fold(&title))
+                .filter(|title| !title.is_empty())
+                .unwrap_or("title".to_owned())
+                .into(),
+            body: shown(body.join("\n")).unwrap_or_default().into(),
+            file,
+            line,
+            end_line: line.zip(length).map(|(line, length)| line + length),
+            category: more.0,
+            suggestion: more.1.map(Untrusted::from),
+            confidence: more.2.map(Confidence::clamped),
+            evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
+            rule: more.4,
+            insists_on: None,
+            replacement: lines.map(Untrusted::from),
+        }
     })
 }
 
