@@ -17,7 +17,7 @@ const SEGMENT_CAP: usize = 1 << 20;
 
 const TITLE_CAP: usize = 256 << 10;
 
-const FINDINGS_CAP: usize = 3 << 20;
+const FINDINGS_CAP: usize = 4 << 20;
 
 #[derive(Debug)]
 pub(crate) struct ProseReader<'a> {

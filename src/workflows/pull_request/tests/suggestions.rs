@@ -145,6 +145,7 @@ proptest! {
         }
         model.add_fix(PATH, TEXT, (first, first + more), &fix);
         let comment_of_fix = published(&mut model);
+        let fix = fix.replace("\r\n", "\n");
         let mut expected: Vec<&str> = TEXT.lines().collect();
         let lines = usize::try_from(first).unwrap() - 1..usize::try_from(first + more).unwrap();
         expected.splice(lines, fix.split('\n'));
