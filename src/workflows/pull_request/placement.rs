@@ -62,16 +62,10 @@ fn suggestion(
 ) -> Option<(RangeInclusive<u32>, String)> {
     let fix = finding.exact_fix.as_ref()?;
     let lines = fix.line..=fix.end_line;
-    let info = match review.host {
-        HostKind::GitHub => "suggestion".to_owned(),
-        // The comment is on the last line.
-        HostKind::GitLab => format!("suggestion:-{}+0", fix.end_line.checked_sub(fix.line)?),
-        HostKind::Gitea => return None,
-    };
     let text = printable::block(&fix.shown());
     let is_plain = fix.shown() == *text && redact(&text) == text;
     let is_exact = is_plain && is_in_diff(file, &lines) && is_unchanged(review, finding, &file.path);
-    is_exact.then(|| (lines, markup::fenced_as(&info, &text)))
+    (is_exact && review.host != HostKind::Gitea).then(|| (lines, markup::fenced_as("suggestion", &text)))
 }
 
 /// Whether the head commit contains the code of the finding at the lines of the finding.
