@@ -58,6 +58,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
             insists_on: None,
+            replacement: None,
         },
         mandatory: true,
         raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
@@ -70,6 +71,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             ..Anchor::default()
         }),
         reverses: None,
+        exact_fix: None,
         consensus: None,
     };
     let objection = Response {

@@ -59,12 +59,14 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
             insists_on: None,
+            replacement: None,
         },
         mandatory: true,
         raised_by: vec![AgentName::from(by)],
         round: 1,
         anchor: None,
         reverses: None,
+        exact_fix: None,
         consensus: None,
     }
 }

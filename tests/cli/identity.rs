@@ -30,6 +30,7 @@ fn finding(id: u32, title: &str) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        exact_fix: None,
         consensus: None,
     }
 }

@@ -11,6 +11,7 @@ mod debate;
 mod dialog;
 mod disputes;
 mod documented;
+mod exact_fixes;
 mod exchange;
 mod findings;
 mod formats;

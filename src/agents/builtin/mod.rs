@@ -30,19 +30,6 @@ use crate::protocol::request::Request;
 pub use crate::agents::builtin::rules::catalog::{Catalog, CatalogError, RuleInfo, RuleOrigin};
 #[cfg(feature = "astgrep")]
 pub use crate::agents::builtin::rules::measure::{Measure, MeasureError, Score, measure};
-#[cfg(feature = "astgrep")]
-pub(crate) use reviewer::exact_fix;
-
-/// Without the feature `astgrep`, Glee has no rules.
-#[cfg(not(feature = "astgrep"))]
-pub(crate) fn exact_fix(
-    _path: &str,
-    _text: &str,
-    _finding: &crate::domain::RawFinding,
-) -> Option<(std::ops::RangeInclusive<u32>, String)> {
-    None
-}
-
 /// The prefix of an embedded agent's `command` in the configuration.
 pub const PREFIX: &str = "builtin:";
 

@@ -1,6 +1,6 @@
 //! Answers review requests to `builtin:rules`. Reports rule matches in the lines under review as findings.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::path::Path;
 
 use super::answer::Body;
@@ -27,7 +27,7 @@ fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
 
 fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
     let note = catalog.info(&hit.rule).and_then(|info| info.note.clone());
-    let suggestion = suggestion(&file.text, &hit);
+    let (suggestion, replacement) = (suggestion(&file.text, &hit), replacement(&file.text, &hit));
     RawFinding {
         severity: Severity::known(hit.tag),
         file: Some(file.path.clone()),
@@ -36,6 +36,7 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
         title: hit.message.into(),
         body: note.unwrap_or_default().into(),
         suggestion: suggestion.map(Untrusted::from),
+        replacement: replacement.map(Untrusted::from),
         category: Some(hit.category),
         rule: Some(hit.rule),
         ..RawFinding::default()
@@ -44,29 +45,30 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
 
 fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
-    let (_, lines) = edited_lines(text, hit.edit.as_ref()?)?;
+    let edit = hit.edit.as_ref()?;
+    let lines = fixed(text, edit, &whole_lines(text, &edit.range)?)?;
     (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
 }
 
-/// Returns the range of bytes of the lines that an edit changes, and the new text of these lines. The range and
-/// the text exclude the line break after the last line.
-fn edited_lines(text: &str, edit: &RuleEdit) -> Option<(Range<usize>, String)> {
-    let start = text.get(..edit.range.start)?.rfind('\n').map_or(0, |at| at + 1);
-    let end = text.get(edit.range.end..)?.find('\n').map_or(text.len(), |at| edit.range.end + at);
-    let lines = format!("{}{}{}", text.get(start..edit.range.start)?, edit.text, text.get(edit.range.end..end)?);
-    Some((start..end, lines))
+/// Returns all lines of a match after the fix of its rule. Returns `None` if the rule has no fix, or if the fix also
+/// changes other lines.
+fn replacement(text: &str, hit: &Hit) -> Option<String> {
+    let edit = hit.edit.as_ref()?;
+    let matched = text.get(hit.range.clone())?.trim_end_matches('\n');
+    let lines = whole_lines(text, &(hit.range.start..hit.range.start + matched.len()))?;
+    let is_inside = lines.start <= edit.range.start && edit.range.end <= lines.end;
+    fixed(text, edit, &lines).filter(|_| is_inside)
 }
 
-/// Returns the lines of `text` that the fix of a packaged rule replaces, and the text that replaces these lines.
-/// Returns `None` if the suggestion of the finding differs from the fix of the rule.
-pub(crate) fn exact_fix(path: &str, text: &str, finding: &RawFinding) -> Option<(RangeInclusive<u32>, String)> {
-    let (rule, suggested) = (finding.rule.as_deref()?, finding.suggestion.as_ref()?);
-    let catalog = Catalog::of_packaged_rule(path, rule).ok()?;
-    let is_it = |hit: &Hit| {
-        Some(hit.lines.0) == finding.line && suggestion(text, hit).is_some_and(|fix| *suggested == *fix)
-    };
-    let hit = catalog.scan(path, text, Some(rule)).into_iter().find(is_it)?;
-    let (bytes, lines) = edited_lines(text, hit.edit.as_ref()?)?;
-    let number = |end: usize| u32::try_from(text.get(..end)?.matches('\n').count() + 1).ok();
-    Some((number(bytes.start)?..=number(bytes.end)?, lines))
+/// Returns the bytes of the whole lines that contain a range, without the last line break.
+fn whole_lines(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
+    let start = text.get(..range.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let end = text.get(range.end..)?.find('\n').map_or(text.len(), |at| range.end + at);
+    Some(start..end)
+}
+
+/// Returns the text of lines after an edit inside of the lines.
+fn fixed(text: &str, edit: &RuleEdit, lines: &Range<usize>) -> Option<String> {
+    let (before, after) = (text.get(lines.start..edit.range.start)?, text.get(edit.range.end..lines.end)?);
+    Some(format!("{before}{}{after}", edit.text))
 }

@@ -169,6 +169,7 @@ fn dispute() -> Dispute {
         round: 1,
         anchor: None,
         reverses: None,
+        exact_fix: None,
         consensus: None,
     };
     let objection = Response {

@@ -131,6 +131,8 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
+    /// The complete text of the lines `line` to `end_line` after the fix. Only for a fix that changes no other line.
+    pub replacement: Option<String>,
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]
     pub confidence: Option<u8>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::FindingId;
 use crate::domain::review::severity::Confidence;
 use crate::domain::{
-    AgentName, Class, Corroboration, Disposition, DisputeNumber, Location, RulingRef, Severity, Untrusted,
+    AgentName, Class, Corroboration, Disposition, DisputeNumber, ExactFix, Location, RulingRef, Severity, Untrusted,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,10 @@ pub struct RawFinding {
     pub category: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Untrusted>,
+    /// The complete text of the lines `line` to `end_line` after the fix, as the reviewer wrote the text. A finding
+    /// in an outcome has an `exact_fix` instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<Untrusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// One item per line of the reviewer's evidence.
@@ -94,9 +98,19 @@ pub struct Finding {
     /// `consensus` is absent if the run has a single reviewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
+    /// New text for lines of the file in the reviewed tree. `exact_fix` is absent if no reviewer proposed a
+    /// replacement that passes all checks, or if reviewers proposed different replacements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact_fix: Option<ExactFix>,
 }
 
 impl Finding {
+    /// The suggestion, unless the suggestion only repeats the text of the exact fix.
+    pub fn other_suggestion(&self) -> Option<&Untrusted> {
+        let repeated = self.exact_fix.as_ref().map(|fix| fix.shown().trimmed());
+        self.raw.suggestion.as_ref().filter(|suggestion| Some(suggestion.trimmed()) != repeated)
+    }
+
     /// Whether the finding is rejected. A reviewer can withdraw any finding. Other reviewers can reject only an
     /// optional finding.
     pub fn is_rejected(&self) -> bool {

@@ -69,6 +69,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
             ..Anchor::default()
         }),
         reverses: None,
+        exact_fix: None,
         consensus: None,
     }
 }

@@ -50,12 +50,14 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
             evidence: vec!["src/web.py:9".into()],
             rule: None,
             insists_on: None,
+            replacement: None,
         },
         mandatory,
         raised_by: vec![AgentName::from("codex-reviewer"), AgentName::from("rules")],
         round: 1,
         anchor: None,
         reverses: None,
+        exact_fix: None,
         consensus: None,
     }
 }

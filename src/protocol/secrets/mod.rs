@@ -24,6 +24,9 @@ const KEY: usize = 32 << 10;
 
 const PRIVATE_KEY: &str = "private-key";
 
+/// The beginning of the placeholder that replaces a secret.
+pub(crate) const PLACEHOLDER: &str = "[secret:";
+
 pub fn redact(text: &str) -> Cow<'_, str> {
     match redact_bytes(text.as_bytes()) {
         Some(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
@@ -108,7 +111,7 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
         let secret = &text[at.clone()];
         clean.extend_from_slice(&text[from..at.start]);
         let hash = blake3::hash(secret).to_hex();
-        clean.extend_from_slice(format!("[secret:{rule}:{}]", &hash[..4]).as_bytes());
+        clean.extend_from_slice(format!("{PLACEHOLDER}{rule}:{}]", &hash[..4]).as_bytes());
         clean.extend(secret.iter().filter(|byte| **byte == b'\n'));
         from = at.end;
     }

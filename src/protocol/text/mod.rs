@@ -1,4 +1,4 @@
-//! Parses lines, Markdown, JSON, locations, tags and nonces in the text of agents, and escapes text for display.
+//! Parses lines, Markdown, JSON, locations, tags, suggestion blocks and nonces in the text of agents, and escapes text for display.
 
 pub(crate) mod json;
 pub(crate) mod lines;
@@ -8,6 +8,7 @@ pub(crate) mod markup;
 pub(crate) mod nonce;
 pub mod printable;
 pub(crate) mod references;
+pub(crate) mod suggestion;
 pub(crate) mod tag;
 
 pub(crate) use json::{FoundObject, LenientValue, ScanState, Scope};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AdvisoryStatus, Anchor, Class, RawFinding, Tag, Untrusted};
+use crate::domain::{AdvisoryStatus, Anchor, Class, ExactFix, RawFinding, Tag, Untrusted};
 
 /// The title of a finding without a text. If a finding has this title, the comparison of findings ignores the
 /// title.
@@ -64,6 +64,8 @@ pub struct Member {
     /// Whether the finding was first raised in round 2 of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,
+    /// The replacement of lines that the reviewer proposes, if the replacement passed all checks.
+    pub fix: Option<ExactFix>,
 }
 
 impl Member {

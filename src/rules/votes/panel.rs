@@ -187,6 +187,7 @@ mod tests {
             round: 1,
             anchor: None,
             reverses: None,
+            exact_fix: None,
             consensus: None,
         }
     }

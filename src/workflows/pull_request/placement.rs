@@ -3,12 +3,12 @@
 
 use std::ops::RangeInclusive;
 
-use crate::agents::builtin::exact_fix;
-use crate::domain::SettledFinding;
+use crate::domain::{Finding, SettledFinding};
 use crate::protocol::secrets::redact;
 use crate::protocol::text::{markup, printable};
-use crate::workflows::hosts::ChangedFile;
+use crate::workflows::hosts::{ChangedFile, HostKind};
 use crate::workflows::pull_request::input::RequestReview;
+use crate::workspace::code::anchors::Blocks;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommentPlace {
@@ -17,23 +17,23 @@ pub(crate) struct CommentPlace {
     pub(crate) line: Option<u32>,
     /// The first line of a range, below `line`.
     pub(crate) start_line: Option<u32>,
-    /// The text that replaces the lines exactly.
-    pub(crate) fix: Option<String>,
+    /// The suggestion block, which the host offers to apply to exactly these lines.
+    pub(crate) suggestion: Option<String>,
 }
 
 /// The place of a comment on a finding. `None` if the pull request does not change the file.
 pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<CommentPlace> {
     let raw = &settled.finding.raw;
     let file = review.files.iter().find(|file| Some(&file.path) == raw.file.as_ref())?;
-    let at = |lines: &RangeInclusive<u32>, fix| {
+    let at = |lines: &RangeInclusive<u32>, suggestion| {
         let (first, last) = (*lines.start(), *lines.end());
         let start_line = (first < last).then_some(first);
-        CommentPlace { path: file.path.clone(), line: Some(last), start_line, fix }
+        CommentPlace { path: file.path.clone(), line: Some(last), start_line, suggestion }
     };
-    if let Some((lines, fix)) = fix(review, settled, file) {
-        return Some(at(&lines, Some(fix)));
+    if let Some((lines, block)) = suggestion(review, &settled.finding, file) {
+        return Some(at(&lines, Some(block)));
     }
-    let whole = CommentPlace { path: file.path.clone(), line: None, start_line: None, fix: None };
+    let whole = CommentPlace { path: file.path.clone(), line: None, start_line: None, suggestion: None };
     let Some(first) = raw.line else { return Some(whole) };
     let lines = first..=raw.end_line.unwrap_or(first).max(first);
     Some(if is_in_diff(file, &lines) {
@@ -53,15 +53,25 @@ fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
         && lines.clone().all(|line| file.lines.contains(&line))
 }
 
-/// The fix of an embedded rule, if the fix replaces whole lines in the diff and can be shown unchanged.
-fn fix(
+/// The lines of the exact fix and its suggestion block, if the host has such blocks, all lines are in the diff and the
+/// text can be shown unchanged.
+fn suggestion(
     review: &RequestReview<'_>,
-    settled: &SettledFinding,
+    finding: &Finding,
     file: &ChangedFile,
 ) -> Option<(RangeInclusive<u32>, String)> {
-    let text = (review.text_of)(&file.path)?;
-    let (lines, fix) = exact_fix(&file.path, &text, &settled.finding.raw)?;
-    let has_command = fix.lines().any(markup::is_command);
-    let is_plain = redact(&fix) == fix && printable::block(&fix) == fix && !has_command;
-    (is_plain && is_in_diff(file, &lines)).then_some((lines, fix))
+    let fix = finding.exact_fix.as_ref()?;
+    let lines = fix.line..=fix.end_line;
+    let text = printable::block(&fix.shown());
+    let has_command = text.lines().any(markup::is_command);
+    let is_plain = fix.shown() == *text && redact(&text) == text && !has_command;
+    let is_exact = is_plain && is_in_diff(file, &lines) && is_unchanged(review, finding, &file.path);
+    (is_exact && review.host != HostKind::Gitea).then(|| (lines, markup::fenced_as("suggestion", &text)))
+}
+
+/// Whether the head commit contains the code of the finding at the lines of the finding.
+fn is_unchanged(review: &RequestReview<'_>, finding: &Finding, path: &str) -> bool {
+    let Some((anchor, text)) = finding.anchor.as_ref().zip((review.text_of)(path)) else { return false };
+    let now = Blocks::of(path, &text).anchor(&finding.raw);
+    (&now.block, now.offset) == (&anchor.block, anchor.offset)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind, FileChange,
+    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind, FileChange, Finding,
     FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId,
     SettledFinding, Skip,
 };
@@ -106,7 +106,7 @@ pub(crate) fn outcome(
         .findings
         .iter()
         .map(|finding| SettledFinding {
-            finding: finding.clone(),
+            finding: with_fix(state, finding),
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
             lowered: state.lowered.get(&finding.id).cloned(),
@@ -141,6 +141,15 @@ pub(crate) fn outcome(
         rounds: state.round(),
         notices: notices(state),
     })
+}
+
+/// Removes the exact fix if the coder changed the file after the finding was raised.
+fn with_fix(state: &ReviewState, finding: &Finding) -> Finding {
+    let later = state.tree_changes.iter().filter(|change| change.call.purpose.round() >= Some(finding.round));
+    let mut paths = later.flat_map(|change| &change.changes).map(|change| &change.file);
+    let is_changed = paths.any(|path| Some(path) == finding.raw.file.as_ref());
+    let exact_fix = finding.exact_fix.clone().filter(|_| !is_changed);
+    Finding { exact_fix, ..finding.clone() }
 }
 
 fn notices(state: &ReviewState) -> Vec<String> {

@@ -455,6 +455,7 @@ mod tests {
                 ..Anchor::default()
             }),
             reverses: None,
+            exact_fix: None,
             consensus: None,
         }
     }

@@ -189,7 +189,7 @@ impl Delta {
         let mut below = self.moved.iter().skip(first).flatten();
         let mut above = self.moved.iter().take(first).rev().flatten();
         let line = below.next().or_else(|| above.next()).copied();
-        RawFinding { line, end_line: None, ..finding.clone() }
+        RawFinding { line, end_line: None, replacement: None, ..finding.clone() }
     }
 
     pub fn had_line(&self, line: u32) -> bool {

@@ -105,12 +105,6 @@ impl Catalog {
         Self::load(&language::ALL, None, &[])
     }
 
-    /// Loads one packaged rule for the language of the file at `path`. Returns an empty catalog if the rule does
-    /// not exist.
-    pub(crate) fn of_packaged_rule(path: &str, id: &str) -> Result<Self, CatalogError> {
-        Self::load(&languages([path]), Some(&BTreeSet::from([id])), &[])
-    }
-
     pub fn infos(&self) -> impl Iterator<Item = &RuleInfo> {
         self.infos.values()
     }

@@ -109,6 +109,7 @@ fn a_finding_says_where_what_and_how() {
         "body": "Collisions are cheap to make. Use SHA-256, for passwords a slow hash such as `hashlib.scrypt`; \
                         where it is only a checksum, say so with `usedforsecurity=False`.",
         "suggestion": "return hashlib.sha256(page).hexdigest()",
+        "replacement": "    return hashlib.sha256(page).hexdigest()",
         "category": "weak-hash",
         "rule": "py-weak-hash",
     });

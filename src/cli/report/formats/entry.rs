@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::cli::report::options::RenderOptions;
 use crate::domain::{
-    Disposition, Dispute, FindingState, Outcome, RawFinding, Ruler, RulingRecord, SettledFinding, Tag,
+    Disposition, Dispute, ExactFix, FindingState, Outcome, RawFinding, Ruler, RulingRecord, SettledFinding, Tag,
 };
+use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
 
 /// The level of a finding or of a gap in the review. Most report formats have the same three levels.
@@ -203,14 +204,27 @@ impl Entry<'_> {
     /// Returns the region of all lines of the finding. Returns `None` if the finding has no line.
     pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
         let (first, last) = self.lines()?;
-        let source = self.raw().file.as_deref().and_then(|file| (options.source)(file, self.settled.finding.round));
-        let text = source.as_deref().and_then(|source| source.lines().nth(last as usize - 1));
         // If the text of the last line is unknown, the region ends at the first column of the next line.
-        let (end_line, end_column) = match text.and_then(|text| u32::try_from(text.encode_utf16().count()).ok()) {
+        let (end_line, end_column) = match self.length(last, options) {
             Some(length) => (last, length + 1),
             None => (last.saturating_add(1), 1),
         };
         Some(Region { start_line: first, start_column: 1, end_line, end_column })
+    }
+
+    /// Returns the length of a line in UTF-16 code units, without the line end. Returns `None` if the text of the
+    /// line is unknown.
+    pub(crate) fn length(&self, line: u32, options: &RenderOptions<'_>) -> Option<u32> {
+        let source = (options.source)(self.raw().file.as_deref()?, self.settled.finding.round)?;
+        let text = source.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+        // In place of a secret, the line contains a placeholder of another length.
+        let text = Some(text).filter(|text| !text.contains(secrets::PLACEHOLDER))?;
+        u32::try_from(text.encode_utf16().count()).ok()
+    }
+
+    /// Returns the exact fix of an open finding.
+    pub(crate) fn fix(&self) -> Option<&ExactFix> {
+        self.settled.finding.exact_fix.as_ref().filter(|_| self.is_open())
     }
 
     /// Returns the title, the explanation, the evidence and the suggestion, separated by empty lines.

@@ -7,6 +7,7 @@ use crate::cli::report::formats::gaps;
 use crate::cli::report::text;
 use crate::cli::style::count;
 use crate::domain::Outcome;
+use crate::protocol::text::markdown::dedent;
 use crate::protocol::text::markup::{MarkupPage, code, cut, fenced, indented, prose};
 
 /// The maximum number of characters of the report. GitHub allows 65,536 characters in a comment.
@@ -73,8 +74,9 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
     if !body.is_empty() {
         text.push_str(&format!("\n  {}\n", indented(&body)));
     }
-    if let Some(suggestion) = &entry.raw().suggestion {
-        text.push_str(&format!("\n  {}\n", indented(&fenced(&cut(&entry::block(suggestion), TEXT)))));
+    let fix = entry.fix().map(|fix| dedent(&entry::block(&fix.shown())));
+    for code in entry.settled.finding.other_suggestion().map(entry::block).into_iter().chain(fix) {
+        text.push_str(&format!("\n  {}\n", indented(&fenced(&cut(&code, TEXT)))));
     }
     text.push_str(&format!("\n  raised by {by}; {}\n", indented(&reason)));
     text

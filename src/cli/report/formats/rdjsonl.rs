@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::report::formats::entry::{self, AlertLevel};
 use crate::cli::report::formats::json;
-use crate::domain::Outcome;
+use crate::domain::{ExactFix, Outcome, Untrusted};
 
 #[derive(Serialize)]
 struct Diagnostic<'a> {
@@ -14,6 +14,15 @@ struct Diagnostic<'a> {
     severity: &'static str,
     source: Source,
     code: Code,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<Suggestion>,
+}
+
+/// New text for a range of lines, without the last line end.
+#[derive(Serialize)]
+struct Suggestion {
+    range: Range,
+    text: Untrusted,
 }
 
 #[derive(Serialize)]
@@ -45,10 +54,15 @@ struct Code {
     value: String,
 }
 
+fn range((first, last): (u32, u32)) -> Range {
+    Range { start: Position { line: first }, end: Position { line: last } }
+}
+
 pub(crate) fn render(outcome: &Outcome) -> String {
     let entries = entry::open_in_files(outcome);
     let found = entries.iter().filter_map(|entry| {
-        let range = |(first, last)| Range { start: Position { line: first }, end: Position { line: last } };
+        let suggestion =
+            |fix: &ExactFix| Suggestion { range: range((fix.line, fix.end_line)), text: fix.text.clone() };
         Some(Diagnostic {
             message: entry.text(),
             location: DiagnosticLocation { path: entry.raw().file.as_deref()?, range: entry.lines().map(range) },
@@ -59,6 +73,7 @@ pub(crate) fn render(outcome: &Outcome) -> String {
             },
             source: Source { name: "glee" },
             code: Code { value: entry.rule() },
+            suggestions: entry.fix().map(suggestion).into_iter().collect(),
         })
     });
     found.map(|diagnostic| json::line(&diagnostic)).collect()

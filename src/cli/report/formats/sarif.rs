@@ -9,7 +9,7 @@ use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
 use crate::cli::style::{count, thousands};
-use crate::domain::{FindingState, Outcome, Tag};
+use crate::domain::{FindingState, Outcome, Tag, Untrusted};
 use crate::rules::review::rulings;
 
 /// The program that reads the SARIF file.
@@ -137,7 +137,47 @@ struct SarifResult {
     partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suppressions: Vec<Suppression>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<SarifFix>,
     properties: ResultProperties,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifFix {
+    description: Message,
+    artifact_changes: [ArtifactChange; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: ArtifactLocation,
+    replacements: [SarifReplacement; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifReplacement {
+    deleted_region: DeletedRegion,
+    inserted_content: InsertedContent,
+}
+
+/// Whole lines without the last line end.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeletedRegion {
+    start_line: u32,
+    start_column: u32,
+    end_line: u32,
+    /// If the column is absent, the region extends to the end of the line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_column: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct InsertedContent {
+    text: Untrusted,
 }
 
 #[derive(Serialize)]
@@ -340,6 +380,7 @@ fn result(
         locations,
         partial_fingerprints: BTreeMap::from([(FINGERPRINT, entry.fingerprint.clone())]),
         suppressions: status.map(suppress).into_iter().collect(),
+        fixes: fix(entry, options).into_iter().collect(),
         properties: ResultProperties {
             finding: entry.id(),
             severity: entry.severity(),
@@ -351,9 +392,26 @@ fn result(
     }
 }
 
+fn fix(entry: &Entry<'_>, options: &RenderOptions<'_>) -> Option<SarifFix> {
+    let (fix, file) = entry.fix().zip(entry.raw().file.as_deref())?;
+    let deleted_region = DeletedRegion {
+        start_line: fix.line,
+        start_column: 1,
+        end_line: fix.end_line,
+        end_column: entry.length(fix.end_line, options).map(|length| length + 1),
+    };
+    let replacement =
+        SarifReplacement { deleted_region, inserted_content: InsertedContent { text: fix.text.clone() } };
+    let change = ArtifactChange { artifact_location: artifact(file), replacements: [replacement] };
+    Some(SarifFix { description: message(entry.title()), artifact_changes: [change] })
+}
+
 fn location(file: &str, region: Option<SarifRegion>) -> SarifLocation {
-    let artifact_location = ArtifactLocation { uri: uri(file), uri_base_id: ROOT };
-    SarifLocation { physical_location: PhysicalLocation { artifact_location, region } }
+    SarifLocation { physical_location: PhysicalLocation { artifact_location: artifact(file), region } }
+}
+
+fn artifact(file: &str) -> ArtifactLocation {
+    ArtifactLocation { uri: uri(file), uri_base_id: ROOT }
 }
 
 /// Returns a path as a relative URI.

@@ -98,6 +98,11 @@ fn sarif_follows_its_schema_and_holds_each_finding_once() {
             let rule =
                 &run["tool"]["driver"]["rules"][usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
             assert_eq!(rule["id"], result["ruleId"]);
+            let id = result["properties"]["finding"].as_str().unwrap();
+            let settled = outcome.findings.iter().find(|it| it.finding.id.to_string() == id).unwrap();
+            let is_open = entry::all(&outcome).iter().any(|entry| entry.id() == id && entry.is_open());
+            let fix = settled.finding.exact_fix.as_ref().filter(|_| is_open && settled.finding.raw.file.is_some());
+            assert_eq!(result["fixes"].is_array(), fix.is_some(), "{result}");
             assert!(result["kind"] == "pass" || rule["defaultConfiguration"]["level"] == result["level"]);
         }
         assert_eq!(run["invocations"][0]["executionSuccessful"], gaps::is_conclusive(&outcome));

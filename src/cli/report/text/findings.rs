@@ -12,7 +12,7 @@ use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, 
 use crate::domain::{
     Class, Corroboration, FindingState, Outcome, Position, RawFinding, RulingRef, SettledFinding, Untrusted,
 };
-use crate::protocol::text::printable;
+use crate::protocol::text::{markdown, printable};
 
 /// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -145,8 +145,13 @@ impl Report<'_> {
         for evidence in &raw.evidence {
             add("evidence", Color::Plain, evidence, 1);
         }
-        if let Some(suggestion) = &raw.suggestion {
+        let suggestion = finding.finding.other_suggestion();
+        if let Some(suggestion) = suggestion {
             add("fix", Color::Good, suggestion, 3);
+        }
+        if let Some(fix) = &finding.finding.exact_fix {
+            let code = markdown::dedent(&printable::block(&fix.shown()));
+            add(if suggestion.is_some() { "code" } else { "fix" }, Color::Good, &code.into(), 3);
         }
         let mut by = vec![list(&finding.finding.raised_by)];
         by.extend(raw.rule.clone().or_else(|| raw.category.clone()));

@@ -25,6 +25,7 @@ const END_LINE: &[&str] = &["end_line"];
 const LOCATION: &[&str] = &["location"];
 const CATEGORY: &[&str] = &["category"];
 const SUGGESTION: &[&str] = &["suggestion", "fix", "recommendation"];
+const REPLACEMENT: &[&str] = &["replacement", "suggested_replacement"];
 const CONFIDENCE: &[&str] = &["confidence"];
 const EVIDENCE: &[&str] = &["evidence"];
 const RULE: &[&str] = &["rule"];
@@ -52,7 +53,19 @@ impl<'a> FindingFields<'a> {
 
     pub(crate) fn knows(name: &str) -> bool {
         let others = [
-            SEVERITY, TAG, LEVEL, FILE, LINE, END_LINE, LOCATION, CATEGORY, SUGGESTION, CONFIDENCE, EVIDENCE, RULE,
+            SEVERITY,
+            TAG,
+            LEVEL,
+            FILE,
+            LINE,
+            END_LINE,
+            LOCATION,
+            CATEGORY,
+            SUGGESTION,
+            REPLACEMENT,
+            CONFIDENCE,
+            EVIDENCE,
+            RULE,
             INSISTS_ON,
         ];
         HEADS.contains(&name) || BODIES.contains(&name) || others.iter().any(|names| names.contains(&name))
@@ -113,6 +126,7 @@ impl<'a> FindingFields<'a> {
             end_line,
             category: self.get(CATEGORY).string(),
             suggestion: self.get(SUGGESTION).string().map(Untrusted::from),
+            replacement: self.get(REPLACEMENT).string().map(Untrusted::from),
             confidence: confidence(self.get(CONFIDENCE)),
             evidence: self.get(EVIDENCE).texts().into_iter().map(Untrusted::from).collect(),
             rule: self.get(RULE).string(),

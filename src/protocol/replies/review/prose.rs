@@ -6,10 +6,10 @@
 
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
-use crate::domain::{RawFinding, RulingRef, Severity, Tag};
+use crate::domain::{RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
-use crate::protocol::text::{LineKind, Structure, markdown, tag};
+use crate::protocol::text::{LineKind, Structure, markdown, suggestion, tag};
 
 const TEXT_CAP: usize = 6 << 20;
 
@@ -17,7 +17,7 @@ const SEGMENT_CAP: usize = 1 << 20;
 
 const TITLE_CAP: usize = 256 << 10;
 
-const FINDINGS_CAP: usize = 3 << 20;
+const FINDINGS_CAP: usize = 4 << 20;
 
 #[derive(Debug)]
 pub(crate) struct ProseReader<'a> {
@@ -259,6 +259,9 @@ impl<'a> ProseReader<'a> {
                     if finding.confidence.is_none() {
                         sure_from_body(finding, &mut body);
                     }
+                    if finding.line.is_some() {
+                        finding.replacement = suggestion::take(&mut body).map(Untrusted::from);
+                    }
                     note_left_out(&mut body, segment.left_out);
                     finding.body = body.into();
                 }
@@ -288,7 +291,12 @@ fn note_left_out(text: &mut String, bytes: u64) {
 
 pub(crate) fn weight(finding: &RawFinding) -> usize {
     let names = [&finding.category, &finding.file, &finding.rule].into_iter().flatten().map(String::len);
-    let texts = finding.suggestion.iter().chain(&finding.evidence).map(|text| text.as_written().len());
+    let texts = finding
+        .suggestion
+        .iter()
+        .chain(&finding.replacement)
+        .chain(&finding.evidence)
+        .map(|text| text.as_written().len());
     let lengths = names.chain(texts).map(|length| length + size_of::<String>()).sum::<usize>();
     let own = finding.title.as_written().len() + finding.body.as_written().len();
     size_of::<RawFinding>() + finding.severity.raw.len() + own + lengths

@@ -11,7 +11,7 @@ fn forged() -> String {
     mark.written()
 }
 
-fn texts() -> Vec<String> {
+pub(crate) fn texts() -> Vec<String> {
     let forged = forged();
     let texts = [
         "@glee dismiss",

@@ -5,6 +5,7 @@
 mod hostile;
 mod model;
 mod properties;
+mod suggestions;
 
 use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER};
 
@@ -165,21 +166,4 @@ fn who_may_rule() {
         assert_eq!(after - before, expected.1, "a refusal is said once");
         assert!(model.plan().is_empty());
     }
-}
-
-#[test]
-fn a_suggestion_block_contains_the_exact_fix_of_a_rule() {
-    let mut model = Model::new();
-    let text = "import hashlib\n\n\ndef digest(page):\n    return hashlib.md5(page).hexdigest()\n";
-    let fix = model.add_rule_finding("h.py", text);
-    let plan = model.publish();
-    let comment = plan.comments.iter().find(|comment| comment.path == "h.py").unwrap();
-    if cfg!(feature = "astgrep") {
-        assert!(comment.body.contains(&format!("```suggestion\n    {fix}\n```")), "{}", comment.body);
-        assert_eq!((comment.line, comment.start_line), (Some(5), None));
-    }
-    let mut model = Model::new();
-    model.add_rule_finding("h.py", text);
-    model.findings.last_mut().unwrap().raw.suggestion = Some("return something_else".into());
-    assert!(model.publish().comments.iter().all(|comment| !comment.body.contains("```suggestion")));
 }

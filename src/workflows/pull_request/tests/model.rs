@@ -6,9 +6,10 @@ use jiff::Timestamp;
 
 use crate::config::settings::PrSettings;
 use crate::domain::{
-    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, Finding,
-    FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response, ReviewerReport, RuledBy, Ruler,
-    Ruling, RulingRecord, RulingWord, RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag, Usage,
+    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix, ExitReason,
+    Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response, ReviewerReport, RuledBy,
+    Ruler, Ruling, RulingRecord, RulingWord, RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag,
+    Untrusted, Usage,
 };
 use crate::workflows::hosts::{
     Account, ChangedFile, Comment, CommentId, Commit, Conversation, HostKind, Permission, PullRequest,
@@ -25,6 +26,7 @@ pub(crate) const MAINTAINER: &str = "maintainer";
 pub(crate) const OUTSIDER: &str = "outsider";
 
 pub(crate) struct Model {
+    pub(crate) host: HostKind,
     pub(crate) request: PullRequest,
     pub(crate) texts: BTreeMap<String, String>,
     pub(crate) files: Vec<ChangedFile>,
@@ -69,6 +71,7 @@ impl Model {
             head_ref: "refs/pull/7/head".to_owned(),
         };
         let mut model = Self {
+            host: HostKind::GitHub,
             request,
             texts: BTreeMap::new(),
             files: Vec::new(),
@@ -114,25 +117,19 @@ impl Model {
             round: 1,
             anchor: None,
             reverses: None,
+            exact_fix: None,
             consensus: None,
         });
     }
 
-    /// Adds a finding about a weak hash with the suggestion of the embedded rule. Returns the suggestion.
-    pub(crate) fn add_rule_finding(&mut self, path: &str, text: &str) -> String {
+    /// Adds a finding about lines of a new file, with a replacement of these lines.
+    pub(crate) fn add_fix(&mut self, path: &str, text: &str, (line, end_line): (u32, u32), fix: &str) {
         self.push(path, text);
-        let suggestion = "return hashlib.sha256(page).hexdigest()";
-        let raw = RawFinding {
-            severity: Severity::known(Tag::Must),
-            title: "MD5 is a weak hash".into(),
-            file: Some(path.to_owned()),
-            line: Some(5),
-            rule: Some("py-weak-hash".to_owned()),
-            suggestion: Some(suggestion.into()),
-            ..RawFinding::default()
-        };
-        self.add(raw);
-        suggestion.to_owned()
+        self.raise("MD5 is a weak hash", path, line, Tag::Must);
+        let finding = self.findings.last_mut().unwrap();
+        finding.raw.end_line = Some(end_line).filter(|end| *end > line);
+        finding.raw.suggestion = Some(Untrusted::from(fix).trimmed());
+        finding.exact_fix = Some(ExactFix { line, end_line, text: fix.into() });
     }
 
     /// Pushes a commit that replaces or adds a file.
@@ -178,7 +175,7 @@ impl Model {
             outcome.findings.iter().filter_map(|settled| self.dispute(&outcome.run, &settled.finding)).collect();
         let text_of = |path: &str| self.texts.get(path).cloned();
         act(&RequestReview {
-            host: HostKind::GitHub,
+            host: self.host,
             request: &self.request,
             files: &self.files,
             conversation: &self.conversation,

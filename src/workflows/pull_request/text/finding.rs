@@ -17,7 +17,7 @@ pub(crate) fn comment(settled: &SettledFinding, standing: &RequestStanding<'_>, 
     if place.line.is_none() {
         parts.push(format!("In {}", code(&location(settled))));
     }
-    parts.extend(details(settled, place.fix.as_deref()));
+    parts.extend(details(settled, place.suggestion.as_deref()));
     let kind = if settled.finding.mandatory { "mandatory" } else { "optional" };
     let raised_by = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));
     let category = raw.category.as_deref().or(raw.rule.as_deref());
@@ -33,8 +33,8 @@ pub(crate) fn comment(settled: &SettledFinding, standing: &RequestStanding<'_>, 
     parts.join("\n\n")
 }
 
-/// The explanation, the evidence and the suggestion. `fix` replaces the lines of the comment exactly.
-pub(crate) fn details(settled: &SettledFinding, fix: Option<&str>) -> Vec<String> {
+/// The explanation, the evidence and the suggestion. `block` is the suggestion block for the lines of the comment.
+pub(crate) fn details(settled: &SettledFinding, block: Option<&str>) -> Vec<String> {
     let raw = &settled.finding.raw;
     let mut parts = vec![prose(&raw.body)];
     let evidence = raw.evidence.iter().take(EVIDENCE);
@@ -42,8 +42,8 @@ pub(crate) fn details(settled: &SettledFinding, fix: Option<&str>) -> Vec<String
     if !evidence.is_empty() {
         parts.push(format!("Evidence:\n\n{}", evidence.join("\n")));
     }
-    match (fix, &raw.suggestion) {
-        (Some(fix), _) => parts.push(markup::fenced_as("suggestion", fix)),
+    match (block, &raw.suggestion) {
+        (Some(block), _) => parts.push(block.to_owned()),
         (None, Some(suggestion)) => {
             let suggestion = markup::cut(&clean(suggestion), TEXT);
             parts.push(format!("Suggestion:\n\n{}", markup::fenced(&suggestion)));

@@ -20,8 +20,8 @@ use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
-use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
+use crate::workflows::review::findings::{recognition, replacement};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
@@ -187,6 +187,10 @@ impl RoundContext<'_> {
                 citation::check(member, &text, &blocks);
             }
         }
+        for member in &mut all {
+            let reviewed = member.raw.file.as_deref().and_then(|path| self.sources.file(self.round, path));
+            replacement::check(member, reviewed.map(|file| file.text.as_str()));
+        }
         all
     }
 
@@ -286,8 +290,18 @@ impl RoundContext<'_> {
         let mandatory = self.is_mandatory(&raw.severity);
         let consensus = (reviewers > 1).then(|| corroboration(members, severity, group, reviewers));
         let anchor = lead.anchor.clone();
-        let mut finding =
-            Finding { id, raw, mandatory, raised_by, round: self.round, anchor, reverses: None, consensus };
+        let exact_fix = replacement::agreed(&raw, all());
+        let mut finding = Finding {
+            id,
+            raw,
+            mandatory,
+            raised_by,
+            round: self.round,
+            anchor,
+            reverses: None,
+            consensus,
+            exact_fix,
+        };
         finding.reverses = reversed(self.state, &finding);
         finding
     }

@@ -2,11 +2,13 @@
 //!
 //! `merge` combines the findings of several reviewers, and `debate` applies examinations and defences.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
-//! defines the data that `recognition` and `relations` require.
+//! defines the data that `recognition` and `relations` require. `replacement` checks the replacements of lines that
+//! reviewers propose.
 
 pub(crate) mod debate;
 pub(crate) mod earlier_records;
 pub(crate) mod merge;
 pub(crate) mod recognition;
 pub(crate) mod relations;
+mod replacement;
 pub(crate) mod round;

@@ -393,6 +393,7 @@ mod tests {
             round: 1,
             anchor: Some(anchor(place)),
             reverses: None,
+            exact_fix: None,
             consensus: None,
         }
     }

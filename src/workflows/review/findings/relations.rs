@@ -340,6 +340,7 @@ mod tests {
             round: 1,
             anchor: None,
             reverses: None,
+            exact_fix: None,
             consensus: None,
         }
     }

@@ -197,6 +197,7 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         round: cycle,
         anchor: None,
         reverses: None,
+        exact_fix: None,
         consensus: None,
     }
 }

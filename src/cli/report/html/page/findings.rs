@@ -46,6 +46,10 @@ struct FindingView {
     evidence: Vec<String>,
     suggestion: String,
     suggestion_is_code: bool,
+    /// The text of the exact fix.
+    fix: String,
+    /// The lines that the exact fix replaces.
+    fixed_lines: String,
     agreement: Vec<String>,
     earlier: Vec<EarlierView>,
     thread: Vec<ThreadEntry>,
@@ -96,9 +100,12 @@ pub(crate) fn place(raw: &RawFinding) -> String {
 fn lines(raw: &RawFinding) -> String {
     match (raw.line, raw.end_line) {
         (None, _) => String::new(),
-        (Some(line), Some(end)) if end > line => format!("lines {line}–{end}"),
-        (Some(line), _) => format!("line {line}"),
+        (Some(line), end) => range(line, end.unwrap_or(line)),
     }
+}
+
+fn range(line: u32, end: u32) -> String {
+    if end > line { format!("lines {line}–{end}") } else { format!("line {line}") }
 }
 
 pub(crate) fn earlier(items: &[EarlierDispute]) -> Vec<EarlierView> {
@@ -267,9 +274,11 @@ fn finding_view(
         body: printable::block(&raw.body),
         code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
         evidence: raw.evidence.iter().map(printable::block).collect(),
-        suggestion: raw.suggestion.as_ref().map(printable::block).unwrap_or_default(),
+        suggestion: finding.other_suggestion().map(printable::block).unwrap_or_default(),
         // The suggestion of a static rule is code. The suggestion of an agent is usually a sentence.
         suggestion_is_code: raw.rule.is_some(),
+        fix: finding.exact_fix.as_ref().map(|fix| printable::block(&fix.shown())).unwrap_or_default(),
+        fixed_lines: finding.exact_fix.as_ref().map(|fix| range(fix.line, fix.end_line)).unwrap_or_default(),
         agreement: reviewers(settled),
         earlier: earlier(&settled.earlier),
         thread: threads.take(finding.id),

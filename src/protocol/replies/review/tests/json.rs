@@ -98,7 +98,7 @@ fn fields_in_json() {
     let answer = read(
         r#"{"summary": "s", "verdict": "concerns", "findings": [
             {"severity": " High ", "title": " a\n b ", "description": "d\n\ne", "path": "x.rs", "line": "L12-L18",
-             "category": "c", "suggestion": "f", "confidence": "85%", "evidence": ["g", 1], "rule": "r", "other": [1e999]},
+             "category": "c", "suggestion": "f", "replacement": "  h\n", "confidence": "85%", "evidence": ["g", 1], "rule": "r", "other": [1e999]},
             {"severity": 2, "title": "", "description": "", "line": -1, "confidence": 1e999},
             {"title": "b", "line": 7.5, "end_line": 9, "confidence": 0.25},
             {"severity": "low", "severity": "must", "title": "c", "line": 3, "end_line": 9, "confidence": -5},
@@ -118,6 +118,7 @@ fn fields_in_json() {
         evidence: Vec::new(),
         rule: None,
         insists_on: None,
+        replacement: None,
     };
     let expected = vec![
         RawFinding {
@@ -133,6 +134,7 @@ fn fields_in_json() {
             evidence: vec!["g".into()],
             rule: Some("r".to_owned()),
             insists_on: None,
+            replacement: Some("  h\n".into()),
         },
         RawFinding {
             severity: Severity { tag: None, raw: "2".to_owned() },

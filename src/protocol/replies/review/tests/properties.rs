@@ -28,6 +28,7 @@ fn line() -> impl Strategy<Value = String> {
     let whole = prop::sample::select(vec![
         "",
         "```",
+        "```suggestion",
         "~~~",
         "---",
         "===",
@@ -56,23 +57,28 @@ fn finding() -> impl Strategy<Value = RawFinding> {
     let place = (optional(), prop::option::of(1..5000u32), prop::option::of(1..100u32));
     let more =
         (optional(), optional(), prop::option::of(0..=100i64), prop::collection::vec(text(), 0..3), optional());
+    let lines = prop::option::of("[ \\t]{0,4}\\PC{1,12}(\n[ \\t]{0,4}[`~]{0,4}\\PC{0,12}){0,4}\n?");
+    let more = (more, lines.prop_map(move |text| text.and_then(shown)));
     let body = prop::collection::vec(prop_oneof![text(), Just(String::new()), Just("  [LOW] x".to_owned())], 0..5);
-    (word, text(), body, place, more).prop_map(move |(raw, title, body, (file, line, length), more)| RawFinding {
-        severity: Severity { tag: Tag::parse(&raw), raw },
-        title: Some(crate::protocol::text::markdown::fold(&title))
-            .filter(|title| !title.is_empty())
-            .unwrap_or("title".to_owned())
-            .into(),
-        body: shown(body.join("\n")).unwrap_or_default().into(),
-        file,
-        line,
-        end_line: line.zip(length).map(|(line, length)| line + length),
-        category: more.0,
-        suggestion: more.1.map(Untrusted::from),
-        confidence: more.2.map(Confidence::clamped),
-        evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
-        rule: more.4,
-        insists_on: None,
+    (word, text(), body, place, more).prop_map(move |(raw, title, body, (file, line, length), (more, lines))| {
+        RawFinding {
+            severity: Severity { tag: Tag::parse(&raw), raw },
+            title: Some(crate::protocol::text::markdown::fold(&title))
+                .filter(|title| !title.is_empty())
+                .unwrap_or("title".to_owned())
+                .into(),
+            body: shown(body.join("\n")).unwrap_or_default().into(),
+            file,
+            line,
+            end_line: line.zip(length).map(|(line, length)| line + length),
+            category: more.0,
+            suggestion: more.1.map(Untrusted::from),
+            confidence: more.2.map(Confidence::clamped),
+            evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
+            rule: more.4,
+            insists_on: None,
+            replacement: lines.map(Untrusted::from),
+        }
     })
 }
 
@@ -95,12 +101,14 @@ proptest! {
         let mut kept = answer.notes;
         for finding in &answer.findings {
             let place = finding.location().map(|place| place.to_string()).unwrap_or_default();
-            for part in [&finding.severity.raw, finding.title.as_written(), finding.body.as_written(), &place] {
+            let new = finding.replacement.as_ref().map_or("", Untrusted::as_written);
+            let texts = [&finding.title, &finding.body].map(Untrusted::as_written);
+            for part in [&finding.severity.raw, texts[0], texts[1], &place, new] {
                 kept.push('\n');
                 kept.push_str(part);
             }
         }
-        for line in text.lines().filter(|line| !line.contains("GLEE-REVIEW-END")) {
+        for line in text.lines().filter(|line| !line.contains("GLEE-REVIEW-END") && *line != "```suggestion") {
             for word in line.split(|c: char| !c.is_alphabetic()).filter(|word| *word != "L") {
                 prop_assert!(kept.contains(word), "{word:?} of {line:?} is lost");
             }

@@ -101,6 +101,7 @@ mod tests {
             round,
             anchor: None,
             reverses: None,
+            exact_fix: None,
             consensus: (!said.is_empty()).then_some(consensus),
         }
     }

@@ -1,0 +1,25 @@
+//! Exact replacements of lines.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Untrusted;
+
+/// New text for whole lines of a finding's file. A run creates an exact fix only from a replacement that was checked
+/// against the reviewed file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExactFix {
+    /// The first replaced line, counted from 1.
+    pub line: u32,
+    /// The last replaced line.
+    pub end_line: u32,
+    /// The lines after the fix, without the last line end. The line ends are those of the file.
+    pub text: Untrusted,
+}
+
+impl ExactFix {
+    /// The text with `\n` as line ends, for display.
+    pub fn shown(&self) -> Untrusted {
+        self.text.as_written().replace("\r\n", "\n").into()
+    }
+}
