@@ -22,8 +22,9 @@ INSERT INTO event (id, run, seq, at, body, prev, hash)
         '{\"event\":\"dispute_opened\",\"text\":\"' || hex(zeroblob(100)) || '\"}', '', '' FROM n;
 INSERT INTO dispute (number, run, opened, finding, tag, title, raised_by)
     SELECT i, run, day, number, 'MUST', 'Bind value ' || i, '[\"reviewer-' || (i % 12) || '\"]' FROM n;
-INSERT INTO measured (run, number, day, category, dispute, side, judged, person, implemented, changed)
-    SELECT run, number, day, 'category-' || (i % 30), i, side, side, iif(i % 40 = 1, 'upheld', NULL), i % 2, i % 2 FROM n;
+INSERT INTO measured (run, number, day, category, dispute, side, judged, person, implemented, changed, origin_run, origin)
+    SELECT run, number, day, 'category-' || (i % 30), i, side, side, iif(i % 40 = 1, 'upheld', NULL), i % 2, i % 2,
+        run, number FROM n;
 INSERT INTO opinion SELECT run, number, 'reviewer-' || (i % 12), 'model-' || (i % 4), 'raised' FROM n;
 INSERT INTO opinion SELECT run, number, 'reviewer-' || ((i + 1) % 12), 'model-' || ((i + 1) % 4), 'silent' FROM n;
 INSERT INTO judgement SELECT i, 'judge-' || (i % 5), 'model-' || (i % 3), side FROM n;

@@ -39,7 +39,7 @@ pub use review::outcome::{
     ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
-pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
+pub use review::reuse::{AskedFile, FileReview, FindingOrigin, NoLongerRaised, Repetition, Reused, ReusedFrom};
 pub use review::severity::{Confidence, Severity, Tag};
 pub use untrusted::Untrusted;
 pub use watch::{

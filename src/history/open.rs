@@ -16,12 +16,13 @@ use crate::system::private;
 
 /// The migration at index `n` converts schema version `n` to version `n + 1`. A migration must not change after
 /// its release.
-pub(crate) const STEPS: [&str; 5] = [
+pub(crate) const STEPS: [&str; 6] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
+    include_str!("schema/6.sql"),
 ];
 
 /// The index in `STEPS` of the migration that adds the tables for the statistics (`glee stats`).
@@ -120,10 +121,11 @@ impl Journal {
         let done = usize::try_from(version).unwrap_or(0);
         for (step, sql) in STEPS.iter().enumerate().skip(done) {
             tx.execute_batch(sql).map_err(fault)?;
-            if step == MEASURES {
-                fill_measures(&tx).map_err(fault)?;
-            }
             tx.pragma_update(None, "user_version", step as i64 + 1).map_err(fault)?;
+        }
+        // The measures are computed with the newest schema.
+        if done <= MEASURES {
+            fill_measures(&tx).map_err(fault)?;
         }
         tx.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
         tx.commit().map_err(fault)

@@ -16,9 +16,9 @@ use serde_json::Value;
 use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot, CallMetadata, Coverage,
     DebateMessage, Decision, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange,
-    FileReview, Finding, FindingId, RawFinding, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler,
-    RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
-    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    FileReview, Finding, FindingId, FindingOrigin, RawFinding, Repetition, Resolution, ReusedFrom, ReviewRequest,
+    Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
+    StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -200,6 +200,10 @@ pub enum ReviewEvent {
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
+        /// For each finding in `findings`, the finding of the earlier run, or `None` if the earlier run did not merge
+        /// the answer. The list is empty if no such finding is known.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        origins: Vec<Option<FindingOrigin>>,
         /// The files that the reviewer still receives in the call.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
@@ -225,12 +229,26 @@ pub enum ReviewEvent {
     /// raised the finding and the finding's number in the agent's answer.
     AdvisoriesAsked { answers: BTreeMap<String, AdvisoryStatus> },
     /// The findings of all reviewers in a round, after findings about the same problem were merged.
-    FindingsMerged { round: u32, findings: Vec<Finding> },
+    FindingsMerged {
+        round: u32,
+        findings: Vec<Finding>,
+        /// The findings that repeat findings of earlier runs. A finding can repeat several earlier findings.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repeats: Vec<Repetition>,
+    },
     /// A round of the debate (2 or 3) is complete.
     DebateRound { round: u32, debate_round: u32, message: DebateMessage },
     /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
-    DebateConcluded { round: u32, findings: Vec<Finding>, silent: Vec<AgentName>, report: DebateMessage },
+    DebateConcluded {
+        round: u32,
+        findings: Vec<Finding>,
+        silent: Vec<AgentName>,
+        report: DebateMessage,
+        /// The findings that repeat findings of earlier runs, as in `FindingsMerged`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        repeats: Vec<Repetition>,
+    },
     /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. The
     /// response refuses the shutdown if the run was stopped during the debate.
     DebateShutdown { messages: Vec<DebateMessage> },

@@ -1,6 +1,5 @@
-//! Updates the sums from which the measures of reviewers, judges, models and categories are computed. The SQL
-//! view `addend` defines the numbers (addends) that a finding adds to the sums. When a finding changes, the old
-//! addends of the finding are subtracted, and the new addends are added.
+//! Updates the findings, opinions and sums from which the measures of reviewers, judges, models and categories are
+//! computed.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,6 +10,7 @@ use crate::domain::{
     Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response, Role, Ruler,
     RulingRecord, RulingWord, RunId, Usage,
 };
+use crate::history::projections::problems::{Key, Problems, STRONGER, key_of};
 
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
@@ -59,9 +59,12 @@ impl Measures<'_> {
         match event {
             ReviewEvent::RunStarted { plan } => plan.agents.iter().try_for_each(|agent| self.participant(agent)),
             ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => self.answered(call),
-            ReviewEvent::FindingsMerged { findings, .. } | ReviewEvent::DebateConcluded { findings, .. } => {
-                findings.iter().try_for_each(|finding| self.raise(finding))
-            }
+            ReviewEvent::FindingsMerged { findings, repeats, .. }
+            | ReviewEvent::DebateConcluded { findings, repeats, .. } => findings.iter().try_for_each(|finding| {
+                let repeated = repeats.iter().filter(|repetition| repetition.finding == finding.id);
+                let repeated: Vec<Key> = repeated.map(|repetition| key_of(&repetition.of)).collect();
+                self.raise(finding, &repeated)
+            }),
             ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
                 self.change(*finding, "UPDATE measured SET changed = 1 WHERE run = ?1 AND number = ?2", &[])
             }),
@@ -207,21 +210,33 @@ impl Measures<'_> {
     }
 
     fn undo(&self, undone: bool) -> rusqlite::Result<()> {
-        self.add_all(-1)?;
+        let problems = self.problems().of_run(&self.run.0)?;
+        self.problems().add(&problems, -1)?;
         self.db
             .prepare_cached("UPDATE measured SET undone = ?2 WHERE run = ?1")?
             .execute(params![self.run.0, undone])?;
-        self.add_all(1)
+        self.problems().add(&problems, 1)
     }
 
-    fn raise(&self, finding: &Finding) -> rusqlite::Result<()> {
-        if !self.is_known(finding.id)? {
-            self.keep(finding)?;
-            return self.add(finding.id.0, 1);
-        }
-        self.count(finding.id, -1)?;
+    fn problems(&self) -> Problems<'_> {
+        Problems { db: self.db }
+    }
+
+    fn key(&self, finding: FindingId) -> Key {
+        (self.run.0.clone(), finding.0)
+    }
+
+    /// Stores a finding, the findings of earlier runs that it repeats, and the opinions of the reviewers.
+    fn raise(&self, finding: &Finding, repeated: &[Key]) -> rusqlite::Result<()> {
+        let problems = self.problems();
+        let own = self.key(finding.id);
+        let mut changed = self.changed(finding.id)?;
+        changed.extend(finding.reverses.map(|reversed| self.key(reversed)));
+        changed.extend_from_slice(repeated);
+        problems.add(&problems.of(&changed)?, -1)?;
         self.keep(finding)?;
-        self.count(finding.id, 1)
+        self.express(finding, &problems.join(&own, repeated)?)?;
+        problems.add(&problems.of(&changed)?, 1)
     }
 
     fn is_known(&self, finding: FindingId) -> rusqlite::Result<bool> {
@@ -229,8 +244,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, its day
-    /// and the finding that it reverses do not change.
+    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, its day,
+    /// the finding that it reverses and its problem do not change.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
@@ -238,7 +253,8 @@ impl Measures<'_> {
         let category: String = category.chars().take(CATEGORY).collect();
         self.db
             .prepare_cached(
-                "INSERT INTO measured (run, number, day, category, reverses) VALUES (?1, ?2, ?3, ?4, ?5)
+                "INSERT INTO measured (run, number, day, category, reverses, origin_run, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?1, ?2)
                  ON CONFLICT DO UPDATE SET category = excluded.category",
             )?
             .execute(params![
@@ -247,33 +263,42 @@ impl Measures<'_> {
                 self.day(),
                 category,
                 finding.reverses.map(|reversed| reversed.0)
-            ])?;
-        self.db
-            .prepare_cached("DELETE FROM opinion WHERE run = ?1 AND number = ?2")?
-            .execute(params![self.run.0, finding.id.0])?;
+            ])
+            .map(drop)
+    }
+
+    /// Stores which reviewers raised or confirmed a finding, and which reviewers read the code and kept silent. If
+    /// the finding belongs to a problem of several findings, earlier opinions about the problem remain.
+    fn express(&self, finding: &Finding, origin: &Key) -> rusqlite::Result<()> {
+        let (run, number) = origin;
+        let problems = self.problems();
+        if !problems.is_repeated(origin)? {
+            problems.forget_opinions(origin)?;
+        }
         let confirmed = finding.consensus.iter().flat_map(|consensus| &consensus.confirmed_by);
         let said = finding.raised_by.iter().map(|name| (name, "raised"));
-        let mut insert = self.db.prepare_cached(
-            "INSERT OR IGNORE INTO opinion (run, number, reviewer, model, said) VALUES (?1, ?2, ?3,
-                coalesce((SELECT model FROM participant WHERE run = ?1 AND agent = ?3 AND role = 'reviewer'), ?5), ?4)",
-        )?;
+        let mut insert = self.db.prepare_cached(&format!(
+            "INSERT INTO opinion (run, number, reviewer, model, said) VALUES (?1, ?2, ?3,
+                coalesce((SELECT model FROM participant WHERE run = ?6 AND agent = ?3 AND role = 'reviewer'), ?5), ?4)
+             {STRONGER}"
+        ))?;
         for (name, word) in said.chain(confirmed.map(|name| (name, "confirmed"))) {
-            insert.execute(params![self.run.0, finding.id.0, name.0, word, UNKNOWN])?;
+            insert.execute(params![run, number, name.0, word, UNKNOWN, self.run.0])?;
         }
         self.db
             .prepare_cached(
                 "INSERT OR IGNORE INTO opinion (run, number, reviewer, model, said)
-                 SELECT run, ?2, agent, model, 'silent' FROM participant
-                 WHERE run = ?1 AND role = 'reviewer' AND answered",
+                 SELECT ?1, ?2, agent, model, 'silent' FROM participant
+                 WHERE run = ?3 AND role = 'reviewer' AND answered",
             )?
-            .execute(params![self.run.0, finding.id.0])
+            .execute(params![run, number, self.run.0])
             .map(drop)
     }
 
     fn open(&self, dispute: &Dispute) -> rusqlite::Result<()> {
         let id = dispute.finding.id;
         if !self.is_known(id)? {
-            self.raise(&dispute.finding)?;
+            self.raise(&dispute.finding, &[])?;
         }
         self.count(id, -1)?;
         let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
@@ -335,27 +360,19 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// Adds the addends of a finding to the sums (`sign` is 1), or subtracts the addends from the sums (`sign`
-    /// is -1). If the finding reverses another finding, does the same with the addends of the other finding.
+    /// Adds the addends of the problems that a finding changes to the sums (`sign` is 1), or subtracts the addends from
+    /// the sums (`sign` is -1).
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
-        self.add(finding.0, sign)?;
-        let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses <> number";
+        let problems = self.problems();
+        problems.add(&problems.of(&self.changed(finding)?)?, sign)
+    }
+
+    /// A finding, and the finding that it reverses. A change of the finding changes the addends of both.
+    fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
+        let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
         let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));
-        reversed.optional()?.map_or(Ok(()), |reversed| self.add(reversed, sign))
-    }
-
-    fn add(&self, number: u32, sign: i64) -> rusqlite::Result<()> {
-        for sum in [TALLY, PAIR] {
-            self.db.prepare_cached(sum)?.execute(params![self.run.0, number, sign])?;
-        }
-        Ok(())
-    }
-
-    fn add_all(&self, sign: i64) -> rusqlite::Result<()> {
-        let sql = "SELECT number FROM measured WHERE run = ?1";
-        let numbers: Vec<u32> =
-            self.db.prepare_cached(sql)?.query_map([&self.run.0], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        numbers.into_iter().try_for_each(|number| self.add(number, sign))
+        let reversed = reversed.optional()?.map(|reversed| self.key(FindingId(reversed)));
+        Ok(std::iter::once(self.key(finding)).chain(reversed).collect())
     }
 }
 
@@ -372,26 +389,6 @@ impl Disputed<'_> {
         self.db.prepare_cached(sql)?.execute(all.as_slice()).map(drop)
     }
 }
-
-const TALLY: &str = "
-    INSERT INTO tally (kind, name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned,
-        fixed, reverted, audited, confirmed)
-    SELECT kind, name, day, ?3 * sum(raised), ?3 * sum(shared), ?3 * sum(alone), ?3 * sum(disputed), ?3 * sum(upheld),
-        ?3 * sum(dismissed), ?3 * sum(judged), ?3 * sum(checked), ?3 * sum(overturned), ?3 * sum(fixed),
-        ?3 * sum(reverted), ?3 * sum(audited), ?3 * sum(confirmed)
-    FROM addend WHERE run = ?1 AND number = ?2 GROUP BY kind, name, day
-    ON CONFLICT DO UPDATE SET raised = raised + excluded.raised, shared = shared + excluded.shared,
-        alone = alone + excluded.alone, disputed = disputed + excluded.disputed, upheld = upheld + excluded.upheld,
-        dismissed = dismissed + excluded.dismissed, judged = judged + excluded.judged,
-        checked = checked + excluded.checked, overturned = overturned + excluded.overturned,
-        fixed = fixed + excluded.fixed, reverted = reverted + excluded.reverted, audited = audited + excluded.audited,
-        confirmed = confirmed + excluded.confirmed";
-
-const PAIR: &str = "
-    INSERT INTO pair (kind, one, other, day, compared, agreed)
-    SELECT kind, one, other, day, ?3 * sum(compared), ?3 * sum(agreed)
-    FROM comparison WHERE run = ?1 AND number = ?2 GROUP BY kind, one, other, day
-    ON CONFLICT DO UPDATE SET compared = compared + excluded.compared, agreed = agreed + excluded.agreed";
 
 fn role_name(role: Role) -> Option<&'static str> {
     match role {

@@ -125,7 +125,9 @@ fn sample(journal: &mut Journal) -> RunId {
         finding(5, Tag::Low, &["gemini"]),
     ];
     journal.append(&run, started("src/")).unwrap();
-    journal.append(&run, ReviewEvent::FindingsMerged { round: 1, findings: findings.to_vec() }).unwrap();
+    journal
+        .append(&run, ReviewEvent::FindingsMerged { round: 1, findings: findings.to_vec(), repeats: Vec::new() })
+        .unwrap();
     for finding in findings.into_iter().take(4) {
         let id = finding.id.0;
         journal.open_dispute(&run, finding, objection(id)).unwrap();

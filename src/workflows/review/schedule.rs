@@ -538,7 +538,7 @@ mod tests {
                     },
                 );
             }
-            self.event(ReviewEvent::FindingsMerged { round: 1, findings })
+            self.event(ReviewEvent::FindingsMerged { round: 1, findings, repeats: Vec::new() })
         }
 
         fn responded(&mut self, purpose: Purpose, attempt: u32, answers: &[(u32, Answer)]) -> &mut Self {
@@ -643,7 +643,11 @@ mod tests {
         assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Merge { round: 1 })]);
-        play.event(ReviewEvent::FindingsMerged { round: 1, findings: vec![finding(1, Tag::Must)] });
+        play.event(ReviewEvent::FindingsMerged {
+            round: 1,
+            findings: vec![finding(1, Tag::Must)],
+            repeats: Vec::new(),
+        });
         assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
     }
 

@@ -2,10 +2,18 @@
 
 use super::*;
 
+/// The run and the number of a finding.
+type Key = (usize, u32);
+
+/// For each reviewer with an opinion: its model, and whether it raised (2), confirmed (1) or kept silent (0).
+type Opinions = BTreeMap<usize, (String, u8)>;
+
 #[derive(Default)]
 pub(super) struct Fold {
     answered: BTreeSet<(usize, usize)>,
-    findings: BTreeMap<(usize, u32), Known>,
+    findings: BTreeMap<Key, Known>,
+    /// The opinions about each problem, by the problem's first finding.
+    said: BTreeMap<Key, Opinions>,
     opened: u64,
     judgements: BTreeMap<u64, BTreeMap<usize, (String, Option<bool>)>>,
     audits: BTreeMap<u64, BTreeMap<usize, Option<bool>>>,
@@ -15,10 +23,10 @@ pub(super) struct Fold {
 
 #[derive(Clone, Default)]
 struct Known {
+    /// The first finding of the problem.
+    origin: Key,
+    day: i64,
     category: String,
-    /// Maps the index of a reviewer to the model of the reviewer and to the opinion on the finding: 2 for
-    /// raised, 1 for confirmed, 0 for answered without an opinion.
-    said: BTreeMap<usize, (String, u8)>,
     dispute: Option<u64>,
     side: Option<bool>,
     judged: Option<bool>,
@@ -52,24 +60,48 @@ impl Fold {
         self.findings.values_mut().find(|known| known.dispute == Some(dispute))
     }
 
-    fn raise(&mut self, run: usize, id: u32, raisers: u8, confirmed: u8, category: &str) {
-        let said: BTreeMap<usize, (String, u8)> = (0..3)
-            .filter_map(|reviewer| {
-                let word = match (raisers & (1 << reviewer) != 0, confirmed & (1 << reviewer) != 0) {
-                    (true, _) => 2,
-                    (false, true) => 1,
-                    (false, false) if self.answered.contains(&(run, reviewer)) => 0,
-                    (false, false) => return None,
-                };
-                Some((reviewer, (self.model(run, REVIEWERS[reviewer], MODELS[reviewer]), word)))
-            })
-            .collect();
-        let known = self.findings.entry((run, id)).or_default();
-        (known.category, known.said) = (category.to_owned(), said);
+    fn raise(&mut self, (run, id): Key, (raisers, confirmed): (u8, u8), category: &str, of: &[Key], day: i64) {
+        let opinion = |reviewer: usize| {
+            let word = match (raisers & (1 << reviewer) != 0, confirmed & (1 << reviewer) != 0) {
+                (true, _) => 2,
+                (false, true) => 1,
+                (false, false) if self.answered.contains(&(run, reviewer)) => 0,
+                (false, false) => return None,
+            };
+            Some((reviewer, (self.model(run, REVIEWERS[reviewer], MODELS[reviewer]), word)))
+        };
+        let said: Opinions = (0..3).filter_map(opinion).collect();
+        let new = Known { origin: (run, id), day, ..Known::default() };
+        self.findings.entry((run, id)).or_insert(new).category = category.to_owned();
+        let known = of.iter().copied().chain([(run, id)]).filter_map(|key| self.findings.get(&key));
+        let joined: BTreeSet<Key> = known.map(|known| known.origin).collect();
+        let first = *joined.iter().min_by_key(|key| (self.findings[key].day, **key)).unwrap();
+        let members = self.findings.values_mut().filter(|known| joined.contains(&known.origin));
+        let count = members.map(|known| known.origin = first).count();
+        let others: Vec<Opinions> =
+            joined.iter().filter(|key| **key != first).filter_map(|key| self.said.remove(key)).collect();
+        let all = self.said.entry(first).or_default();
+        if count == 1 {
+            all.clear();
+        }
+        for (reviewer, (model, word)) in others.into_iter().flatten().chain(said) {
+            let known = all.entry(reviewer).or_insert_with(|| (model.clone(), word));
+            if known.1 < word {
+                *known = (model, word);
+            }
+        }
     }
 
-    /// Applies an operation. Returns the event that records the operation, and the index of the run.
-    pub(super) fn apply(&mut self, op: &Op) -> Option<(usize, EventKind)> {
+    fn problems(&self) -> BTreeMap<Key, Vec<(&Key, &Known)>> {
+        let mut problems: BTreeMap<Key, Vec<(&Key, &Known)>> = BTreeMap::new();
+        for (key, known) in &self.findings {
+            problems.entry(known.origin).or_default().push((key, known));
+        }
+        problems
+    }
+
+    /// Applies an operation, and returns the event that records it, with the run to which it belongs.
+    pub(super) fn apply(&mut self, op: &Op, day: i64) -> Option<(usize, EventKind)> {
         match op.clone() {
             Op::Answer { run, reviewer } => {
                 self.answered.insert((run, reviewer));
@@ -79,24 +111,30 @@ impl Fold {
                     purpose: Purpose::Review { round: 1, shard: 0 },
                     attempt: 1,
                 };
-                let (findings, asked, superseded) = (Vec::new(), Vec::new(), Vec::new());
-                Some((run, ReviewEvent::AnswersReused { call, from, findings, asked, superseded }.into()))
+                let (findings, origins, asked, superseded) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+                Some((run, ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded }.into()))
             }
-            Op::Merge { run, finding, raisers, confirmed, category, debated } => {
-                self.raise(run, finding, raisers, confirmed, if category { "sql-injection" } else { "bug" });
+            Op::Merge { run, finding, raisers, confirmed, category, debated, of } => {
+                let named = if category { "sql-injection" } else { "bug" };
+                self.raise((run, finding), (raisers, confirmed), named, &of, day);
+                let repeats = of.into_iter().map(|(of, number)| Repetition {
+                    finding: FindingId(finding),
+                    of: FindingOrigin { run: super::super::run(&of.to_string()), finding: FindingId(number) },
+                });
+                let repeats = repeats.collect();
                 let findings = vec![merged(finding, raisers, confirmed, category)];
                 let event = if debated {
                     let report = DebateMessage::ShutdownRequest { request_id: String::new() };
-                    ReviewEvent::DebateConcluded { round: 1, findings, silent: Vec::new(), report }
+                    ReviewEvent::DebateConcluded { round: 1, findings, silent: Vec::new(), report, repeats }
                 } else {
-                    ReviewEvent::FindingsMerged { round: 1, findings }
+                    ReviewEvent::FindingsMerged { round: 1, findings, repeats }
                 };
                 Some((run, event.into()))
             }
             Op::Open { run, finding } => {
                 self.opened += 1;
                 if !self.findings.contains_key(&(run, finding)) {
-                    self.raise(run, finding, 1, 0, "bug");
+                    self.raise((run, finding), (1, 0), "bug", &[], day);
                 }
                 let known = self.findings.get_mut(&(run, finding)).unwrap();
                 (known.dispute, known.side, known.judged, known.person) = (Some(self.opened), None, None, None);
@@ -245,42 +283,51 @@ impl Fold {
 
     pub(super) fn tallies(&self) -> BTreeMap<(TallyKind, String), FindingTally> {
         let mut sums = self.sums.clone();
-        for ((run, id), known) in &self.findings {
-            let shared = known.said.len() > 1;
-            let reversing = self.findings.get(&(*run, 2)).is_some_and(Known::is_fixed) && *id == 1;
-            let audits = || known.dispute.and_then(|number| self.audits.get(&number)).into_iter().flatten();
-            let judgements = || known.dispute.and_then(|number| self.judgements.get(&number)).into_iter().flatten();
-            let mut add = |kind, name: &str, own: Option<(usize, Option<bool>)>| {
+        for (origin, members) in self.problems() {
+            let said = &self.said[&origin];
+            let shared = said.len() > 1;
+            let is_reverted = |((run, id), known): &(&Key, &Known)| {
+                known.undone || (self.findings.get(&(*run, 2)).is_some_and(Known::is_fixed) && *id == 1)
+            };
+            // The last change that fixed the problem counts, and the last dispute with a decision.
+            let fixed =
+                members.iter().filter(|(_, known)| known.is_fixed()).max_by_key(|(key, known)| (known.day, **key));
+            let disputed = || members.iter().filter(|(_, known)| known.dispute.is_some()).map(|(_, known)| *known);
+            let last = disputed().max_by_key(|known| (known.side.is_some(), known.dispute));
+            let none = Known::default();
+            let mut add = |kind, name: &str, known: &Known, own: Option<(usize, Option<bool>)>| {
                 let sum = sums.entry((kind, name.to_owned())).or_default();
                 let (side, judged) = own.map_or((known.side, known.judged), |(_, side)| (side, side));
                 sum.raised += 1;
                 sum.shared += u64::from(shared);
-                sum.alone += u64::from(shared && known.said.values().filter(|(_, word)| *word > 0).count() == 1);
+                sum.alone += u64::from(shared && said.values().filter(|(_, word)| *word > 0).count() == 1);
                 sum.disputed += u64::from(known.dispute.is_some());
                 sum.upheld += u64::from(side == Some(true));
                 sum.dismissed += u64::from(side == Some(false));
                 sum.judged += u64::from(judged.is_some());
                 sum.checked += u64::from(judged.is_some() && known.person.is_some());
                 sum.overturned += u64::from(judged.is_some() && known.person.is_some() && judged != known.person);
-                sum.fixed += u64::from(known.is_fixed());
-                sum.reverted += u64::from(known.is_fixed() && (known.undone || reversing));
-                for (auditor, side) in
-                    audits().filter(|(auditor, _)| own.is_none_or(|(judge, _)| **auditor != judge))
-                {
-                    let _ = auditor;
+                sum.fixed += u64::from(fixed.is_some());
+                sum.reverted += u64::from(fixed.is_some_and(is_reverted));
+                let audits = known.dispute.and_then(|number| self.audits.get(&number)).into_iter().flatten();
+                for (_, side) in audits.filter(|(auditor, _)| own.is_none_or(|(judge, _)| **auditor != judge)) {
                     sum.audited += u64::from(judged.is_some() && side.is_some());
                     sum.confirmed += u64::from(judged.is_some() && *side == judged);
                 }
             };
-            add(TallyKind::All, "", None);
-            add(TallyKind::Category, &known.category, None);
-            let raisers = known.said.iter().filter(|(_, (_, word))| *word == 2);
+            let known = last.unwrap_or(&none);
+            add(TallyKind::All, "", known, None);
+            add(TallyKind::Category, &self.findings[&origin].category, known, None);
+            let raisers = said.iter().filter(|(_, (_, word))| *word == 2);
             let models: BTreeSet<&String> = raisers.clone().map(|(_, (model, _))| model).collect();
-            raisers.for_each(|(reviewer, _)| add(TallyKind::Reviewer, REVIEWERS[*reviewer], None));
-            models.into_iter().for_each(|model| add(TallyKind::Model, model, None));
-            for (judge, (model, side)) in judgements() {
-                add(TallyKind::Judge, JUDGES[*judge], Some((*judge, *side)));
-                add(TallyKind::JudgeModel, model, Some((*judge, *side)));
+            raisers.for_each(|(reviewer, _)| add(TallyKind::Reviewer, REVIEWERS[*reviewer], known, None));
+            models.into_iter().for_each(|model| add(TallyKind::Model, model, known, None));
+            for known in disputed() {
+                let judgements = known.dispute.and_then(|number| self.judgements.get(&number));
+                for (judge, (model, side)) in judgements.into_iter().flatten() {
+                    add(TallyKind::Judge, JUDGES[*judge], known, Some((*judge, *side)));
+                    add(TallyKind::JudgeModel, model, known, Some((*judge, *side)));
+                }
             }
         }
         sums
@@ -295,17 +342,18 @@ impl Fold {
             *compared += 1;
             *equal += u64::from(agreed);
         };
-        for known in self.findings.values() {
-            if kind == TallyKind::Reviewer {
-                for (one, (_, word)) in &known.said {
-                    for (other, (_, other_word)) in known.said.range(one + 1..) {
+        if kind == TallyKind::Reviewer {
+            for said in self.said.values() {
+                for (one, (_, word)) in said {
+                    for (other, (_, other_word)) in said.range(one + 1..) {
                         if *word > 0 || *other_word > 0 {
                             compare(REVIEWERS[*one], REVIEWERS[*other], *word > 0 && *other_word > 0);
                         }
                     }
                 }
-                continue;
             }
+        }
+        for known in self.findings.values().filter(|_| kind == TallyKind::Judge) {
             let judgements = known.dispute.and_then(|number| self.judgements.get(&number)).into_iter().flatten();
             for (one, (_, side)) in judgements {
                 let Some(side) = side else { continue };

@@ -8,7 +8,7 @@ use crate::config::settings::DebateRounds;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined, Finding,
-    FindingId, Role, number_of,
+    FindingId, Repetition, Role, number_of,
 };
 use crate::history::queries::rows::Binding;
 use crate::rules::consensus::{self, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy};
@@ -246,6 +246,8 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     let merged = MergedRound::of(context);
     let groups = &merged.consensus.groups;
     let mut findings = context.findings(&merged.members, &merged.revised, groups);
+    let mut origins = context.origins(&merged.members, groups);
+    let mut repeats = Vec::new();
     let mut next = context.next_id();
     let mut taken = BTreeSet::new();
     let text_of = |path: &str| context.text(path);
@@ -259,6 +261,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     }
     findings.retain_mut(|finding| {
         let is_repeated = index.next().is_some_and(|index| repeated.contains(&index));
+        let origins = origins.remove(&finding.id).unwrap_or_default();
         let known = sources(finding).filter_map(|source| by_source.get(source)).flatten().copied();
         if let Some(known) = known.filter(|id| !taken.contains(id)).min() {
             finding.id = known;
@@ -269,6 +272,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
             return false;
         }
         taken.insert(finding.id);
+        repeats.extend(origins.into_iter().map(|of| Repetition { finding: finding.id, of }));
         true
     });
     findings.sort_by_key(|finding| finding.id);
@@ -290,7 +294,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     let new = findings.iter().filter(|finding| !known.contains(&finding.id));
     let ruled = recognition::earlier(new, bindings, &context.compared(&text_of));
     let notices = silent.iter().map(|name| EventKind::notice(incomplete(name))).collect::<Vec<_>>();
-    let concluded = ReviewEvent::DebateConcluded { round, findings, silent, report };
+    let concluded = ReviewEvent::DebateConcluded { round, findings, silent, report, repeats };
     let request_id = "debate-complete".to_owned();
     let shutdown = ReviewEvent::DebateShutdown {
         messages: vec![

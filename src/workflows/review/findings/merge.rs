@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::config::settings::Advisories;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
-    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Position, RawFinding, Role, Severity,
-    Untrusted,
+    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, FindingOrigin, Position, RawFinding,
+    Repetition, Role, Severity, Untrusted,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
@@ -22,7 +22,7 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::findings::{recognition, replacement};
-use crate::workflows::review::state::ReviewState;
+use crate::workflows::review::state::{ReviewState, answers::RaisedFinding};
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::citation;
@@ -47,6 +47,7 @@ impl RoundContext<'_> {
         let members = self.unmerged();
         let groups = consensus::merge(&members, &self.debate(), &self.tree(&members), self.lists.policy).groups;
         let mut findings = self.findings(&members, &RevisedSeverities::new(), &groups);
+        let mut origins = self.origins(&members, &groups);
         let text_of = |path: &str| self.text(path);
         let repeated = recognition::repeated(self.state, &findings, &text_of);
         let mut index = 0..;
@@ -55,11 +56,14 @@ impl RoundContext<'_> {
             let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
             key(a).cmp(&key(b))
         });
+        let mut repeats = Vec::new();
         for (number, finding) in (self.next_id()..).zip(&mut findings) {
+            let origins = origins.remove(&finding.id).unwrap_or_default();
             finding.id = FindingId(number);
+            repeats.extend(origins.into_iter().map(|of| Repetition { finding: finding.id, of }));
         }
         let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
-        std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged { round: self.round, findings }))
+        std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged { round: self.round, findings, repeats }))
             .chain(ruled)
             .collect()
     }
@@ -108,22 +112,23 @@ impl RoundContext<'_> {
             }
         }
         self.members(best.into_values().flat_map(|(_, id, findings)| {
-            // If the answers about all files were reused, no call was made, and the recorded answer already
-            // contains the reused findings.
-            let part = self.state.reuse(id);
-            let part = part.filter(|part| !part.asked.is_empty());
-            let carried = part.map(|part| part.findings.as_slice()).unwrap_or_default();
-            // If a reviewer raises a reused finding again, the finding is counted only once.
-            let is_said = move |raw: &RawFinding| {
-                let mut said = findings.iter();
-                said.any(|said| (&said.file, said.line, &said.title) == (&raw.file, raw.line, &raw.title))
-            };
-            let said = findings.iter().enumerate().map(|(index, raw)| (index.to_string(), raw));
-            let reused = carried.iter().enumerate().filter(move |(_, raw)| !is_said(raw));
-            let reused = reused.map(|(index, raw)| (format!("reused-{index}"), raw));
-            let stem = id.file_stem();
-            said.chain(reused).map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
+            let raised = self.state.raised_in(id, findings).into_iter();
+            raised.map(move |RaisedFinding { id: said, raw, .. }| (said, &id.agent, raw))
         }))
+    }
+
+    /// For each group, with the number that the method `findings` gives to the group, the findings of earlier runs
+    /// that the group repeats.
+    pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
+        let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
+        let known: HashMap<String, &FindingOrigin> = raised.collect();
+        let of_group = |group: &Group| {
+            let all = group.members.iter().chain(&group.repeats);
+            let origins: BTreeSet<&FindingOrigin> =
+                all.filter_map(|at| known.get(&members[*at].id).copied()).collect();
+            origins.into_iter().cloned().collect()
+        };
+        (self.next_id()..).map(FindingId).zip(groups.iter().map(of_group)).collect()
     }
 
     pub(crate) fn own(&self) -> Vec<Member> {

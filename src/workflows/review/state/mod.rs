@@ -1,5 +1,6 @@
 //! The state of a review, computed by applying its recorded events in order.
 
+pub(crate) mod answers;
 mod calls;
 mod questions;
 mod rechecks;
@@ -12,8 +13,8 @@ use crate::domain::event::{
 };
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExitReason, FileChange, Finding, FindingId, Lowered, Objector, RawFinding, Recheck, Response,
-    ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
+    EarlierDispute, ExitReason, FileChange, Finding, FindingId, FindingOrigin, Lowered, Objector, RawFinding,
+    Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,8 @@ pub(crate) struct RecordedCall {
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
+    /// The findings of earlier runs that `findings` repeat, in the same order, if known.
+    pub(crate) origins: Vec<Option<FindingOrigin>>,
     /// The files that still need a review; if the list is empty, no call is made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
@@ -36,8 +39,11 @@ pub(crate) struct Reuse {
 
 impl Reuse {
     pub(crate) fn event(self, call: CallId) -> EventKind {
-        let Self { from, findings, asked, superseded } = self;
-        ReviewEvent::AnswersReused { call, from, findings, asked, superseded }.into()
+        let Self { from, findings, mut origins, asked, superseded } = self;
+        if origins.iter().all(Option::is_none) {
+            origins.clear();
+        }
+        ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded }.into()
     }
 }
 
@@ -204,7 +210,7 @@ impl ReviewState {
                 self.unanswered_checks.clear();
                 self.asked_before = 0;
             }
-            ReviewEvent::AnswersReused { call, from, findings, asked, superseded } => {
+            ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded } => {
                 if asked.is_empty() {
                     let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
                     let (findings, notes) = (findings.clone(), String::new());
@@ -212,8 +218,13 @@ impl ReviewState {
                     let reused = RecordedCall { answer, millis: 0, usage: NOTHING, by: None };
                     self.calls.insert(call.clone(), reused);
                 }
-                let (from, findings) = (from.clone(), findings.clone());
-                let reuse = Reuse { from, findings, asked: asked.clone(), superseded: superseded.clone() };
+                let reuse = Reuse {
+                    from: from.clone(),
+                    findings: findings.clone(),
+                    origins: origins.clone(),
+                    asked: asked.clone(),
+                    superseded: superseded.clone(),
+                };
                 self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
             }
             ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),

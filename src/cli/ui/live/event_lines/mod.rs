@@ -468,7 +468,11 @@ mod tests {
                     cause: None,
                 },
             ),
-            EventKind::Review(ReviewEvent::FindingsMerged { round: 1, findings: vec![weak.clone(), url] }),
+            EventKind::Review(ReviewEvent::FindingsMerged {
+                round: 1,
+                findings: vec![weak.clone(), url],
+                repeats: Vec::new(),
+            }),
             EventKind::Review(ReviewEvent::AlreadyRuled {
                 finding: FindingId(2),
                 dispute: DisputeNumber(1).into(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::domain::{AgentName, FileReview, RawFinding, RunId};
 use crate::history::store::Journal;
-use crate::protocol::request::SourceFile;
+use crate::protocol::{request::SourceFile, text::location};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::Delta;
 
@@ -50,4 +50,28 @@ pub(crate) struct Archive<'a> {
     pub(crate) redaction: Redaction,
     /// The current run, whose records are not reused.
     pub(crate) now: Option<&'a RunId>,
+}
+
+/// Finds the file of a finding in `paths`. Returns the index of the path, and a copy of the finding with this path;
+/// `None` if the file is not in `paths`.
+pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
+    let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
+    let known = |named: &str| {
+        let plain = named.strip_prefix("./").unwrap_or(named);
+        let whole = paths.iter().position(|path| *path == plain);
+        whole.or_else(|| {
+            let mut of_name = (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
+            of_name.next().filter(|_| of_name.next().is_none())
+        })
+    };
+    let (at, lines) = match (known(named), finding.line) {
+        (Some(at), _) => (at, (finding.line, finding.end_line)),
+        (None, Some(_)) => return None,
+        (None, None) => {
+            let (path, line, end_line) = location::split(named)?;
+            (known(path)?, (Some(line), end_line))
+        }
+    };
+    let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);
+    Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
 }

@@ -8,6 +8,7 @@
 //! because they review the coder's changes.
 
 mod archive;
+mod origins;
 mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,12 +23,13 @@ use crate::domain::event::{CallAnswer, CallId, EventKind, Plan, Purpose, ReviewE
 use crate::domain::{Agent, AskedFile, Coverage, FileReview, RawFinding, Role};
 use crate::history::{JournalError, queries::rows::Binding};
 use crate::protocol::prompts::{self, PromptError};
-use crate::protocol::{request::SourceFile, secrets, text::location};
+use crate::protocol::{request::SourceFile, secrets};
 use crate::system::files;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workspace::diff::delta;
-use archive::ShownFile;
+use archive::{ShownFile, placed};
+use origins::Origins;
 use search::Finder;
 
 pub(crate) use archive::{Archive, ReviewerKeys};
@@ -116,10 +118,11 @@ impl Archive<'_> {
             })
             .collect();
         let mut events = Vec::new();
+        let mut origins = Origins::new(self.journal);
         for agent in state.agents(Role::Reviewer) {
             let Some(asker) = self.reviewers.get(&agent.name) else { continue };
             let mut finder = Finder::new(self, asker);
-            for (shard, reuse) in finder.shards(agent, &shown)? {
+            for (shard, reuse) in finder.shards(agent, &shown, &mut origins)? {
                 let call = CallId { agent: agent.name.clone(), purpose: review_of(shard), attempt: 1 };
                 if state.reuse(&call).is_none() && state.last_call(&call.agent, &call.purpose).is_none() {
                     events.push(reuse.event(call));
@@ -260,28 +263,4 @@ fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String
         .map(|ruling| json!([ruling.location, ruling.title, ruling.disposition, ruling.rationale]).to_string())
         .collect();
     json!(rulings).to_string()
-}
-
-/// Finds the file of a finding in `paths`. Returns the index of the path, and a copy of the finding with this path;
-/// `None` if the file is not in `paths`.
-fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
-    let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
-    let known = |named: &str| {
-        let plain = named.strip_prefix("./").unwrap_or(named);
-        let whole = paths.iter().position(|path| *path == plain);
-        whole.or_else(|| {
-            let mut of_name = (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
-            of_name.next().filter(|_| of_name.next().is_none())
-        })
-    };
-    let (at, lines) = match (known(named), finding.line) {
-        (Some(at), _) => (at, (finding.line, finding.end_line)),
-        (None, Some(_)) => return None,
-        (None, None) => {
-            let (path, line, end_line) = location::split(named)?;
-            (known(path)?, (Some(line), end_line))
-        }
-    };
-    let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);
-    Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
 }

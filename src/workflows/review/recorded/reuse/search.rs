@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::archive::{Archive, KnownAnswer, LARGE, RecordedAnswer, RecordedAt, SMALL, ShownFile};
+use super::origins::Origins;
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{Agent, AskedFile, RawFinding, ReusedFrom, RunId};
 use crate::history::JournalError;
@@ -34,6 +35,7 @@ impl<'a> Finder<'a> {
         &mut self,
         agent: &Agent,
         shown: &[Vec<ShownFile>],
+        origins: &mut Origins<'_>,
     ) -> Result<Vec<(usize, Reuse)>, JournalError> {
         let mut known: Vec<Vec<KnownAnswer>> = Vec::new();
         for shard in shown {
@@ -58,6 +60,7 @@ impl<'a> Finder<'a> {
         let mut reuses = Vec::new();
         for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
             let mut reuse = Reuse::default();
+            let mut origin = |run: &RunId, finding: &RawFinding| origins.of(run, &agent.name, finding);
             for (shown, known) in shown.iter().zip(known) {
                 let file = shown.file.path.clone();
                 let place = match known {
@@ -67,6 +70,7 @@ impl<'a> Finder<'a> {
                     }
                     KnownAnswer::Same { place, review } => {
                         of_run(&mut reuse, &place.0).files.push(file);
+                        reuse.origins.extend(review.findings.iter().map(|finding| origin(&place.0, finding)));
                         reuse.findings.extend(review.findings);
                         place
                     }
@@ -74,7 +78,10 @@ impl<'a> Finder<'a> {
                         of_run(&mut reuse, &place.0).in_part.push(file.clone());
                         for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
                             match delta.carried(&finding) {
-                                Some(finding) => reuse.findings.push(finding),
+                                Some(carried) => {
+                                    reuse.origins.push(origin(&place.0, &finding));
+                                    reuse.findings.push(carried);
+                                }
                                 None => reuse.superseded.push(delta.last_place(&finding)),
                             }
                         }
@@ -85,8 +92,9 @@ impl<'a> Finder<'a> {
                     }
                 };
                 if let Some(Some(record)) = self.records.get(&place)
-                    && added.insert(place)
+                    && added.insert(place.clone())
                 {
+                    reuse.origins.extend(record.others.iter().map(|finding| origin(&place.0, finding)));
                     reuse.findings.extend(record.others.iter().cloned());
                 }
             }

@@ -1,0 +1,37 @@
+//! Finds the findings of earlier runs into which reused findings were merged.
+
+use std::collections::HashMap;
+
+use super::archive::placed;
+use crate::domain::{AgentName, FindingOrigin, RawFinding, RunId};
+use crate::history::store::Journal;
+use crate::workflows::review::state::ReviewState;
+
+pub(crate) struct Origins<'a> {
+    journal: &'a Journal,
+    runs: HashMap<RunId, ReviewState>,
+}
+
+impl<'a> Origins<'a> {
+    pub(crate) fn new(journal: &'a Journal) -> Self {
+        Self { journal, runs: HashMap::new() }
+    }
+
+    /// `raw` is a finding as the run recorded it for reuse. Returns `None` if the run did not merge the finding.
+    pub(crate) fn of(&mut self, run: &RunId, reviewer: &AgentName, raw: &RawFinding) -> Option<FindingOrigin> {
+        let state = self.runs.entry(run.clone()).or_insert_with(|| {
+            // A review does not fail because of an unreadable origin, which only the statistics use.
+            ReviewState::of(&self.journal.events(run).unwrap_or_default())
+        });
+        let place = |raw: &RawFinding| (raw.file.clone(), raw.line, raw.title.clone());
+        let is_same = |said: &RawFinding| {
+            place(said) == place(raw)
+                || raw.file.as_deref().is_some_and(|path| {
+                    said.title == raw.title
+                        && placed(said, &[path]).is_some_and(|(_, said)| place(&said) == place(raw))
+                })
+        };
+        let finding = state.merged_into(reviewer, is_same)?;
+        Some(FindingOrigin { run: run.clone(), finding })
+    }
+}
