@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::domain::Tag;
 use crate::protocol::secrets::redact;
-use crate::protocol::text::printable;
+use crate::protocol::text::{markup, printable};
 use crate::workflows::hosts::{CommentId, HostKind, NewComment, Permission};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker;
@@ -137,7 +137,8 @@ proptest! {
         let mut expected: Vec<&str> = TEXT.lines().collect();
         let lines = usize::try_from(first).unwrap() - 1..usize::try_from(first + more).unwrap();
         expected.splice(lines, fix.split('\n'));
-        let is_plain = printable::block(&fix) == fix && redact(&fix) == fix;
+        let is_plain =
+            printable::block(&fix) == fix && redact(&fix) == fix && !fix.lines().any(markup::is_command);
         let result = applied(TEXT, &comment_of_fix);
         prop_assert_eq!(result, is_plain.then(|| expected.join("\n") + "\n"));
         let (id, body) = (CommentId("1".to_owned()), &comment_of_fix.body);
