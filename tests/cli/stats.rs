@@ -93,7 +93,7 @@ fn connect(sandbox: &Sandbox, name: &str, role: &str, command: &str) {
     assert_eq!(connected.code, 0, "{connected}");
 }
 
-fn reviewed() -> Sandbox {
+fn with_agents() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init().write("app.py", APP).program("claude", CLAUDE).script("bob.sh", BOB).script("pen.sh", PEN);
     sandbox.git(&["add", "."]);
@@ -102,6 +102,11 @@ fn reviewed() -> Sandbox {
     connect(&sandbox, "bob", "reviewer", "./bob.sh");
     connect(&sandbox, "pen", "coder", "./pen.sh");
     connect(&sandbox, "jo", "judge", "claude");
+    sandbox
+}
+
+fn reviewed() -> Sandbox {
+    let sandbox = with_agents();
     let review = sandbox.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "judge"]);
     assert_eq!(review.code, 3, "the fifth finding waits for a person: {review}");
     sandbox
@@ -179,6 +184,113 @@ fn every_number_is_the_one_counted_by_hand() {
     let never = json(&sandbox.glee(&["stats", "--since", "2999-01-01", "--json"]));
     assert_eq!((&never["all"]["raised"], &never["all"]["calls"]), (&Value::from(0), &Value::from(0)));
     assert_eq!(shares(&json(&sandbox.glee(&["stats", "--since", "1d", "--json"]))["all"]), shares(&found["all"]));
+}
+
+fn events(sandbox: &Sandbox, kind: &str) -> Vec<Value> {
+    let shown = sandbox.glee(&["runs", "show", "last", "--format", "jsonl"]).stdout;
+    let events = shown.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event"));
+    events.filter(|event| event["event"] == kind).collect()
+}
+
+/// Reviews the tree again, and checks that no reviewer is called.
+fn review_again(sandbox: &Sandbox) {
+    let review = sandbox.glee(&["review", "app.py"]);
+    assert_eq!(review.code, 1, "{review}");
+    assert_eq!(events(sandbox, "call_finished"), [] as [Value; 0], "both answers are reused");
+}
+
+#[test]
+fn a_finding_of_a_reused_answer_counts_once_over_its_runs() {
+    let sandbox = with_agents();
+    let review = sandbox.glee(&["review", "app.py"]);
+    assert_eq!(review.code, 1, "{review}");
+    let first = stats(&sandbox);
+    assert_eq!(shares(&first["all"]), "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 0/5 0/0", "{first:#}");
+    review_again(&sandbox);
+    let merged = events(&sandbox, "findings_merged");
+    assert_eq!(merged[0]["repeats"].as_array().map(Vec::len), Some(5), "{merged:#?}");
+    assert_eq!(stats(&sandbox), first, "a reused answer adds neither findings nor calls");
+    review_again(&sandbox);
+    assert_eq!(stats(&sandbox), first);
+
+    // The fourth run takes the findings further: the numbers are those of one run with a coder and a judge.
+    let settled = sandbox.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "judge"]);
+    assert_eq!(settled.code, 3, "{settled}");
+    assert_eq!(events(&sandbox, "answers_reused").len(), 2);
+    let found = stats(&sandbox);
+    assert_eq!(shares(&found["all"]), "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/0 2/5 0/2", "{found:#}");
+    assert_eq!(shares(named(&found, "reviewers", "ada")), "4 raised, 0 held: 3/4 2/4 1/2 1/2 0/2 0/0 0/0 2/4 0/2");
+    assert_eq!(shares(named(&found, "reviewers", "bob")), "2 raised, 1 held: 1/2 1/2 0/0 0/0 0/0 0/0 0/0 1/2 0/1");
+    assert_eq!(shares(named(&found, "judges", "jo")), "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/0 1/3 0/1");
+    assert_eq!(shares(named(&found, "models", "opus-reviewer")), shares(named(&found, "reviewers", "ada")));
+    assert_eq!(found["reviewer_agreement"], first["reviewer_agreement"]);
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+}
+
+#[test]
+fn a_new_reviewer_of_old_findings_counts_and_a_fix_does_not_raise_again() {
+    let sandbox = with_agents();
+    assert_eq!(sandbox.glee(&["disconnect", "bob"]).code, 0);
+    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
+    let alone = stats(&sandbox);
+    assert_eq!(shares(&alone["all"]), "4 raised, 0 held: 0/0 0/4 0/0 0/0 0/0 0/0 0/0 0/4 0/0", "{alone:#}");
+    // Ada's answer is reused. Bob raises ada's first finding, and a finding that ada did not raise.
+    connect(&sandbox, "bob", "reviewer", "./bob.sh");
+    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
+    assert_eq!((events(&sandbox, "answers_reused").len(), events(&sandbox, "call_finished").len()), (1, 1));
+    let both = stats(&sandbox);
+    assert_eq!(shares(&both["all"]), "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 0/5 0/0", "{both:#}");
+    assert_eq!(shares(named(&both, "reviewers", "ada")), "4 raised, 0 held: 3/4 0/4 0/0 0/0 0/0 0/0 0/0 0/4 0/0");
+    assert_eq!(shares(named(&both, "reviewers", "bob")), "2 raised, 0 held: 1/2 0/2 0/0 0/0 0/0 0/0 0/0 0/2 0/0");
+    review_again(&sandbox);
+    assert_eq!(stats(&sandbox), both);
+    // The last run goes on with `glee fix`.
+    let fixed = sandbox.glee(&["fix", "F1"]);
+    assert_eq!(fixed.code, 0, "{fixed}");
+    let found = stats(&sandbox);
+    assert_eq!(shares(&found["all"]), "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 1/5 0/1", "{found:#}");
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
+}
+
+/// Raises a finding for each line with `BUG`, in the part of the file that it is asked about.
+const LENS: &str = r#"#!/bin/sh
+awk -v nonce="$GLEE_NONCE" '
+  /^<<<GLEE-DATA/ { path = ""; if (match($0, / path=[^ ]+/)) path = substr($0, RSTART + 6, RLENGTH - 6) }
+  /^>>>GLEE-DATA-END/ { path = "" }
+  path != "" && match($0, /^ *[0-9]+ \| .*BUG[0-9]+/) {
+    line = $0; sub(/ *\|.*/, "", line); sub(/^ */, "", line)
+    bug = $0; sub(/.*BUG/, "BUG", bug); sub(/[^A-Z0-9].*/, "", bug)
+    print "[MUST] " path ":" line " Remove " bug; n++
+  }
+  END { print "GLEE-REVIEW-END nonce=" nonce " findings=" n + 0 }
+'
+"#;
+
+#[test]
+fn a_finding_on_a_line_that_moved_counts_once() {
+    let sandbox = Sandbox::new();
+    sandbox.git_init().program("lens", LENS).write(".gitignore", ".glee/\n");
+    connect(&sandbox, "lens", "reviewer", "lens");
+    let function = |number: u32, bug: &str| {
+        format!("def step_{number}(value):\n    value = value * {number}\n    return eval(value){bug}\n\n")
+    };
+    let mut functions: Vec<String> = (0..20).map(|number| function(number, "")).collect();
+    (functions[3], functions[12]) = (function(3, "  # BUG1"), function(12, "  # BUG2"));
+    sandbox.write("steps.py", functions.concat());
+    assert_eq!(sandbox.glee(&["review", "steps.py"]).code, 1);
+    assert_eq!(stats(&sandbox)["all"]["raised"], 2);
+    // New lines move both findings, and one of them has a new finding.
+    functions.insert(1, function(30, "  # BUG3"));
+    sandbox.write("steps.py", functions.concat());
+    assert_eq!(sandbox.glee(&["review", "steps.py"]).code, 1);
+    let reused = events(&sandbox, "answers_reused");
+    assert_eq!(reused[0]["from"][0]["in_part"][0], "steps.py", "{reused:#?}");
+    assert_eq!(events(&sandbox, "findings_merged")[0]["findings"].as_array().map(Vec::len), Some(3));
+    assert_eq!(stats(&sandbox)["all"]["raised"], 3);
+    // The third run reuses the second, in which two findings were already repetitions.
+    assert_eq!(sandbox.glee(&["review", "steps.py"]).code, 1);
+    assert_eq!(stats(&sandbox)["all"]["raised"], 3);
+    assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::domain::event::{ConsensusEvent, DisputeEvent, Event, EventKind, Revie
 use crate::domain::{Dispute, RunId};
 
 pub(crate) mod measures;
-mod problems;
+pub(crate) mod problems;
 
 pub(crate) const VIEWS: [(&str, &str); 14] = [
     ("run", "number"),

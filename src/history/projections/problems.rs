@@ -92,7 +92,7 @@ pub(super) fn key_of(origin: &FindingOrigin) -> Key {
 pub(super) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.model, said = excluded.said
      WHERE (excluded.said <> 'raised', excluded.said = 'silent') < (said <> 'raised', said = 'silent')";
 
-const TALLY: &str = "
+pub(crate) const TALLY: &str = "
     INSERT INTO tally (kind, name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned,
         fixed, reverted, audited, confirmed)
     SELECT kind, name, day, ?3 * sum(raised), ?3 * sum(shared), ?3 * sum(alone), ?3 * sum(disputed), ?3 * sum(upheld),
@@ -106,7 +106,7 @@ const TALLY: &str = "
         fixed = fixed + excluded.fixed, reverted = reverted + excluded.reverted, audited = audited + excluded.audited,
         confirmed = confirmed + excluded.confirmed";
 
-const PAIR: &str = "
+pub(crate) const PAIR: &str = "
     INSERT INTO pair (kind, one, other, day, compared, agreed)
     SELECT kind, one, other, day, ?3 * sum(compared), ?3 * sum(agreed)
     FROM comparison WHERE run = ?1 AND number = ?2 GROUP BY kind, one, other, day

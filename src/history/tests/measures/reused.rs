@@ -1,0 +1,186 @@
+//! Tests that a finding of a reused answer counts once over its runs, with numbers counted by hand.
+
+use super::*;
+use crate::history::open::STEPS;
+use crate::history::projections::problems::{PAIR, TALLY};
+
+fn answered(run: &str, reviewer: &str, journal: &mut Journal) {
+    let purpose = Purpose::Review { round: 1, shard: 0 };
+    let call = CallId { agent: AgentName::from(reviewer), purpose, attempt: 1 };
+    let (from, findings, origins) = (Vec::new(), Vec::new(), Vec::new());
+    let (asked, superseded) = (Vec::new(), Vec::new());
+    let event = ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded };
+    journal.append(&super::super::run(run), event).unwrap();
+}
+
+/// A run in which `reviewers` read the code, and `raisers` raise finding 3 of the run.
+fn review(journal: &mut Journal, run: &str, reviewers: &[&str], raisers: u8, repeats: &[(&str, u32)]) {
+    let id = super::super::run(run);
+    journal.append(&id, started_with(agents())).unwrap();
+    reviewers.iter().for_each(|reviewer| answered(run, reviewer, journal));
+    let repeats = repeats.iter().map(|(run, finding)| Repetition {
+        finding: FindingId(3),
+        of: FindingOrigin { run: super::super::run(run), finding: FindingId(*finding) },
+    });
+    let (findings, repeats) = (vec![merged(3, raisers, 0, false)], repeats.collect());
+    journal.append(&id, ReviewEvent::FindingsMerged { round: 1, findings, repeats }).unwrap();
+}
+
+fn dispute(journal: &mut Journal, run: &str) -> DisputeNumber {
+    let events = journal.open_dispute(&super::super::run(run), merged(3, 1, 0, false), objection(3)).unwrap();
+    match events.kind {
+        EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => dispute.number,
+        _ => unreachable!("a dispute was opened"),
+    }
+}
+
+/// Raised, alone of shared, disputed, upheld and dismissed, fixed and reverted.
+fn counted(journal: &Journal, kind: TallyKind, name: &str) -> String {
+    let found = tallies(journal).remove(&(kind, name.to_owned())).unwrap_or_default();
+    let FindingTally { raised, alone, shared, disputed, upheld, dismissed, fixed, reverted, .. } = found;
+    format!("{raised} {alone}/{shared} {disputed} {upheld}+{dismissed} {fixed}-{reverted}")
+}
+
+fn fix(journal: &mut Journal, run: &str) {
+    let id = super::super::run(run);
+    let responses = vec![Response { answer: Answer::Implemented, ..objection(3) }];
+    let answer = CallAnswer::Respond { responses, complete: true };
+    let purpose = Purpose::Respond { round: 1 };
+    journal.append(&id, finished("coder", purpose.clone(), answer, Usage::default(), None)).unwrap();
+    let call = CallId { agent: AgentName::from("coder"), purpose, attempt: 1 };
+    let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId(3)]);
+    journal.append(&id, ReviewEvent::TreeChanged { call, tree, changes, touched }).unwrap();
+}
+
+fn journal() -> (tempfile::TempDir, Journal) {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Journal::open(&folder.path().join("history.db")).unwrap();
+    (folder, journal)
+}
+
+const ALL: (TallyKind, &str) = (TallyKind::All, "");
+
+#[test]
+fn the_last_decision_and_the_last_change_count() {
+    let (_folder, mut journal) = journal();
+    let all = |journal: &Journal| counted(journal, ALL.0, ALL.1);
+    review(&mut journal, "1", &["ada"], 1, &[]);
+    review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
+    // Run 3 reuses the answer of run 2, whose finding repeats the finding of run 1.
+    review(&mut journal, "3", &["ada"], 1, &[("2", 3)]);
+    assert_eq!(all(&journal), "1 0/0 0 0+0 0-0");
+    // A dispute of a later run takes the finding further.
+    let first = dispute(&mut journal, "3");
+    assert_eq!(all(&journal), "1 0/0 1 0+0 0-0");
+    journal.append_all(&run("3"), [settled(first.0, Disposition::Refuted, judge())]).unwrap();
+    assert_eq!(all(&journal), "1 0/0 1 0+1 0-0");
+    // The dispute is settled, so a repetition and an undecided dispute add nothing.
+    review(&mut journal, "4", &["ada"], 1, &[("1", 3)]);
+    let second = dispute(&mut journal, "4");
+    assert_eq!(all(&journal), "1 0/0 1 0+1 0-0");
+    journal.append_all(&run("4"), [settled(second.0, Disposition::Enforced, judge())]).unwrap();
+    assert_eq!(all(&journal), "1 0/0 1 1+0 0-0");
+    fix(&mut journal, "4");
+    assert_eq!(all(&journal), "1 0/0 1 1+0 1-0");
+    journal.append(&run("4"), RunEvent::RunUndone { files: 1 }).unwrap();
+    review(&mut journal, "5", &["ada"], 1, &[("4", 3)]);
+    assert_eq!(all(&journal), "1 0/0 1 1+0 1-1");
+    fix(&mut journal, "5");
+    assert_eq!(all(&journal), "1 0/0 1 1+0 1-0");
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn each_ruling_counts_for_its_judge() {
+    let (_folder, mut journal) = journal();
+    review(&mut journal, "1", &["ada"], 1, &[]);
+    let by = |name: &str| Ruler::Judge { name: AgentName::from(name) };
+    let first = dispute(&mut journal, "1");
+    let dismissed = settled(first.0, Disposition::Refuted, by("jo"));
+    journal.append_all(&run("1"), [ruled(first.0, RulingWord::Dismiss, by("jo")), dismissed]).unwrap();
+    review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
+    let second = dispute(&mut journal, "2");
+    let enforced = settled(second.0, Disposition::Enforced, by("kim"));
+    journal.append_all(&run("2"), [ruled(second.0, RulingWord::Enforce, by("kim")), enforced]).unwrap();
+    assert_eq!(counted(&journal, TallyKind::Judge, "jo"), "1 0/0 1 0+1 0-0");
+    assert_eq!(counted(&journal, TallyKind::Judge, "kim"), "1 0/0 1 1+0 0-0");
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/0 1 1+0 0-0");
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn another_reviewer_raises_an_old_finding() {
+    let (_folder, mut journal) = journal();
+    let by = |journal: &Journal, name| counted(journal, TallyKind::Reviewer, name);
+    // Ada alone read the code.
+    review(&mut journal, "1", &["ada"], 1, &[]);
+    assert_eq!(by(&journal, "ada"), "1 0/0 0 0+0 0-0");
+    // Cyd reads the same code and raises nothing, so that ada is alone.
+    review(&mut journal, "2", &["ada", "cyd"], 1, &[("1", 3)]);
+    assert_eq!(by(&journal, "ada"), "1 1/1 0 0+0 0-0");
+    // Bob raises the finding as well. The finding counts for bob, and once for all.
+    review(&mut journal, "3", &["ada", "bob", "cyd"], 3, &[("1", 3)]);
+    assert_eq!(by(&journal, "ada"), "1 0/1 0 0+0 0-0");
+    assert_eq!(by(&journal, "bob"), "1 0/1 0 0+0 0-0");
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
+    let agreed = journal.agreements(TallyKind::Reviewer, None).unwrap();
+    let agreed: Vec<String> =
+        agreed.iter().map(|pair| format!("{} {}/{}", pair.between.join("-"), pair.agreed, pair.compared)).collect();
+    assert_eq!(agreed, ["ada-bob 1/1", "ada-cyd 0/1", "bob-cyd 0/1"]);
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn two_old_findings_that_turn_out_to_be_one_problem_count_once() {
+    let (_folder, mut journal) = journal();
+    review(&mut journal, "1", &["ada"], 1, &[]);
+    review(&mut journal, "2", &["bob"], 2, &[]);
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/0 0 0+0 0-0");
+    review(&mut journal, "3", &["ada", "bob"], 3, &[("2", 3), ("1", 3)]);
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
+    assert_eq!(counted(&journal, TallyKind::Reviewer, "bob"), "1 0/1 0 0+0 0-0");
+    // An unknown finding is not repeated.
+    review(&mut journal, "4", &["ada"], 1, &[("9", 3), ("1", 9)]);
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/1 0 0+0 0-0");
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn a_history_without_origins_is_migrated() {
+    let (folder, mut journal) = journal();
+    sample(&mut journal);
+    let before = tallies(&journal);
+    drop(journal);
+    let path = folder.path().join("history.db");
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(
+        "DROP VIEW addend; DROP VIEW comparison; DROP VIEW ruling_fact; DROP VIEW fact; DROP VIEW problem;
+         DROP INDEX measured_origin; DROP INDEX measured_implemented; ALTER TABLE measured DROP COLUMN origin_run;
+         ALTER TABLE measured DROP COLUMN origin; PRAGMA user_version = 5;",
+    )
+    .unwrap();
+    let views = STEPS[4].find("CREATE VIEW").unwrap();
+    old.execute_batch(&STEPS[4][views..]).unwrap();
+    drop(old);
+    let mut journal = Journal::open(&path).unwrap();
+    assert_eq!(tallies(&journal), before);
+    assert_eq!(journal.verify().unwrap().fault, None);
+    // The next run can repeat a finding that was recorded before the migration.
+    review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
+    assert_eq!(tallies(&journal)[&(ALL.0, String::new())].raised, before[&(ALL.0, String::new())].raised);
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn sums_are_updated_without_a_scan() {
+    let db = recover::empty().unwrap();
+    for sum in [TALLY, PAIR] {
+        let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sum}")).unwrap();
+        let steps = plan.query_map(("run", 1, 1), |row| row.get::<_, String>("detail")).unwrap();
+        let steps: Vec<String> = steps.map(Result::unwrap).collect();
+        let scans: Vec<&String> = steps.iter().filter(|step| step.starts_with("SCAN")).collect();
+        // The rows of the one problem are read from a co-routine.
+        assert!(scans.iter().all(|step| ["SCAN addend", "SCAN comparison"].contains(&step.as_str())), "{scans:?}");
+        assert!(steps.iter().any(|step| step.contains("measured_origin (origin_run=? AND origin=?")), "{steps:#?}");
+    }
+}
