@@ -126,7 +126,6 @@ fn a_token_that_can_only_read_leads_to_annotations(
 #[case::github(&GitHub)]
 #[case::gitlab(&GitLab)]
 #[case::gitea(&GITEA)]
-#[case::old_gitea(&OLD_GITEA)]
 #[case::forgejo(&FORGEJO)]
 fn a_token_that_expires_in_the_middle_and_a_secondary_limit_lose_nothing(#[case] host: &'static dyn HostDouble) {
     let undisturbed = Scene::new(host);

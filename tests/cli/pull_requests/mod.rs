@@ -164,8 +164,6 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
 #[case::github(&GitHub)]
 #[case::gitlab(&GitLab)]
 #[case::gitea(&GITEA)]
-#[case::old_gitea(&OLD_GITEA)]
-#[case::forgejo(&FORGEJO)]
 fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, false);
 }

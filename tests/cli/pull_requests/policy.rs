@@ -5,6 +5,7 @@ use std::fs;
 use rstest::rstest;
 
 use super::double::HostDouble;
+use super::gitea::{FORGEJO, GITEA};
 use super::github::GitHub;
 use super::scene::{PUBLISH, Scene};
 use super::{SAFE, code};
@@ -34,6 +35,8 @@ fn published(scene: &Scene) -> (i32, String) {
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn the_mode_enforce_fails_the_command_and_the_check(#[case] host: &'static dyn HostDouble) {
     let scene = scene(host, &format!("{REVIEWER}{JUDGE}pr:\n  mode: enforce\n"));
     let (failure, success) = ("failure".to_owned(), "success".to_owned());
@@ -55,6 +58,8 @@ fn the_mode_enforce_fails_the_command_and_the_check(#[case] host: &'static dyn H
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn without_a_judge_an_objection_waits_for_a_maintainer(#[case] host: &'static dyn HostDouble) {
     let scene = scene(host, &format!("{REVIEWER}pr:\n  mode: enforce\n"));
     push(&scene, "a.py", &code("first"));
@@ -83,6 +88,8 @@ echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0"
 
 #[rstest]
 #[case::github(&GitHub)]
+#[case::gitea(&GITEA)]
+#[case::forgejo(&FORGEJO)]
 fn a_further_push_is_reviewed_by_what_it_changes(#[case] host: &'static dyn HostDouble) {
     let config = "version: 1\nsandbox: 'off'\nagents:\n  - {name: reader, command: reader, role: reviewer}\n";
     let scene = scene(host, config);

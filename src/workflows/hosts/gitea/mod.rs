@@ -139,8 +139,8 @@ impl Host for Gitea {
         for review in reviews::split(comments) {
             self.create_review(request, &review, what)?;
         }
-        let of_files = comments.iter().filter(|comment| comment.line.is_none());
-        of_files.map(|comment| self.create_comment(&threads::file_body(&comment.body), what)).collect()
+        let mut of_files = comments.iter().filter(|comment| comment.line.is_none());
+        of_files.try_for_each(|comment| self.create_comment(&threads::file_body(&comment.body), what))
     }
 
     fn batch(&self) -> usize {

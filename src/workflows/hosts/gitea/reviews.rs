@@ -53,7 +53,7 @@ impl Gitea {
         comments: &[&NewComment],
         what: &str,
     ) -> Result<(), HostError> {
-        self.clear_unsubmitted(request)?;
+        self.clear_unsubmitted()?;
         let form = |comment: &&NewComment| json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         let comments: Vec<_> = comments.iter().map(form).collect();
         let body = json!({ "event": "COMMENT", "commit_id": request.head.id, "comments": comments });
@@ -61,17 +61,14 @@ impl Gitea {
     }
 
     /// Deletes what an interrupted request left behind. Fails if the user of the token began a review.
-    fn clear_unsubmitted(&self, request: &PullRequest) -> Result<(), HostError> {
+    fn clear_unsubmitted(&self) -> Result<(), HostError> {
         let user = self.user()?;
         let is_own = |review: &ReviewAnswer| review.user.as_ref().map(|user| user.id) == user;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
         for review in unsubmitted.filter(|review| review.comments_count > 0) {
             let comments = self.review_comments(review.id)?;
             if !comments.iter().all(|comment| has_marker(&comment.body)) {
-                return Err(HostError::Unsubmitted {
-                    host: self.transport.host().to_owned(),
-                    link: request.link.clone(),
-                });
+                return Err(HostError::PendingReview { host: self.transport.host().to_owned() });
             }
             self.transport
                 .delete(&format!("{}/reviews/{}", self.pull(), review.id), "clear an unfinished review")?;

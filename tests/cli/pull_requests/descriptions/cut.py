@@ -10,7 +10,8 @@ the fields whose types are named, too, or are scalars or enumerations. ORIGIN is
 package, its version and its licence. `graphql` needs the Python package graphql-core.
 
 The descriptions of GitHub come from the npm packages @octokit/openapi (generated/api.github.com.json) and
-@octokit/graphql-schema (schema.graphql).
+@octokit/graphql-schema (schema.graphql). Those of Gitea and Forgejo are the files templates/swagger/v1_json.tmpl of their
+repositories; `x-origin` names the commits.
 """
 import json, pathlib, sys
 

@@ -146,7 +146,8 @@ fn of_review(state: &State, review: u64) -> Vec<(usize, usize)> {
 
 pub(super) fn comments(state: &mut State, review: &str) -> Answer {
     let reviews = array(state, REVIEWS).clone();
-    let Some(known) = reviews.iter().find(|known| known["id"].to_string() == review) else { return not_found() };
+    let wanted: u64 = review.parse().unwrap_or(0);
+    let Some(known) = reviews.iter().find(|known| known["id"] == wanted) else { return not_found() };
     let id = number(&known["id"]);
     let mut found: Vec<Value> = Vec::new();
     for draft in array(state, DRAFTS).iter().filter(|draft| draft["review"] == known["id"]) {

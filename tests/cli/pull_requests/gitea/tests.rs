@@ -8,7 +8,7 @@ use super::reviews::{FAILS_AFTER, draft, drafts, review};
 use super::{FORGEJO, GITEA, Gitea, OLD_GITEA, other};
 use crate::pull_requests::double::BOT;
 use crate::pull_requests::scene::Scene;
-use crate::pull_requests::step;
+use crate::pull_requests::{SAFE, step};
 
 fn publish(scene: &Scene) {
     let output = scene.publish();
@@ -49,8 +49,14 @@ fn drafts_of_the_token_s_user_are_not_submitted(#[case] host: &'static Gitea) {
     draft(&mut scene.double.state(), "stranger", "a.py", 1, "a draft of another user");
     let refused = scene.publish();
     assert_eq!(refused.code, 2, "{refused}");
-    assert!(refused.stderr.contains("has a review of the token's user that is not submitted"), "{refused}");
-    assert!(refused.stderr.contains("hint: submit or discard the review on this page"), "{refused}");
+    assert!(
+        refused.stderr.contains("accepts no comments, because the user of the token has a pending review"),
+        "{refused}"
+    );
+    assert!(
+        refused.stderr.contains("hint: submit or discard your review on the page of the pull request"),
+        "{refused}"
+    );
     let mut state = scene.double.state();
     assert_eq!((drafts(&mut state), state.threads.len(), state.comments.len()), (2, 0, 0));
 }
@@ -149,6 +155,24 @@ fn a_comment_on_a_file_is_a_comment_on_the_request(#[case] host: &'static Gitea)
     let said = bodies(&scene);
     assert_eq!(said.iter().filter(|body| body.contains("Fixed in")).count(), 1, "{said:#?}");
     assert_eq!(said.len(), 3, "{said:#?}");
+}
+
+#[rstest]
+#[case::gitea(&GITEA, true)]
+#[case::old_gitea(&OLD_GITEA, false)]
+#[case::forgejo(&FORGEJO, false)]
+fn the_output_states_which_threads_are_resolved(#[case] host: &'static Gitea, #[case] can_resolve: bool) {
+    let scene = published(host);
+    scene.write("a.py", SAFE);
+    scene.commit("Fix");
+    scene.push();
+    let output = scene.publish();
+    assert_eq!(output.code, 0, "{output}");
+    assert!(output.stdout.contains("1 reply"), "{output}");
+    assert_eq!(output.stdout.contains("1 thread resolved"), can_resolve, "{output}");
+    assert_eq!(output.stderr.contains("note: 1 thread has the wrong state"), !can_resolve, "{output}");
+    let is_open = |state: &str| scene.conversation().contains(&format!("a.py {state}"));
+    assert!(is_open(if can_resolve { "resolved" } else { "open" }));
 }
 
 #[test]

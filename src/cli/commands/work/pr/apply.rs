@@ -10,17 +10,26 @@ use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
-/// Returns the number of comments that the host refused.
+/// The parts of a publication that the host did not apply.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Unapplied {
+    /// The comments that the host refused.
+    comments: usize,
+    /// The threads that are still open, and the threads that are still resolved.
+    open: usize,
+    resolved: usize,
+}
+
 pub(crate) fn apply(
     on_host: &RequestOnHost,
     publication: &Publication,
     globals: &Globals,
-) -> Result<usize, HostError> {
+) -> Result<Unapplied, HostError> {
     let RequestOnHost { host, request } = on_host;
-    let mut refused = 0;
+    let mut unapplied = Unapplied::default();
     for comments in batches(&publication.comments, host.batch()) {
         match host.comment(request, comments) {
-            Err(HostError::Refused { .. }) => refused += one_by_one(on_host, comments, globals)?,
+            Err(HostError::Refused { .. }) => unapplied.comments += one_by_one(on_host, comments, globals)?,
             done => done?,
         }
     }
@@ -28,9 +37,11 @@ pub(crate) fn apply(
         match change {
             ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
             ThreadChange::Resolve { thread, is_resolved } => {
-                // `set_resolved` returns false if the host or the token does not allow the change. In this case,
-                // the thread only gets the reply.
-                host.set_resolved(request, thread, *is_resolved)?;
+                // The host or the token does not allow the change, so the thread only gets the reply.
+                if !host.set_resolved(request, thread, *is_resolved)? {
+                    unapplied.open += usize::from(*is_resolved);
+                    unapplied.resolved += usize::from(!is_resolved);
+                }
             }
         }
     }
@@ -38,7 +49,15 @@ pub(crate) fn apply(
         host.summarise(request, summary.existing.as_ref(), &summary.body)?;
     }
     host.check(request, &publication.check)?;
-    Ok(refused)
+    let left = unapplied.open + unapplied.resolved;
+    if left > 0 {
+        let threads = if left == 1 { "1 thread has".to_owned() } else { format!("{left} threads have") };
+        globals.say(&format!(
+            "note: {threads} the wrong state, because the host or the token is not able to resolve threads; change the state \
+             on the page of the pull request"
+        ));
+    }
+    Ok(unapplied)
 }
 
 /// Splits comments into the groups that a host accepts or rejects as a whole: at most `size` comments on lines,
@@ -71,9 +90,9 @@ fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Global
     Ok(refused)
 }
 
-/// Counts the changes of a publication without the `refused` comments, as in `2 comments, 1 reply, the check`.
-pub(crate) fn summary(publication: &Publication, refused: usize) -> String {
-    let comments = publication.comments.len().saturating_sub(refused);
+/// Counts the changes of a publication without the `unapplied` changes, as in `2 comments, 1 reply, the check`.
+pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String {
+    let comments = publication.comments.len().saturating_sub(unapplied.comments);
     let replies = publication.threads.iter().filter(|change| matches!(change, ThreadChange::Reply { .. })).count();
     let resolved = |wanted: bool| {
         let is_it = |change: &&ThreadChange| matches!(change, ThreadChange::Resolve { is_resolved, .. } if *is_resolved == wanted);
@@ -87,8 +106,8 @@ pub(crate) fn summary(publication: &Publication, refused: usize) -> String {
     let parts = [
         (comments > 0).then(|| count(comments, "comment")),
         several(replies, "reply", "replies"),
-        several(resolved(true), "thread resolved", "threads resolved"),
-        several(resolved(false), "thread opened again", "threads opened again"),
+        several(resolved(true).saturating_sub(unapplied.open), "thread resolved", "threads resolved"),
+        several(resolved(false).saturating_sub(unapplied.resolved), "thread opened again", "threads opened again"),
         publication.summary.as_ref().map(|_| "the summary".to_owned()),
         Some("the check".to_owned()),
     ];

@@ -61,9 +61,6 @@ pub(crate) fn failed(error: HostError) -> CommandError {
         HostError::Forbidden { .. } => {
             (ExitReason::Usage, "use a token that is allowed to read and write pull requests")
         }
-        HostError::Unsubmitted { .. } => {
-            (ExitReason::Usage, "submit or discard the review on this page, then run the command again")
-        }
         HostError::NotFound { .. } => (
             ExitReason::Usage,
             "check the number and the remote, and whether the token is allowed to read the repository",

@@ -1,6 +1,6 @@
 //! `glee pr publish`: publishes a recorded review on its pull request.
 
-use super::apply;
+use super::apply::{self, Unapplied};
 use super::change::PullRequestChange;
 use super::connection::{RequestOnHost, failed};
 use super::conversation::{self, Decided};
@@ -108,8 +108,8 @@ pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globa
     let publication = session.with_review(&decided.disputes, plan);
     publication.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
     match apply::apply(&session.on_host, &publication, globals) {
-        Ok(refused) => {
-            let text = published(session, &decided, &apply::summary(&publication, refused));
+        Ok(unapplied) => {
+            let text = published(session, &decided, &apply::summary(&publication, unapplied));
             match shown {
                 None | Some(Format::Text) => stream::out(&format!("{text}\n"))?,
                 Some(_) => globals.say(&text),
@@ -184,7 +184,7 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
 
 /// Describes the publication for `--dry-run`.
 fn described(publication: &Publication) -> String {
-    let mut text = format!("Would publish: {}.\n", apply::summary(publication, 0));
+    let mut text = format!("Would publish: {}.\n", apply::summary(publication, Unapplied::default()));
     for comment in &publication.comments {
         let line = comment.line.map(|line| format!(":{line}")).unwrap_or_default();
         text.push_str(&format!("\ncomment on {}{line}\n{}\n", comment.path, indented(&comment.body)));
