@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::GitLab;
 use super::answers::PipelineAnswer;
+use crate::domain::Untrusted;
 use crate::workflows::hosts::model::{Check, CheckState, HostError, PullRequest};
 use crate::workflows::hosts::origin::path_part;
 
@@ -30,7 +31,8 @@ pub(super) struct StatusPlace {
     /// The project, as a part of a path. `None` for the project of the merge request.
     pub(super) project: Option<u64>,
     pub(super) pipeline: Option<u64>,
-    pub(super) reference: String,
+    /// The ref of the pipeline.
+    pub(super) reference: Untrusted,
 }
 
 impl GitLab {
@@ -72,15 +74,15 @@ pub(super) fn place(request: &PullRequest, pipelines: &[PipelineAnswer]) -> Opti
         return Some(StatusPlace {
             project: found.project_id,
             pipeline: Some(found.id),
-            reference: found.name.as_written().to_owned(),
+            reference: found.name.clone(),
         });
     }
     let merged = ["/merge", "/train"].map(|end| format!("refs/merge-requests/{}{end}", request.number));
-    let is_merged = pipelines.iter().any(|pipeline| merged.iter().any(|name| name == pipeline.name.as_written()));
+    let is_merged = pipelines.iter().any(|pipeline| merged.iter().any(|name| pipeline.name == **name));
     if request.is_fork || is_merged {
         return None;
     }
-    Some(StatusPlace { project: None, pipeline: None, reference: request.head.branch.as_written().to_owned() })
+    Some(StatusPlace { project: None, pipeline: None, reference: request.head.branch.clone() })
 }
 
 pub(super) fn form(request: &PullRequest, check: &Check, place: &StatusPlace) -> Value {

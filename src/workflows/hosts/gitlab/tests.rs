@@ -152,7 +152,7 @@ fn a_status_belongs_to_the_newest_pipeline_of_the_head_commit() {
     let place = |source, list: &[_]| status::place(&request(source), &pipelines(list));
     let found = |pipeline: Option<u64>, name: &str| {
         let project = pipeline.map(|_| 3);
-        Some(StatusPlace { project, pipeline, reference: name.to_owned() })
+        Some(StatusPlace { project, pipeline, reference: name.into() })
     };
     let (same, fork, head) = (Some(3), Some(4), "refs/merge-requests/7/head");
     assert_eq!(place(same, &[]), found(None, "change"));
@@ -169,7 +169,7 @@ fn a_status_belongs_to_the_newest_pipeline_of_the_head_commit() {
 fn a_status_fits_the_limits_of_gitlab() {
     let mut request = request(Some(3));
     let check = |state| Check { state, title: "é".repeat(300), summary: String::new() };
-    let place = StatusPlace { project: None, pipeline: Some(9), reference: "change".to_owned() };
+    let place = StatusPlace { project: None, pipeline: Some(9), reference: "change".into() };
     let form = |request: &_, state| status::form(request, &check(state), &place);
     let written = form(&request, CheckState::Failure);
     assert_eq!((&written["state"], &written["pipeline_id"]), (&json!("failed"), &json!(9)));
