@@ -24,6 +24,8 @@ mod refusal;
 mod reply;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tls;
 
 use std::cell::Cell;
 use std::time::Duration;

@@ -68,7 +68,17 @@ pub(crate) fn reply(result: Result<Response<Body>, Error>) -> Result<Reply, Lost
     Ok(Reply { status: head.status, headers: head.headers, body: bytes })
 }
 
+/// The text with which rustls refuses a certificate. ureq wraps this error as an input/output error.
+const REFUSED_CERTIFICATE: &str = "invalid peer certificate";
+
 fn lost(error: &Error) -> Lost {
+    if let Error::Io(inner) = error
+        && inner.kind() == std::io::ErrorKind::InvalidData
+        && inner.to_string().starts_with(REFUSED_CERTIFICATE)
+    {
+        let advice = "the variable `SSL_CERT_FILE` can name a file with the certificate of another authority";
+        return Lost { why: format!("{inner}; {advice}"), is_temporary: false, is_sent: false };
+    }
     let (is_temporary, is_sent) = match error {
         Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
             (true, false)
