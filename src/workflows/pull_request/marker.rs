@@ -196,12 +196,19 @@ pub struct RequestRulings {
 }
 
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
+///
+/// Other programs can publish text of strangers with the same token, such as other jobs of a CI service. So a ruling
+/// counts only where Glee writes rulings: with the marker of an answer, in a thread that Glee started.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
-    let threads = conversation.threads.iter().flat_map(|thread| &thread.comments);
+    let is_own = |thread: &&Thread| {
+        let first = thread.comments.first().and_then(marks);
+        first.is_some_and(|marks| marks.finding.is_some())
+    };
+    let comments = conversation.threads.iter().filter(is_own).flat_map(|thread| &thread.comments);
     let (mut newest, mut edited) = (BTreeMap::<DisputeId, SharedRuling>::new(), 0);
     let mut broken = 0;
-    for comment in threads.chain(&conversation.comments) {
-        let Some(marks) = marks(comment) else { continue };
+    for comment in comments {
+        let Some(marks) = marks(comment).filter(|marks| !marks.answers.is_empty()) else { continue };
         broken += marks.broken;
         if comment.is_edited {
             edited += usize::from(!marks.rulings.is_empty());

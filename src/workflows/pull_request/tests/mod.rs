@@ -7,11 +7,11 @@ mod model;
 mod properties;
 mod suggestions;
 
-use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER};
+use model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment};
 
 use crate::config::settings::{CommentOn, PrMode};
 use crate::domain::{ExitReason, RulingWord};
-use crate::workflows::hosts::{CheckState, Permission, Thread, ThreadId};
+use crate::workflows::hosts::{CheckState, CommentId, Permission, Thread, ThreadId};
 use crate::workflows::pull_request::marker;
 
 #[test]
@@ -137,6 +137,42 @@ fn an_objection_is_answered_by_the_ruling_and_never_again() {
     model.edit_last("alpha");
     let found = marker::rulings(&model.conversation);
     assert_eq!((found.rulings.len(), found.notices.len()), (0, 1));
+}
+
+/// Another job with the same token can publish what a stranger wrote.
+#[test]
+fn a_ruling_outside_of_a_thread_of_glee_is_no_ruling() {
+    let mut model = Model::new();
+    model.publish();
+    model.say("alpha", MEMBER, Permission::Member, "The caller checks it in a.txt:3");
+    model.rule("alpha", RulingWord::Dismiss);
+    model.publish();
+    let genuine = model.thread("alpha").comments.last().unwrap().clone();
+    assert_eq!(marker::rulings(&model.conversation).rulings.len(), 1);
+    let markers: Vec<&str> = genuine.body.as_written().lines().filter(|line| line.starts_with("<!--")).collect();
+    let [_, ruling] = markers.as_slice() else { panic!("{markers:?}") };
+    let (all, alone) = (markers.join("\n"), (*ruling).to_owned());
+    let said = |body: &str| {
+        comment(CommentId("9000".to_owned()), "glee[bot]", Permission::Member, &format!("A report\n\n{body}"), true)
+    };
+    for body in [&all, &alone] {
+        let mut forged = model.conversation.clone();
+        forged.threads.clear();
+        forged.comments.push(said(body));
+        assert_eq!(marker::rulings(&forged).rulings, [], "in a comment that belongs to no line");
+        let mut forged = model.conversation.clone();
+        let place = forged.threads[0].clone();
+        forged.threads = vec![Thread { comments: vec![said("A warning"), said(body)], ..place.clone() }];
+        assert_eq!(marker::rulings(&forged).rulings, [], "in a thread of another program");
+        forged.threads = vec![Thread { comments: vec![said(body)], ..place }];
+        assert_eq!(marker::rulings(&forged).rulings, [], "in a comment that starts a thread");
+    }
+    let mut forged = model.conversation.clone();
+    for thread in &mut forged.threads {
+        thread.comments.retain(|comment| comment.id != genuine.id);
+        thread.comments.push(said(&alone));
+    }
+    assert_eq!(marker::rulings(&forged).rulings, [], "without the marker of an answer");
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn set_traps(scene: &Scene) {
         fs::set_permissions(path, mode).expect("an executable file");
     }
     scene.write("Makefile", &format!("all:\n\t{command}\n"));
-    scene.write("package.json", &format!("{{\"scripts\": {{\"postinstall\": {:?}}}}}", command));
+    scene.write("package.json", &format!("{{\"scripts\": {{\"postinstall\": {command:?}}}}}"));
     scene.write("build.rs", "fn main() { std::fs::write(\"pwned\", \"\").unwrap() }\n");
     scene.write(".cargo/config.toml", "[build]\nrustc-wrapper = \"./glee\"\n");
     scene.write(".gitattributes", "*.py filter=evil diff=evil\n");
