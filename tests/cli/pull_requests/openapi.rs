@@ -11,6 +11,9 @@ pub(crate) struct Description {
     document: Value,
 }
 
+/// The names and values of placeholders.
+type Values<'a> = Vec<(&'a str, &'a str)>;
+
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 impl Description {
@@ -61,7 +64,7 @@ impl Description {
     }
 
     /// Finds the path's template with the most characters outside of placeholders, and the values of the placeholders.
-    fn item<'a>(&'a self, path: &'a str) -> Result<(&'a Value, Vec<(&'a str, &'a str)>), String> {
+    fn item<'a>(&'a self, path: &'a str) -> Result<(&'a Value, Values<'a>), String> {
         let paths = self.document["paths"].as_object().expect("a description has paths");
         let fitting = paths.iter().filter_map(|(template, item)| Some((matched(template, path)?, item)));
         let best = fitting.max_by_key(|(values, _)| {
@@ -190,7 +193,7 @@ fn type_of(parameter: &Value) -> Value {
 
 /// Returns the values of the placeholders if the path fits the template. A segment can have several placeholders, such as
 /// `{index}.{kind}`.
-fn matched<'a>(template: &'a str, path: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+fn matched<'a>(template: &'a str, path: &'a str) -> Option<Values<'a>> {
     let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
     let mut values = Vec::new();
     for (known, found) in template.iter().zip(&path) {
@@ -199,7 +202,7 @@ fn matched<'a>(template: &'a str, path: &'a str) -> Option<Vec<(&'a str, &'a str
     (template.len() == path.len()).then_some(values)
 }
 
-fn in_segment<'a>(mut template: &'a str, mut text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+fn in_segment<'a>(mut template: &'a str, mut text: &'a str) -> Option<Values<'a>> {
     let mut values = Vec::new();
     while let Some((literal, rest)) = template.split_once('{') {
         let (name, rest) = rest.split_once('}')?;
