@@ -53,7 +53,8 @@ fn the_mode_enforce_fails_the_command_and_the_check(#[case] host: &'static dyn H
     scene.double.state().reply("b.py", "maintainer", "MEMBER", "@glee dismiss we accept this");
     assert_eq!(published(&scene), (0, success), "a person dismissed the finding");
     let state = scene.double.state();
-    assert!(state.threads.iter().all(|thread| thread.is_resolved), "{:#?}", state.threads);
+    let is_right = state.threads.iter().all(|thread| thread.is_resolved == host.can_resolve());
+    assert!(is_right, "{:#?}", state.threads);
 }
 
 #[rstest]
@@ -77,7 +78,7 @@ fn without_a_judge_an_objection_waits_for_a_maintainer(#[case] host: &'static dy
     assert_eq!(scene.conversation(), before, "the answer is given once");
     scene.double.state().reply("a.py", "maintainer", "MEMBER", "@glee dismiss it is a constant");
     assert_eq!(scene.publish().code, 0);
-    assert!(scene.double.state().threads[0].is_resolved);
+    assert_eq!(scene.double.state().threads[0].is_resolved, host.can_resolve());
 }
 
 /// Writes the paths of the files in each prompt to a file outside of the tree, and finds nothing.

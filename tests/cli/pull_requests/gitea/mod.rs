@@ -2,6 +2,7 @@
 
 mod people;
 mod reviews;
+mod store;
 mod tests;
 
 use std::sync::LazyLock;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::double::{Answer, BOT, HostDouble, Refusal, Request, State, git};
 use super::openapi::Description;
-use reviews::time;
+use store::time;
 
 /// A version of the server. Each has its own description.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -155,7 +156,7 @@ impl Gitea {
             ("POST", ["pulls", "7", "comments", id, "replies"]) => reviews::reply(state, id, request),
             ("POST", ["pulls", "comments", id, verb]) => reviews::resolve(state, id, *verb == "resolve"),
             ("GET", ["issues", "7", "comments"]) => {
-                let said: Vec<Value> = state.comments.iter().map(|said| reviews::said(said, false)).collect();
+                let said: Vec<Value> = state.comments.iter().map(|said| store::said(said, false)).collect();
                 let total = said.len().to_string();
                 Answer::new(200, Value::Array(said)).with("x-total-count", &total)
             }
@@ -164,7 +165,7 @@ impl Gitea {
                     return Answer::message(422, "[Body]: Required");
                 }
                 let said = state.said(BOT, "NONE", &request.text("body"));
-                let answer = reviews::said(&said, false);
+                let answer = store::said(&said, false);
                 state.comments.push(said);
                 Answer::new(201, answer)
             }
@@ -175,7 +176,7 @@ impl Gitea {
                     return Answer::new(403, Value::Null);
                 }
                 comment.body = request.text("body");
-                Answer::new(200, reviews::said(comment, true))
+                Answer::new(200, store::said(comment, true))
             }
             ("POST", ["statuses", commit]) => status(state, commit, request),
             ("GET", ["assignees"]) => Answer::new(200, people::assignees(state)),
@@ -210,7 +211,7 @@ fn pull(state: &State) -> Value {
 
 /// Stores a commit status. The pages of the host show the newest status of each context.
 fn status(state: &mut State, commit: &str, request: &Request) -> Answer {
-    if !reviews::exists(state, commit) {
+    if !store::exists(state, commit) {
         return not_found();
     }
     let status = [commit.to_owned(), request.text("state"), request.text("context")];

@@ -7,105 +7,15 @@
 //! The page with the diff shows all comments on one line as one conversation, and an old server has no other threads
 //! for replies by its API.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use super::people::user;
+use super::store::{
+    BLAME, DRAFTS, FAILS_AFTER, Place, RESOLVED, REVIEW_OF, REVIEWS, array, blame, exists, find, number, of_review,
+    review_of, said, text,
+};
 use super::{Gitea, Version, not_found, other};
 use crate::pull_requests::double::{Answer, BOT, Discussion, Request, Said, State};
-
-/// The reviews: an array of objects with `id`, `by`, `state` and `commit`.
-const REVIEWS: &str = "reviews";
-
-/// The comments of reviews that are not submitted: objects with `review`, `path`, `line` and `body`.
-const DRAFTS: &str = "drafts";
-
-/// The review of each comment on a line, by its id. A reply by a person belongs to the review of its thread.
-const REVIEW_OF: &str = "review_of";
-
-/// The commit that changed the line of a comment last, when the comment was created.
-const BLAME: &str = "blame";
-
-/// The ids of resolved comments that start no thread.
-const RESOLVED: &str = "resolved";
-
-/// The server fails after it has stored this number of comments of the next review.
-pub(crate) const FAILS_AFTER: &str = "fails_after";
-
-/// The place of a comment on a line.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) review: u64,
-    pub(super) path: String,
-    pub(super) line: u32,
-}
-
-/// The time at which an object was created. Two objects each have the same time.
-pub(super) fn time(id: u64) -> String {
-    let begin: jiff::Timestamp = "2026-01-01T00:00:00Z".parse().expect("a time");
-    let seconds = i64::try_from(id / 2).expect("a small id");
-    (begin + jiff::SignedDuration::from_secs(seconds)).to_string()
-}
-
-pub(super) fn said(said: &Said, is_updated: bool) -> Value {
-    let created = time(said.id);
-    let updated = if is_updated { time(said.id + 10_000) } else { created.clone() };
-    json!({
-        "id": said.id, "body": said.body, "user": user(&said.by), "created_at": created, "updated_at": updated,
-    })
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or(0)
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-fn array<'a>(state: &'a mut State, name: &str) -> &'a mut Vec<Value> {
-    other(state, name, json!([])).as_array_mut().expect("an array")
-}
-
-pub(super) fn exists(state: &State, commit: &str) -> bool {
-    let object = format!("{commit}^{{commit}}");
-    let output = Command::new("git").current_dir(&state.repository).args(["cat-file", "-e", &object]).output();
-    output.expect("git is installed").status.success()
-}
-
-/// The commit that changed a line last. `None` if the file or the line does not exist at `commit`.
-fn blame(state: &State, commit: &str, path: &str, line: u32) -> Option<String> {
-    let range = format!("{line},{line}");
-    let arguments = ["blame", "--porcelain", "-L", &range, commit, "--", path];
-    let output = Command::new("git").current_dir(&state.repository).args(arguments).output();
-    let output = output.expect("git is installed");
-    let found = String::from_utf8_lossy(&output.stdout).split_whitespace().next().map(str::to_owned);
-    found.filter(|_| output.status.success())
-}
-
-/// A person begins a review on the pages of the host, with a draft of a comment, and does not submit it.
-pub(crate) fn draft(state: &mut State, by: &str, path: &str, line: u32, body: &str) {
-    let (review, head) = (state.id(), state.head());
-    array(state, REVIEWS).push(json!({ "id": review, "by": by, "state": "PENDING", "commit": head }));
-    let draft = json!({ "id": state.id(), "review": review, "path": path, "line": line, "body": body });
-    array(state, DRAFTS).push(draft);
-}
-
-/// A person submits a review with one comment on a line.
-pub(crate) fn review(state: &mut State, by: &str, path: &str, line: u32, body: &str) {
-    let (review, head) = (state.id(), state.head());
-    array(state, REVIEWS).push(json!({ "id": review, "by": by, "state": "COMMENT", "commit": head }));
-    let said = state.said(by, "MEMBER", body);
-    other(state, REVIEW_OF, json!({}))[said.id.to_string()] = json!(review);
-    let (path, line) = (path.to_owned(), Some(line));
-    state.threads.push(Discussion { path, line, is_resolved: false, comments: vec![said] });
-}
-
-/// The number of the drafts that are not submitted.
-pub(crate) fn drafts(state: &mut State) -> usize {
-    array(state, DRAFTS).len()
-}
 
 pub(super) fn listed(state: &mut State) -> Vec<Value> {
     let drafts = array(state, DRAFTS).clone();
@@ -122,26 +32,6 @@ pub(super) fn listed(state: &mut State) -> Vec<Value> {
     };
     // Other users cannot see a review that is not submitted.
     reviews.iter().filter(|review| review["state"] != "PENDING" || review["by"] == BOT).map(form).collect()
-}
-
-/// The review of the thread's comment, which for a reply of a person is the review of the first comment.
-fn review_of(state: &State, thread: &Discussion, said: &Said) -> u64 {
-    let known = state.other.get(REVIEW_OF);
-    let of = |id: u64| known.map(|known| number(&known[id.to_string()])).filter(|review| *review > 0);
-    of(said.id).or_else(|| of(thread.comments[0].id)).expect("a thread belongs to a review")
-}
-
-/// The positions of the comments of a review: the thread, and the comment in the thread.
-fn of_review(state: &State, review: u64) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    for (at, thread) in state.threads.iter().enumerate() {
-        for (index, said) in thread.comments.iter().enumerate() {
-            if review_of(state, thread, said) == review {
-                found.push((at, index));
-            }
-        }
-    }
-    found
 }
 
 pub(super) fn comments(state: &mut State, review: &str) -> Answer {
@@ -307,14 +197,6 @@ pub(super) fn delete(state: &mut State, review: &str) -> Answer {
             Answer::new(204, Value::Null)
         }
     }
-}
-
-/// The thread of a comment, and the position of the comment in the thread.
-fn find(state: &State, id: &str) -> Option<(usize, usize)> {
-    state.threads.iter().enumerate().find_map(|(at, thread)| {
-        let index = thread.comments.iter().position(|said| said.id.to_string() == id)?;
-        Some((at, index))
-    })
 }
 
 pub(super) fn reply(state: &mut State, id: &str, request: &Request) -> Answer {

@@ -4,7 +4,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::people::IS_ADMIN;
-use super::reviews::{FAILS_AFTER, draft, drafts, review};
+use super::store::{FAILS_AFTER, draft, drafts, review};
 use super::{FORGEJO, GITEA, Gitea, OLD_GITEA, other};
 use crate::pull_requests::double::BOT;
 use crate::pull_requests::scene::Scene;
