@@ -22,7 +22,7 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
-use crate::workflows::review::state::{ReviewState, answers::RaisedFinding};
+use crate::workflows::review::state::{ReviewState, raised::RaisedFinding};
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::code::citation;
