@@ -33,6 +33,9 @@ const NEWEST: i64 = STEPS.len() as i64;
 /// The application id in the header of the database file: `glee` in ASCII.
 const APPLICATION: i64 = 0x676c_6565;
 
+/// The maximum number of prepared statements that a connection keeps. One event executes up to 20 statements.
+pub(crate) const STATEMENTS: usize = 64;
+
 /// The maximum time to wait for a lock that another process holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -165,6 +168,7 @@ pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Jour
         let db = Connection::open_with_flags(path, flags)?;
         db.busy_timeout(BUSY_TIMEOUT)?;
         db.pragma_update(None, "trusted_schema", false)?;
+        db.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(db)
     };
     configured().map_err(|source| fault(path, source))

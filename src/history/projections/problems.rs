@@ -9,15 +9,15 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::domain::FindingOrigin;
 
 /// The run and the number of a finding.
-pub(super) type Key = (String, u32);
+pub(crate) type Key = (String, u32);
 
-pub(super) struct Problems<'a> {
-    pub(super) db: &'a Connection,
+pub(crate) struct Problems<'a> {
+    pub(crate) db: &'a Connection,
 }
 
 impl Problems<'_> {
     /// The origins of the problems to which the findings in `findings` belong. Skips unknown findings.
-    pub(super) fn of(&self, findings: &[Key]) -> rusqlite::Result<BTreeSet<Key>> {
+    pub(crate) fn of(&self, findings: &[Key]) -> rusqlite::Result<BTreeSet<Key>> {
         let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1 AND number = ?2";
         let mut origin = self.db.prepare_cached(sql)?;
         let mut origins = BTreeSet::new();
@@ -27,13 +27,13 @@ impl Problems<'_> {
         Ok(origins)
     }
 
-    pub(super) fn of_run(&self, run: &str) -> rusqlite::Result<BTreeSet<Key>> {
+    pub(crate) fn of_run(&self, run: &str) -> rusqlite::Result<BTreeSet<Key>> {
         let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1";
         self.db.prepare_cached(sql)?.query_map([run], key)?.collect()
     }
 
     /// Adds the addends of problems to the sums (`sign` is 1), or subtracts the addends from the sums (`sign` is -1).
-    pub(super) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
+    pub(crate) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
         for sum in [TALLY, PAIR] {
             let mut sum = self.db.prepare_cached(sum)?;
             for (run, number) in problems {
@@ -45,7 +45,7 @@ impl Problems<'_> {
 
     /// Joins the problem of a finding with the problems of the findings that it repeats. The earliest origin becomes
     /// the origin of all their findings. Returns the origin.
-    pub(super) fn join(&self, finding: &Key, repeated: &[Key]) -> rusqlite::Result<Key> {
+    pub(crate) fn join(&self, finding: &Key, repeated: &[Key]) -> rusqlite::Result<Key> {
         let joined = self.of(&[std::slice::from_ref(finding), repeated].concat())?;
         let mut day = self.db.prepare_cached("SELECT day FROM measured WHERE run = ?1 AND number = ?2")?;
         let mut dated: BTreeSet<(String, &Key)> = BTreeSet::new();
@@ -68,12 +68,12 @@ impl Problems<'_> {
     }
 
     /// Whether several findings belong to the problem.
-    pub(super) fn is_repeated(&self, origin: &Key) -> rusqlite::Result<bool> {
+    pub(crate) fn is_repeated(&self, origin: &Key) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM measured WHERE origin_run = ?1 AND origin = ?2 LIMIT 1 OFFSET 1";
         self.db.prepare_cached(sql)?.exists(params![origin.0, origin.1])
     }
 
-    pub(super) fn forget_opinions(&self, origin: &Key) -> rusqlite::Result<()> {
+    pub(crate) fn forget_opinions(&self, origin: &Key) -> rusqlite::Result<()> {
         let sql = "DELETE FROM opinion WHERE run = ?1 AND number = ?2";
         self.db.prepare_cached(sql)?.execute(params![origin.0, origin.1]).map(drop)
     }
@@ -83,13 +83,13 @@ fn key(row: &Row<'_>) -> rusqlite::Result<Key> {
     Ok((row.get(0)?, row.get(1)?))
 }
 
-pub(super) fn key_of(origin: &FindingOrigin) -> Key {
+pub(crate) fn key_of(origin: &FindingOrigin) -> Key {
     (origin.run.0.clone(), origin.finding.0)
 }
 
 /// The end of a statement that inserts an opinion. Of two opinions of a reviewer about a problem, the stronger one
 /// remains, and of two equal opinions the first.
-pub(super) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.model, said = excluded.said
+pub(crate) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.model, said = excluded.said
      WHERE (excluded.said <> 'raised', excluded.said = 'silent') < (said <> 'raised', said = 'silent')";
 
 pub(crate) const TALLY: &str = "

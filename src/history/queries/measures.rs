@@ -22,7 +22,7 @@ pub struct Dismissal {
 }
 
 impl Journal {
-    /// Returns the counts for each name of a kind, sorted by name. `since` excludes findings that were raised
+    /// Returns the counts for each name of a kind, sorted by name. `since` excludes findings that were first raised
     /// before this day (UTC), and calls that ended before this day.
     pub fn tallies(
         &self,
@@ -99,7 +99,8 @@ impl Journal {
         let sql = "SELECT m.dispute, m.run, d.disposition, d.settled, d.until,
                  (SELECT json_group_array(judge) FROM judgement j WHERE j.dispute = m.dispute) AS judges
              FROM measured m JOIN dispute d ON d.number = m.dispute
-             WHERE m.side = 'dismissed' AND m.judged = 'dismissed' AND m.person IS NULL AND m.day >= ?1
+                 JOIN measured first ON first.run = m.origin_run AND first.number = m.origin
+             WHERE m.side = 'dismissed' AND m.judged = 'dismissed' AND m.person IS NULL AND first.day >= ?1
                  AND d.ended IS NULL
              ORDER BY m.dispute";
         self.rows(sql, [first_day(since)], |row| {

@@ -1,8 +1,8 @@
 //! The state of a review, computed by applying its recorded events in order.
 
-pub(crate) mod answers;
 mod calls;
 mod questions;
+pub(crate) mod raised;
 mod rechecks;
 
 use std::collections::{BTreeMap, BTreeSet};
