@@ -195,7 +195,9 @@ fn status(state: &mut State, sha: &str, request: &Request) -> Answer {
         known.insert(0, new);
         state.other.insert("pipelines".to_owned(), json!(known));
     }
-    let written = [sha.to_owned(), request.text("state"), request.text("name")];
+    // The state in the words of GitHub.
+    let conclusion = if request.text("state") == "failed" { "failure".to_owned() } else { request.text("state") };
+    let written = [sha.to_owned(), conclusion, request.text("name")];
     // A later status of the same name hides the earlier one.
     match state.checks.iter_mut().find(|check| check[0] == written[0] && check[2] == written[2]) {
         Some(check) => *check = written,

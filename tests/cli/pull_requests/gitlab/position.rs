@@ -29,8 +29,10 @@ fn place(state: &State, position: &Value) -> Result<(String, Option<u32>), Answe
         return Err(Answer::new(400, json!({ "error": "position[position_type] does not have a valid value" })));
     }
     let invalid = || bad_request("Note {:line_code=>[\"can't be blank\", \"must be a valid line code\"]}");
-    let (start, head) = (state.commit("refs/heads/main"), state.head());
-    let base = git(&state.repository, &["merge-base", &start, &head]);
+    // After a push in the middle of a publication, the position has commits of an earlier version.
+    let head = if state.other.contains_key("pushed") { "0".repeat(40) } else { state.head() };
+    let start = state.commit("refs/heads/main");
+    let base = git(&state.repository, &["merge-base", &start, &state.head_ref]);
     let shas = [("base_sha", base.trim()), ("start_sha", &start), ("head_sha", &head)];
     if shas.iter().any(|(field, expected)| text(field) != *expected) {
         return Err(invalid());

@@ -93,6 +93,21 @@ fn a_diff_that_is_not_shown_gets_comments_on_its_file() {
 }
 
 #[test]
+fn positions_that_gitlab_refuses_are_named_and_lose_nothing() {
+    let scene = Scene::new(&GitLab);
+    step(&scene, 1);
+    set(&scene, "pushed", json!(true));
+    let output = scene.publish();
+    assert_eq!(output.code, 0, "{output}");
+    assert!(output.stderr.contains("the host refused a comment on `a.py`: 400 Bad request"), "{output}");
+    assert!(scene.double.state().threads.is_empty() && scene.double.state().comments.len() == 1);
+    scene.double.state().other.remove("pushed");
+    published(&scene);
+    let state = scene.double.state();
+    assert!(state.threads.len() == 2 && state.threads.iter().all(|thread| thread.line.is_some()));
+}
+
+#[test]
 fn a_token_that_is_not_allowed_to_resolve_threads_publishes_the_rest() {
     let scene = Scene::new(&GitLab);
     (1..=4).for_each(|number| {
