@@ -4,6 +4,7 @@
 //! permissions. Only Gitea can resolve threads by its API (from version 1.26 on).
 
 mod answers;
+mod api;
 mod diff;
 mod people;
 mod reviews;
@@ -26,11 +27,9 @@ use super::model::{
 use super::origin::path_part;
 use super::transport::Transport;
 use answers::{GiteaComment, GiteaFile, GiteaPull};
+use api::{GiteaApi, MOST};
 use people::People;
 use threads::{LineComment, ThreadPlace};
-
-/// The maximum number of files, and of reviews, that Glee reads.
-const MOST: usize = 10_000;
 
 /// The maximum number of comments in a review.
 const BATCH: usize = 30;
@@ -40,8 +39,7 @@ const CHECK: &str = "glee";
 const DESCRIPTION: usize = 255;
 
 pub(crate) struct Gitea {
-    transport: Transport,
-    address: RequestAddress,
+    api: GiteaApi,
     people: People,
     /// The lines of the diff to a head commit, by path.
     diff: RefCell<Option<(String, BTreeMap<String, DiffLines>)>>,
@@ -51,15 +49,12 @@ pub(crate) struct Gitea {
 
 impl Gitea {
     pub(crate) fn new(transport: Transport, address: RequestAddress) -> Self {
-        Self { transport, address, people: People::default(), diff: RefCell::default(), places: RefCell::default() }
-    }
-
-    fn repository(&self) -> String {
-        format!("/repos/{}/{}", path_part(&self.address.owner), path_part(&self.address.repository))
-    }
-
-    fn pull(&self) -> String {
-        format!("{}/pulls/{}", self.repository(), self.address.number)
+        Self {
+            api: GiteaApi { transport, address },
+            people: People::default(),
+            diff: RefCell::default(),
+            places: RefCell::default(),
+        }
     }
 
     /// The lines of the changed files. Files without shown lines are left out.
@@ -69,15 +64,10 @@ impl Gitea {
         {
             return Ok(files.clone());
         }
-        let text = self.transport.get_text(&format!("{}.diff", self.pull()), "read the diff")?;
+        let text = self.api.transport.get_text(&format!("{}.diff", self.api.pull()), "read the diff")?;
         let files = diff::files(&text);
         self.diff.replace(Some((request.head.id.clone(), files.clone())));
         Ok(files)
-    }
-
-    fn create_comment(&self, body: &str, what: &str) -> Result<(), HostError> {
-        let path = format!("{}/issues/{}/comments", self.repository(), self.address.number);
-        self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
     }
 }
 
@@ -88,13 +78,13 @@ impl Host for Gitea {
 
     fn request(&self) -> Result<PullRequest, HostError> {
         let what = "read the pull request";
-        let answer: GiteaPull = self.transport.get(&self.pull(), what)?;
-        answer.into_request().map_err(|why| self.transport.unexpected(what, why))
+        let answer: GiteaPull = self.api.transport.get(&self.api.pull(), what)?;
+        answer.into_request().map_err(|why| self.api.transport.unexpected(what, why))
     }
 
     fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {
-        let path = format!("{}/files?limit=50", self.pull());
-        let files: Vec<GiteaFile> = self.transport.get_numbered(&path, MOST, "read the changed files")?;
+        let path = format!("{}/files?limit=50", self.api.pull());
+        let files: Vec<GiteaFile> = self.api.transport.get_numbered(&path, MOST, "read the changed files")?;
         let lines = self.lines(request)?;
         let file = |file: GiteaFile| {
             let DiffLines { shown, added, .. } = lines.get(&file.filename).cloned().unwrap_or_default();
@@ -106,21 +96,22 @@ impl Host for Gitea {
     }
 
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
-        let (user, what) = (self.user()?, "read the conversation");
+        let (user, what) = (self.people.user(&self.api)?, "read the conversation");
         let mut on_lines = Vec::new();
         // Comments of a review that is not submitted are not yet a part of the conversation.
-        for review in self.reviews()?.into_iter().filter(|review| review.comments_count > 0 && !review.is_pending())
+        for review in
+            self.api.reviews()?.into_iter().filter(|review| review.comments_count > 0 && !review.is_pending())
         {
-            for comment in self.review_comments(review.id)? {
+            for comment in self.api.review_comments(review.id)? {
                 on_lines.push(LineComment { comment, review: review.id, commit: review.commit_id.clone() });
             }
         }
         // The host sends all comments at once.
-        let path = format!("{}/issues/{}/comments", self.repository(), self.address.number);
-        let on_request: Vec<GiteaComment> = self.transport.get(&path, what)?;
+        let path = format!("{}/issues/{}/comments", self.api.repository(), self.api.address.number);
+        let on_request: Vec<GiteaComment> = self.api.transport.get(&path, what)?;
         let (mut conversation, places) = threads::of(on_lines, on_request, user, &request.head.id);
         self.places.replace(places);
-        conversation.threads.iter_mut().try_for_each(|thread| self.find_members(thread))?;
+        conversation.threads.iter_mut().try_for_each(|thread| self.people.find_members(&self.api, thread))?;
         Ok(conversation)
     }
 
@@ -134,13 +125,14 @@ impl Host for Gitea {
         };
         // The host accepts any line, but shows a comment outside of the diff nowhere in the diff.
         if !comments.iter().all(is_in_diff) {
-            return Err(self.transport.refused(what, "the line is not in the diff"));
+            return Err(self.api.transport.refused(what, "the line is not in the diff"));
         }
+        let user = self.people.user(&self.api)?;
         for review in reviews::split(comments) {
-            self.create_review(request, &review, what)?;
+            self.api.create_review(user, request, &review, what)?;
         }
         let mut of_files = comments.iter().filter(|comment| comment.line.is_none());
-        of_files.try_for_each(|comment| self.create_comment(&threads::file_body(&comment.body), what))
+        of_files.try_for_each(|comment| self.api.create_comment(&threads::file_body(&comment.body), what))
     }
 
     fn batch(&self) -> usize {
@@ -150,8 +142,9 @@ impl Host for Gitea {
     fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {
         let what = "reply in a thread";
         let place = self.places.borrow().get(&thread.id).cloned();
-        let place = place.ok_or_else(|| self.transport.unexpected(what, "the thread was not read before"))?;
-        self.reply_at(request, &place, &threads::reply_body(place.first, body), what)
+        let place = place.ok_or_else(|| self.api.transport.unexpected(what, "the thread was not read before"))?;
+        let user = self.people.user(&self.api)?;
+        self.api.reply_at(user, request, &place, &threads::reply_body(place.first, body), what)
     }
 
     /// Returns false if the version of the host cannot resolve threads, if the token is not allowed to resolve threads,
@@ -161,8 +154,8 @@ impl Host for Gitea {
             return Ok(false);
         }
         let verb = if is_resolved { "resolve" } else { "unresolve" };
-        let path = format!("{}/pulls/comments/{}/{verb}", self.repository(), path_part(&thread.id.0));
-        match self.transport.set(&path, "change a thread") {
+        let path = format!("{}/pulls/comments/{}/{verb}", self.api.repository(), path_part(&thread.id.0));
+        match self.api.transport.set(&path, "change a thread") {
             Ok(()) => Ok(true),
             Err(HostError::NotFound { .. } | HostError::Forbidden { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -171,9 +164,9 @@ impl Host for Gitea {
 
     fn summarise(&self, _request: &PullRequest, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
         let what = "write the summary";
-        let Some(comment) = existing else { return self.create_comment(body, what) };
-        let path = format!("{}/issues/comments/{}", self.repository(), path_part(&comment.0));
-        self.transport.patch::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
+        let Some(comment) = existing else { return self.api.create_comment(body, what) };
+        let path = format!("{}/issues/comments/{}", self.api.repository(), path_part(&comment.0));
+        self.api.transport.patch::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
     }
 
     /// Creates a commit status, which replaces the earlier status with the same context. A neutral check is a success
@@ -183,7 +176,7 @@ impl Host for Gitea {
         let description: String = check.title.chars().take(DESCRIPTION).collect();
         let body =
             json!({ "context": CHECK, "state": state, "description": description, "target_url": request.link });
-        let path = format!("{}/statuses/{}", self.repository(), path_part(&request.head.id));
-        self.transport.query::<IgnoredAny>(&path, &body, "write the commit status").map(drop)
+        let path = format!("{}/statuses/{}", self.api.repository(), path_part(&request.head.id));
+        self.api.transport.query::<IgnoredAny>(&path, &body, "write the commit status").map(drop)
     }
 }

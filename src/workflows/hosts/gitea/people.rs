@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::IgnoredAny;
 
-use super::Gitea;
 use super::answers::{GiteaPermission, GiteaUser};
+use super::api::GiteaApi;
 use super::threads::is_by_glee;
 use crate::workflows::hosts::model::{Comment, HostError, Permission, Thread};
 
@@ -27,48 +27,48 @@ pub(crate) struct People {
     assignees: RefCell<Option<BTreeSet<String>>>,
 }
 
-impl Gitea {
-    pub(crate) fn user(&self) -> Result<Option<i64>, HostError> {
-        if let Some(known) = *self.people.user.borrow() {
+impl People {
+    pub(crate) fn user(&self, api: &GiteaApi) -> Result<Option<i64>, HostError> {
+        if let Some(known) = *self.user.borrow() {
             return Ok(known);
         }
-        let user = match self.transport.has_token() {
-            true => Some(self.transport.get::<GiteaUser>("/user", "read the user of the token")?.id),
+        let user = match api.transport.has_token() {
+            true => Some(api.transport.get::<GiteaUser>("/user", "read the user of the token")?.id),
             false => None,
         };
-        self.people.user.replace(Some(user));
+        self.user.replace(Some(user));
         Ok(user)
     }
 
     /// Finds the permissions of the people who replied in threads of the token's user. No other permission has an
     /// effect.
-    pub(crate) fn find_members(&self, thread: &mut Thread) -> Result<(), HostError> {
+    pub(crate) fn find_members(&self, api: &GiteaApi, thread: &mut Thread) -> Result<(), HostError> {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());
         }
         let is_by_person = |comment: &&mut Comment| !comment.author.is_bot && !is_by_glee(comment);
         for comment in thread.comments.iter_mut().filter(is_by_person) {
-            comment.permission = self.permission(&comment.author.login)?;
+            comment.permission = self.permission(api, &comment.author.login)?;
         }
         Ok(())
     }
 
-    fn permission(&self, login: &str) -> Result<Permission, HostError> {
+    fn permission(&self, api: &GiteaApi, login: &str) -> Result<Permission, HostError> {
         if !is_login(login) {
             return Ok(Permission::Outsider);
         }
         let login = login.to_lowercase();
-        if let Some(known) = self.people.permissions.borrow().get(&login) {
+        if let Some(known) = self.permissions.borrow().get(&login) {
             return Ok(*known);
         }
-        let permission = self.read_permission(&login)?;
-        self.people.permissions.borrow_mut().insert(login, permission);
+        let permission = self.read_permission(api, &login)?;
+        self.permissions.borrow_mut().insert(login, permission);
         Ok(permission)
     }
 
-    fn read_permission(&self, login: &str) -> Result<Permission, HostError> {
-        let collaborator = format!("{}/collaborators/{login}", self.repository());
-        let stated = match self.transport.get::<GiteaPermission>(&format!("{collaborator}/permission"), WHAT) {
+    fn read_permission(&self, api: &GiteaApi, login: &str) -> Result<Permission, HostError> {
+        let collaborator = format!("{}/collaborators/{login}", api.repository());
+        let stated = match api.transport.get::<GiteaPermission>(&format!("{collaborator}/permission"), WHAT) {
             Ok(answer) => answer.permission,
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => String::new(),
             Err(error) => return Err(error),
@@ -79,12 +79,12 @@ impl Gitea {
             // Everybody can read a public repository.
             _ => {}
         }
-        if self.is_assignee(login)? {
+        if self.is_assignee(api, login)? {
             // The owner of a repository is an organisation, which writes no comments, or this user.
-            let is_owner = login == self.address.owner.to_lowercase();
+            let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }
-        match self.transport.get::<IgnoredAny>(&collaborator, WHAT) {
+        match api.transport.get::<IgnoredAny>(&collaborator, WHAT) {
             Ok(_) => Ok(Permission::Member),
             // The host answers with 422 if the user does not exist.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. } | HostError::Refused { .. }) => {
@@ -94,18 +94,18 @@ impl Gitea {
         }
     }
 
-    fn is_assignee(&self, login: &str) -> Result<bool, HostError> {
-        if let Some(known) = &*self.people.assignees.borrow() {
+    fn is_assignee(&self, api: &GiteaApi, login: &str) -> Result<bool, HostError> {
+        if let Some(known) = &*self.assignees.borrow() {
             return Ok(known.contains(login));
         }
-        let path = format!("{}/assignees", self.repository());
-        let users: Vec<GiteaUser> = match self.transport.get(&path, WHAT) {
+        let path = format!("{}/assignees", api.repository());
+        let users: Vec<GiteaUser> = match api.transport.get(&path, WHAT) {
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => Vec::new(),
             done => done?,
         };
         let known: BTreeSet<String> = users.into_iter().map(|user| user.login.to_lowercase()).collect();
         let is_known = known.contains(login);
-        self.people.assignees.replace(Some(known));
+        self.assignees.replace(Some(known));
         Ok(is_known)
     }
 }

@@ -11,9 +11,9 @@
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::answers::{GiteaComment, ReviewAnswer};
+use super::answers::{GiteaComment, GiteaReview};
+use super::api::{GiteaApi, MOST};
 use super::threads::{ThreadPlace, has_marker};
-use super::{Gitea, MOST};
 use crate::workflows::hosts::model::{HostError, NewComment, PullRequest};
 
 const READ: &str = "read the conversation";
@@ -34,8 +34,8 @@ pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
     reviews
 }
 
-impl Gitea {
-    pub(crate) fn reviews(&self) -> Result<Vec<ReviewAnswer>, HostError> {
+impl GiteaApi {
+    pub(crate) fn reviews(&self) -> Result<Vec<GiteaReview>, HostError> {
         self.transport.get_numbered(&format!("{}/reviews?limit=50", self.pull()), MOST, READ)
     }
 
@@ -49,11 +49,12 @@ impl Gitea {
 
     pub(crate) fn create_review(
         &self,
+        user: Option<i64>,
         request: &PullRequest,
         comments: &[&NewComment],
         what: &str,
     ) -> Result<(), HostError> {
-        self.clear_unsubmitted()?;
+        self.clear_unsubmitted(user)?;
         let form = |comment: &&NewComment| json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         let comments: Vec<_> = comments.iter().map(form).collect();
         let body = json!({ "event": "COMMENT", "commit_id": request.head.id, "comments": comments });
@@ -61,9 +62,8 @@ impl Gitea {
     }
 
     /// Deletes what an interrupted request left behind. Fails if the user of the token began a review.
-    fn clear_unsubmitted(&self) -> Result<(), HostError> {
-        let user = self.user()?;
-        let is_own = |review: &ReviewAnswer| review.user.as_ref().map(|user| user.id) == user;
+    fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
+        let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
         for review in unsubmitted.filter(|review| review.comments_count > 0) {
             let comments = self.review_comments(review.id)?;
@@ -80,6 +80,7 @@ impl Gitea {
     /// the thread. For older versions, a new review on the same line continues the thread on the pages of the host.
     pub(crate) fn reply_at(
         &self,
+        user: Option<i64>,
         request: &PullRequest,
         place: &ThreadPlace,
         body: &str,
@@ -99,7 +100,7 @@ impl Gitea {
         let form = json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         match self.transport.create::<IgnoredAny>(&path, &form, what) {
             // The commit of the thread possibly does not exist any more after a force-push.
-            Err(HostError::NotFound { .. }) => self.create_review(request, &[&comment], what),
+            Err(HostError::NotFound { .. }) => self.create_review(user, request, &[&comment], what),
             done => done.map(drop),
         }
     }

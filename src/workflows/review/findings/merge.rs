@@ -21,6 +21,7 @@ use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
+use crate::workflows::review::findings::{recognition, replacement};
 use crate::workflows::review::state::{ReviewState, raised::RaisedFinding};
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;

@@ -1,0 +1,35 @@
+//! The requests of a pull request on Gitea.
+
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use crate::workflows::hosts::address::RequestAddress;
+use crate::workflows::hosts::model::HostError;
+use crate::workflows::hosts::origin::path_part;
+use crate::workflows::hosts::transport::Transport;
+
+/// The maximum number of files, and of reviews, that Glee reads.
+pub(crate) const MOST: usize = 10_000;
+
+pub(crate) struct GiteaApi {
+    pub(crate) transport: Transport,
+    pub(crate) address: RequestAddress,
+}
+
+impl GiteaApi {
+    /// Returns the path of the repository in the API.
+    pub(crate) fn repository(&self) -> String {
+        format!("/repos/{}/{}", path_part(&self.address.owner), path_part(&self.address.repository))
+    }
+
+    /// Returns the path of the pull request in the API.
+    pub(crate) fn pull(&self) -> String {
+        format!("{}/pulls/{}", self.repository(), self.address.number)
+    }
+
+    /// Creates a comment that belongs to no line.
+    pub(crate) fn create_comment(&self, body: &str, what: &str) -> Result<(), HostError> {
+        let path = format!("{}/issues/{}/comments", self.repository(), self.address.number);
+        self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
+    }
+}
