@@ -135,6 +135,8 @@ const READERS: &[&str] = &[
     "rules",
     "workflows/review",
     "workflows/consensus/outcome.rs",
+    "workflows/hosts/gitea/answers.rs",
+    "workflows/hosts/gitea/threads.rs",
     "workflows/pull_request/marker.rs",
     "workflows/pull_request/publication.rs",
     "workflows/pull_request/replies/commands.rs",

@@ -56,7 +56,7 @@ pub(crate) struct GiteaFile {
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct ReviewAnswer {
+pub(crate) struct GiteaReview {
     pub(crate) id: u64,
     /// `None` for the review of a team.
     pub(crate) user: Option<GiteaUser>,
@@ -124,7 +124,7 @@ impl GiteaPull {
     }
 }
 
-impl ReviewAnswer {
+impl GiteaReview {
     /// Whether the review is not submitted, so that only its author and administrators can see it.
     pub(crate) fn is_pending(&self) -> bool {
         self.state == "PENDING"

@@ -7,30 +7,25 @@ mod answers;
 mod diff;
 mod people;
 mod reviews;
+mod server;
 #[cfg(test)]
 mod tests;
 mod threads;
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::address::RequestAddress;
 use super::diff_lines::DiffLines;
 use super::model::{
     ChangedFile, Check, CheckState, CommentId, Conversation, Host, HostError, HostKind, NewComment, PullRequest,
-    Thread, ThreadId,
+    Thread,
 };
 use super::origin::path_part;
-use super::transport::Transport;
 use answers::{GiteaComment, GiteaFile, GiteaPull};
-use people::People;
-use threads::{LineComment, ThreadPlace};
+use server::MOST;
+use threads::LineComment;
 
-/// The maximum number of files, and of reviews, that Glee reads.
-const MOST: usize = 10_000;
+pub(crate) use server::Gitea;
 
 /// The maximum number of comments in a review.
 const BATCH: usize = 30;
@@ -38,48 +33,6 @@ const BATCH: usize = 30;
 /// The context of the commit status, and the maximum number of characters of its description.
 const CHECK: &str = "glee";
 const DESCRIPTION: usize = 255;
-
-pub(crate) struct Gitea {
-    transport: Transport,
-    address: RequestAddress,
-    people: People,
-    /// The lines of the diff to a head commit, by path.
-    diff: RefCell<Option<(String, BTreeMap<String, DiffLines>)>>,
-    /// The places of the threads that were read.
-    places: RefCell<BTreeMap<ThreadId, ThreadPlace>>,
-}
-
-impl Gitea {
-    pub(crate) fn new(transport: Transport, address: RequestAddress) -> Self {
-        Self { transport, address, people: People::default(), diff: RefCell::default(), places: RefCell::default() }
-    }
-
-    fn repository(&self) -> String {
-        format!("/repos/{}/{}", path_part(&self.address.owner), path_part(&self.address.repository))
-    }
-
-    fn pull(&self) -> String {
-        format!("{}/pulls/{}", self.repository(), self.address.number)
-    }
-
-    /// The lines of the changed files. Files without shown lines are left out.
-    fn lines(&self, request: &PullRequest) -> Result<BTreeMap<String, DiffLines>, HostError> {
-        if let Some((head, files)) = &*self.diff.borrow()
-            && *head == request.head.id
-        {
-            return Ok(files.clone());
-        }
-        let text = self.transport.get_text(&format!("{}.diff", self.pull()), "read the diff")?;
-        let files = diff::files(&text);
-        self.diff.replace(Some((request.head.id.clone(), files.clone())));
-        Ok(files)
-    }
-
-    fn create_comment(&self, body: &str, what: &str) -> Result<(), HostError> {
-        let path = format!("{}/issues/{}/comments", self.repository(), self.address.number);
-        self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
-    }
-}
 
 impl Host for Gitea {
     fn kind(&self) -> HostKind {

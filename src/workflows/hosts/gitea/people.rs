@@ -5,27 +5,16 @@
 //! request, and the collaborators, are members. These are the users with the permission to write and, in an
 //! organisation, the members of the repository's teams.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::de::IgnoredAny;
 
-use super::Gitea;
 use super::answers::{GiteaPermission, GiteaUser};
+use super::server::Gitea;
 use super::threads::is_by_glee;
 use crate::workflows::hosts::model::{Comment, HostError, Permission, Thread};
 
 const WHAT: &str = "read the permission of a user";
-
-#[derive(Default)]
-pub(crate) struct People {
-    /// The id of the token's user, after it was read. `None` inside without a token.
-    user: RefCell<Option<Option<i64>>>,
-    /// By login in lower case.
-    permissions: RefCell<BTreeMap<String, Permission>>,
-    /// The logins of the users to whom the host can assign the pull request, in lower case.
-    assignees: RefCell<Option<BTreeSet<String>>>,
-}
 
 impl Gitea {
     pub(crate) fn user(&self) -> Result<Option<i64>, HostError> {

@@ -11,9 +11,9 @@
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::answers::{GiteaComment, ReviewAnswer};
+use super::answers::{GiteaComment, GiteaReview};
+use super::server::{Gitea, MOST};
 use super::threads::{ThreadPlace, has_marker};
-use super::{Gitea, MOST};
 use crate::workflows::hosts::model::{HostError, NewComment, PullRequest};
 
 const READ: &str = "read the conversation";
@@ -35,7 +35,7 @@ pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
 }
 
 impl Gitea {
-    pub(crate) fn reviews(&self) -> Result<Vec<ReviewAnswer>, HostError> {
+    pub(crate) fn reviews(&self) -> Result<Vec<GiteaReview>, HostError> {
         self.transport.get_numbered(&format!("{}/reviews?limit=50", self.pull()), MOST, READ)
     }
 
@@ -63,7 +63,7 @@ impl Gitea {
     /// Deletes what an interrupted request left behind. Fails if the user of the token began a review.
     fn clear_unsubmitted(&self) -> Result<(), HostError> {
         let user = self.user()?;
-        let is_own = |review: &ReviewAnswer| review.user.as_ref().map(|user| user.id) == user;
+        let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
         for review in unsubmitted.filter(|review| review.comments_count > 0) {
             let comments = self.review_comments(review.id)?;
