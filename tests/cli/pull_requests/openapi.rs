@@ -202,7 +202,7 @@ fn matched<'a>(template: &'a str, path: &'a str) -> Option<Placeholders<'a>> {
     (template.len() == path.len()).then_some(values)
 }
 
-fn in_segment<'a>(mut template: &'a str, mut text: &'a str) -> Option<Values<'a>> {
+fn in_segment<'a>(mut template: &'a str, mut text: &'a str) -> Option<Placeholders<'a>> {
     let mut values = Vec::new();
     while let Some((literal, rest)) = template.split_once('{') {
         let (name, rest) = rest.split_once('}')?;
