@@ -174,7 +174,7 @@ fn a_command_that_is_killed_at_a_write_is_completed_without_doubles(#[case] host
 #[case::gitea(&GITEA)]
 #[case::old_gitea(&OLD_GITEA)]
 #[case::forgejo(&FORGEJO)]
-#[ignore = "it takes minutes; `.ci/run` runs a third of it each day"]
+#[ignore = "it takes minutes; `.ci/run` runs a ninth of it each day"]
 fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
     killed_at_requests(host, true);
 }
