@@ -18,8 +18,8 @@ export GIT_COMMITTER_NAME=golden GIT_COMMITTER_EMAIL=golden@example.org
 mkdir -p "$HOME" "$work/shop" "$into/runs" "$into/outcomes"
 cp -r examples/shop/. "$work/shop/"
 mkdir -p "$work/plan/examples" && cp -r examples/queue "$work/plan/examples/" && rm -rf "$work/plan/examples/queue/.glee/stages-out"
-trust=$(sed -n 's/.*consensus.*--trust \(blake3:[0-9a-f]*\).*/\1/p' README.md)
-watched=$(sed -n 's/^glee watch --trust \(blake3:[0-9a-f]*\).*/\1/p' README.md)
+trust=$(sed -n 's/.*consensus.*--trust \(blake3:[0-9a-f]*\).*/\1/p' docs/consensus.md | head -1)
+watched=$(sed -n 's/^\$ glee watch --trust \(blake3:[0-9a-f]*\).*/\1/p' docs/watch.md)
 cp -r .glee "$work/shop/.glee"
 cp -r examples/watch "$work/watch"
 cd "$work/shop"
@@ -65,6 +65,8 @@ for who in ada:reviewer bob:reviewer cyd:coder amy:judge bea:judge cal:judge; do
 done
 "$glee" config set review.judge.panel '[amy, bea, cal]' >/dev/null 2>&1
 run review . --arbitrate --debate --no-input
+# The same tree again: the answers are reused, and the findings repeat those of the run before.
+run review . --no-input
 
 # Agreement: a conflict that an arbiter decides, questions, and a conflict that only a person can decide.
 cd "$work/plan"
