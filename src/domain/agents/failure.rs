@@ -47,7 +47,7 @@ pub enum FailureKind {
     TimedOut,
     /// A signal that Glee did not send ended the program.
     Killed,
-    /// Glee ended the program, because the run is stopped or the user skipped the call.
+    /// Glee ended the program, because the run was stopped or the user skipped the call.
     Stopped,
     /// The program ended with an error that no other variant describes.
     Crashed,

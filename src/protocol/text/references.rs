@@ -72,8 +72,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // If a word contains blanks, the word ends with a name in quotes. The punctuation of a quoted name is not
-    // removed.
+    // Only a word that ends with a quoted name can contain blanks. The punctuation of a quoted name is part of
+    // the name.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));

@@ -100,8 +100,8 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    /// Fetches the head commit and the base commit by their ids. If the repository does not send both commits,
-    /// fetches the refs that contain the commits.
+    /// Fetches the head commit and the base commit by their ids. If the remote repository
+    /// does not send a commit by its id, fetches the refs that contain the commits instead.
     fn commits(&self) -> Result<()> {
         let ChangeSource { head, base, head_ref, base_branch, .. } = *self.source;
         if self.has_both() {

@@ -18,8 +18,8 @@ use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
 
-/// The maximum number of agent events that are printed per second. If more events arrive in a second, the view
-/// counts the additional events, but does not print them.
+/// The maximum number of agent events that are printed per second. Above this number, the
+/// view only counts the events.
 const PRINTED: u64 = 20;
 const TICK: Duration = Duration::from_secs(1);
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";

@@ -78,7 +78,7 @@ struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
     wrong: Option<RulingError>,
-    /// The error of the last ruling whose nonce or dispute differs from the request.
+    /// The error that is reported for the last ruling with another nonce or another dispute than the request.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,

@@ -1,4 +1,4 @@
-//! Recognises findings that repeat an earlier finding of the run or the finding of an earlier dispute.
+//! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run.
 //!
 //! Two findings are compared if their blocks exist in the code under review, even if a block has moved to
 //! another file. In the same block, the distance between two findings is the difference of their line offsets in
