@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::domain::Untrusted;
 use crate::workflows::hosts::model::{Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState};
 
-/// The id of the author of what deleted users wrote.
+/// The id of the user to whom the host assigns the texts of deleted users.
 const GHOST: i64 = -1;
 
 #[derive(Debug, Deserialize)]
@@ -41,8 +41,8 @@ struct GiteaRepository {
     clone_url: String,
 }
 
-/// A user. The ids of users that the host itself provides are negative: -1 is the author of what deleted users wrote,
-/// and -2 is the user of the host's Actions.
+/// A user. Users that the host itself provides have negative ids: -1 has the texts of deleted users, and -2 is
+/// the user of the host's Actions.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct GiteaUser {
     pub(crate) id: i64,
@@ -58,7 +58,7 @@ pub(crate) struct GiteaFile {
 #[derive(Debug, Deserialize)]
 pub(crate) struct GiteaReview {
     pub(crate) id: u64,
-    /// `None` for the review of a team.
+    /// `None` if a team was asked for the review.
     pub(crate) user: Option<GiteaUser>,
     #[serde(default)]
     state: String,
@@ -95,7 +95,7 @@ impl GiteaPull {
     /// Fails if the repository or the commit of the base is missing.
     pub(crate) fn into_request(self) -> Result<PullRequest, &'static str> {
         let repository = self.base.repo.ok_or("the repository of the base commit is missing")?;
-        // Without the base branch, the host states no commit of the branch.
+        // If the base branch was deleted, the host states no commit of the branch.
         let merge_base = self.merge_base.unwrap_or_default();
         let base = if self.base.sha.is_empty() { merge_base } else { self.base.sha };
         if base.is_empty() || self.head.sha.is_empty() {
@@ -136,8 +136,8 @@ impl GiteaComment {
         user.is_some() && self.user.as_ref().map(|author| author.id) == user
     }
 
-    /// The host does not state whether a text was edited, but the time of the last update of a comment. The host
-    /// also updates a comment when a push changes the line that the comment is about, so such a comment counts as edited.
+    /// The host states when a comment was last updated, but not whether its text was edited. A push that changes
+    /// the comment's line also counts as an update, so such a comment counts as edited.
     pub(crate) fn into_comment(self, user: Option<i64>) -> Comment {
         Comment {
             id: CommentId(self.id.to_string()),

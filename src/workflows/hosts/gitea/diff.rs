@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::workflows::hosts::diff_lines::DiffLines;
 
-/// The lines of each file of a diff in git's format, by the new path. Files without hunks are left out.
+/// Returns the lines of each file of a diff in git's format, by the new path of the file. Files without hunks
+/// are left out.
 pub(crate) fn files(diff: &str) -> BTreeMap<String, DiffLines> {
     let mut found = BTreeMap::new();
     let (mut path, mut hunks, mut is_header) = (None, String::new(), false);
     for line in diff.split_inclusive('\n') {
-        // Every line of a hunk begins with another character.
+        // No line of a hunk begins with `d`.
         if line.starts_with("diff --git ") {
             insert(&mut found, path.take(), &hunks);
             hunks.clear();
@@ -33,11 +34,11 @@ fn insert(found: &mut BTreeMap<String, DiffLines>, path: Option<String>, hunks: 
     }
 }
 
-/// The path in `b/path`, which git quotes if the path contains unusual characters. `None` for a deleted file.
+/// Returns the path in `b/path`. Git quotes a path with unusual characters. `None` for a deleted file.
 fn new_path(name: &str) -> Option<String> {
     let name = match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
         Some(quoted) => unquoted(quoted)?,
-        // Git ends a name that contains spaces by a tab.
+        // Git writes a tab after a name that contains spaces.
         None => name.trim_end_matches('\t').to_owned(),
     };
     name.strip_prefix("b/").map(str::to_owned)

@@ -34,14 +34,14 @@ use threads::{LineComment, ThreadPlace};
 /// The maximum number of comments in a review.
 const BATCH: usize = 30;
 
-/// The context of the commit status, and the maximum number of characters of its description.
+/// The context of the commit status, and the maximum number of characters of the status's description.
 const CHECK: &str = "glee";
 const DESCRIPTION: usize = 255;
 
 pub(crate) struct Gitea {
     api: GiteaApi,
     people: People,
-    /// The lines of the diff to a head commit, by path.
+    /// The head commit whose diff was read last, with the lines of the diff by path.
     diff: RefCell<Option<(String, BTreeMap<String, DiffLines>)>>,
     /// The places of the threads that were read.
     places: RefCell<BTreeMap<ThreadId, ThreadPlace>>,
@@ -57,7 +57,7 @@ impl Gitea {
         }
     }
 
-    /// The lines of the changed files. Files without shown lines are left out.
+    /// Returns the lines of the changed files. Omits files whose lines the host does not show.
     fn lines(&self, request: &PullRequest) -> Result<BTreeMap<String, DiffLines>, HostError> {
         if let Some((head, files)) = &*self.diff.borrow()
             && *head == request.head.id
@@ -123,7 +123,8 @@ impl Host for Gitea {
                 .line
                 .is_none_or(|line| files.get(&comment.path).is_some_and(|lines| lines.shown.contains(&line)))
         };
-        // The host accepts any line, but shows a comment outside of the diff nowhere in the diff.
+        // The host accepts a comment on any line, but does not show the comment if the line is outside of the
+        // diff.
         if !comments.iter().all(is_in_diff) {
             return Err(self.api.transport.refused(what, "the line is not in the diff"));
         }
@@ -169,8 +170,8 @@ impl Host for Gitea {
         self.api.transport.patch::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
     }
 
-    /// Creates a commit status, which replaces the earlier status with the same context. A neutral check is a success
-    /// whose description states the result, because branch protection can reject every other state.
+    /// Creates a commit status, which replaces the earlier status with the same context. A neutral check becomes
+    /// a success whose description states the result, because branch protection can reject every other state.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let state = if check.state == CheckState::Failure { "failure" } else { "success" };
         let description: String = check.title.chars().take(DESCRIPTION).collect();

@@ -1,9 +1,9 @@
 //! The user of the token, and the permissions of the people who reply.
 //!
-//! Only the token of an administrator of the repository can read the permission of another user. For every other
-//! token, the owner of a personal repository is a maintainer, and the users to whom the host can assign the pull
-//! request, and the collaborators, are members. These are the users with the permission to write and, in an
-//! organisation, the members of the repository's teams.
+//! Only the token of an administrator of the repository can read the permission of another user. With any other
+//! token, only the owner of a personal repository is a maintainer. Members are the collaborators, and the users
+//! to whom the host can assign the pull request. The host can assign a pull request to users with the permission
+//! to write and to the members of the repository's teams.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +19,10 @@ const WHAT: &str = "read the permission of a user";
 
 #[derive(Default)]
 pub(crate) struct People {
-    /// The id of the token's user, after it was read. `None` inside without a token.
+    /// The id of the token's user. The outer `None` means that the id was not read yet, the inner `None` that
+    /// there is no token.
     user: RefCell<Option<Option<i64>>>,
-    /// By login in lower case.
+    /// The permissions by login in lower case.
     permissions: RefCell<BTreeMap<String, Permission>>,
     /// The logins of the users to whom the host can assign the pull request, in lower case.
     assignees: RefCell<Option<BTreeSet<String>>>,
@@ -80,7 +81,7 @@ impl People {
             _ => {}
         }
         if self.is_assignee(api, login)? {
-            // The owner of a repository is an organisation, which writes no comments, or this user.
+            // The owner is an organisation, which writes no comments, or a user.
             let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }

@@ -1,12 +1,12 @@
 //! Publishes comments on lines.
 //!
-//! The host stores the comments of a new review one by one in a review that is not submitted, and submits this review
-//! at the end. Two cases follow:
+//! The host first stores the comments of a new review one by one in a draft review, and submits the draft at the
+//! end. Two cases follow:
 //!
 //! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this review
 //!   and submit the user's drafts. So Glee publishes nothing until the user has submitted or discarded the review.
-//! - The server failed while it stored Glee's comments. The comments, which only the user of the token can see, would
-//!   be submitted with the next review, as doubles. So Glee deletes them before it publishes the comments again.
+//! - The server failed while it stored Glee's comments. Only the user of the token can see these comments, and
+//!   the next review would submit them as doubles. So Glee deletes them before it publishes the comments again.
 
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -18,8 +18,8 @@ use crate::workflows::hosts::model::{HostError, NewComment, PullRequest};
 
 const READ: &str = "read the conversation";
 
-/// The comments on lines, as reviews with at most one comment on each line. The host shows comments of one review on
-/// one line as one conversation.
+/// Distributes the comments on lines over reviews, with at most one comment on each line in a review. The host
+/// would show several comments of a review on one line as one conversation.
 pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
     let mut reviews: Vec<Vec<&NewComment>> = Vec::new();
     for comment in comments.iter().filter(|comment| comment.line.is_some()) {
@@ -39,7 +39,7 @@ impl GiteaApi {
         self.transport.get_numbered(&format!("{}/reviews?limit=50", self.pull()), MOST, READ)
     }
 
-    /// The comments of a review, which are none if the review was deleted.
+    /// Returns the comments of a review. Returns an empty list if the review was deleted.
     pub(crate) fn review_comments(&self, review: u64) -> Result<Vec<GiteaComment>, HostError> {
         match self.transport.get(&format!("{}/reviews/{review}/comments", self.pull()), READ) {
             Err(HostError::NotFound { .. }) => Ok(Vec::new()),
@@ -61,7 +61,7 @@ impl GiteaApi {
         self.transport.create::<IgnoredAny>(&format!("{}/reviews", self.pull()), &body, what).map(drop)
     }
 
-    /// Deletes what an interrupted request left behind. Fails if the user of the token began a review.
+    /// Deletes the draft reviews of interrupted requests. Fails if the user of the token began a review.
     fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
         let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
@@ -99,7 +99,7 @@ impl GiteaApi {
         let path = format!("{}/reviews/{}/comments", self.pull(), at.review);
         let form = json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         match self.transport.create::<IgnoredAny>(&path, &form, what) {
-            // The commit of the thread possibly does not exist any more after a force-push.
+            // After a force-push, the commit of the thread possibly no longer exists.
             Err(HostError::NotFound { .. }) => self.create_review(user, request, &[&comment], what),
             done => done.map(drop),
         }

@@ -1,15 +1,15 @@
 //! Threads of comments on lines.
 //!
-//! The host has no threads: its pages show the comments on one line of one file below each other, and a reply belongs
-//! to the review of the comment above. Several findings can be on one line, so Glee names in its replies the comment
-//! that starts the thread, in a hidden first line. These lines count only in comments of the token's user.
+//! The host has no threads. Its pages list the comments on a line below each other, and a reply belongs to the
+//! review of the comment above. Several findings can be on one line, so a hidden first line in Glee's replies
+//! names the comment that starts the thread. Glee reads hidden lines only in comments of the token's user.
 //!
 //! - A comment of Glee starts a thread, unless it names another comment.
 //! - A comment of a person continues the newest thread with a comment of the same review on the same line, or else the
 //!   newest thread on the same line of the same commit. Otherwise the comment starts a thread.
 //!
-//! The host has no comments on whole files either. Such a comment is a comment on the pull request with a hidden
-//! first line, and a thread to which nobody else can reply.
+//! The host has no comments on whole files either. Glee publishes such a comment as a comment on the pull
+//! request with a hidden first line. Nobody else can reply in this thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +57,7 @@ pub(crate) fn file_body(body: &str) -> String {
     format!("{FILE}{body}")
 }
 
-/// Whether the text ends with a marker of Glee. Such a text is by Glee if the token's user wrote it.
+/// Whether the text ends with a marker of Glee. Glee wrote the text if the author is the token's user.
 pub(crate) fn has_marker(body: &Untrusted) -> bool {
     let last = body.as_written().trim_end().lines().next_back().map(str::trim);
     last.is_some_and(|line| line.starts_with("<!-- glee:") && line.ends_with("-->"))
@@ -67,13 +67,14 @@ pub(crate) fn is_by_glee(comment: &Comment) -> bool {
     comment.is_own && has_marker(&comment.body)
 }
 
-/// The comment that a reply of Glee names.
+/// Returns the id of the comment that a reply of Glee names.
 fn replied(comment: &GiteaComment) -> Option<u64> {
     let (first, _) = comment.body.as_written().strip_prefix(REPLY)?.split_once(" -->")?;
     first.parse().ok()
 }
 
-/// The threads of a pull request with the head commit `head`, and the places of the threads by their ids.
+/// Returns the threads of a pull request with the head commit `head`, and the places of the threads by the ids
+/// of the threads.
 pub(crate) fn of(
     on_lines: Vec<LineComment>,
     on_request: Vec<GiteaComment>,
@@ -121,7 +122,7 @@ pub(crate) fn of(
     (Conversation { threads, comments }, places)
 }
 
-/// The thread that a person's comment on a line continues.
+/// Finds the thread that a person's comment on a line continues.
 fn continued(places: &[ThreadPlace], at: &PlaceOnLine) -> Option<usize> {
     let is_here = |line: &PlaceOnLine| line.path == at.path && line.line == at.line;
     let of_review =

@@ -173,10 +173,10 @@ impl DiffFile {
 }
 
 impl NoteAnswer {
-    /// Whether the text was changed at least a second after the comment was created. GitLab states this only by the time of
-    /// the last update. Pushes, and changes of a discussion's state, do not change this time. If somebody resolves a
-    /// single comment by the API, the comment counts as edited: maintainers are able to edit comments of others, and
-    /// could hide the edit in this way.
+    /// Whether the text was changed at least a second after the comment was created. GitLab states only the time
+    /// of the last update. Pushes, and changes of a discussion's state, do not change this time. A single
+    /// comment that somebody resolved by the API counts as edited, because a maintainer could hide an edit of
+    /// the comment in this way.
     pub(crate) fn is_edited(&self) -> bool {
         self.updated_at.is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))
     }

@@ -25,7 +25,8 @@ impl GitLab {
             let position = first.position.as_ref();
             let path =
                 position.and_then(|position| position.new_path.clone().or_else(|| position.old_path.clone()));
-            // GitLab moves positions to the current diff. A position at an earlier commit left the diff.
+            // GitLab moves positions to the current diff. If a position still names an earlier commit, its line
+            // is no longer in the diff.
             let current = position.filter(|position| position.head_sha.as_ref() == Some(&request.head.id));
             let line = current.and_then(|position| position.new_line);
             let mut resolvable = notes.iter().filter(|note| note.resolvable).peekable();
@@ -64,8 +65,8 @@ impl GitLab {
         })
     }
 
-    /// Returns the permission in the project, also by membership in a group. A user whose membership the token may
-    /// not read is an outsider.
+    /// Returns the permission of a user in the project. The user can also be a member by a group. A user whose
+    /// membership the token may not read is an outsider.
     fn permission(&self, author: &GitLabUser) -> Result<Permission, HostError> {
         if let Some(known) = self.permissions.borrow().get(&author.id) {
             return Ok(*known);

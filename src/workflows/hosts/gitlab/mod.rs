@@ -1,11 +1,11 @@
-//! GitLab, by version 4 of its REST API. Comments on whole files need GitLab 16.4; an older server shows them without a
-//! file.
+//! GitLab, by version 4 of its REST API. Comments on whole files need GitLab 16.4. On an older server they
+//! become comments without a file.
 //!
-//! GitLab creates one thread a request. So the batch is one comment, and a call that is interrupted leaves no
-//! half of a batch behind.
+//! One request to GitLab creates one thread. So a batch has one comment, and an interrupted call never publishes
+//! a part of a batch.
 //!
-//! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. It can read neither the project nor
-//! the diff nor discussions, and publishes nothing.
+//! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. The token can read neither
+//! the project, the diff nor the discussions, and cannot publish.
 
 mod answers;
 mod conversation;
@@ -30,11 +30,11 @@ use super::origin::path_part;
 use super::transport::Transport;
 use answers::{DiffAnswer, DiffFile, GitLabUser, MergeRequestAnswer, ProjectAnswer};
 
-/// The maximum number of files that Glee reads, and of discussions.
+/// The maximum number of files, and of discussions, that Glee reads.
 const FILES: usize = 10_000;
 const DISCUSSIONS: usize = 20_000;
 
-/// The waits for the diff of a merge request, in seconds.
+/// The waiting times before Glee asks again for a diff that GitLab has not computed yet, in seconds.
 const UNTIL_PREPARED: [u64; 3] = [1, 2, 4];
 
 pub(crate) struct GitLab {
@@ -42,9 +42,10 @@ pub(crate) struct GitLab {
     address: RequestAddress,
     /// The permissions of users, by id.
     permissions: RefCell<BTreeMap<u64, Permission>>,
-    /// The id of the token's user, after it was read. `None` inside if the token has no user.
+    /// The id of the token's user. The outer `None` means that the id was not read yet, the inner `None` that
+    /// the token has no user.
     user: RefCell<Option<Option<u64>>>,
-    /// The files of the diff to a head commit.
+    /// The head commit whose diff was read last, with the files of the diff.
     diff: RefCell<Option<(String, Vec<DiffFile>)>>,
 }
 
@@ -91,7 +92,7 @@ impl GitLab {
         Ok(())
     }
 
-    /// The id of the token's user. `None` without a token, and for the token of a CI job.
+    /// Returns the id of the token's user, or `None` without a token and for the token of a CI job.
     fn user(&self) -> Result<Option<u64>, HostError> {
         if let Some(known) = *self.user.borrow() {
             return Ok(known);
@@ -113,7 +114,7 @@ impl GitLab {
         Ok(files)
     }
 
-    /// The changed file with a path. `None` if the merge request does not change the file.
+    /// Finds a changed file by its path. Returns `None` if the merge request does not change the file.
     fn changed(&self, request: &PullRequest, path: &str) -> Result<Option<DiffFile>, HostError> {
         let is_known = self.diff.borrow().as_ref().is_some_and(|(head, _)| *head == request.head.id);
         if !is_known {
@@ -133,7 +134,7 @@ impl GitLab {
         let path = format!("{}/discussions", self.merge_request());
         let body = json!({ "body": position::body(comment), "position": position });
         match self.transport.create::<IgnoredAny>(&path, &body, what) {
-            // Servers before 16.4 do not know positions without a line.
+            // Servers before 16.4 reject positions without a line.
             Err(HostError::Refused { why, .. }) if comment.line.is_none() && why.contains("position") => {
                 let body = json!({ "body": comment.body });
                 self.transport.create::<IgnoredAny>(&path, &body, what).map(drop)
@@ -162,8 +163,8 @@ impl Host for GitLab {
         answer.into_request(repository).map_err(|why| self.transport.unexpected(what, why))
     }
 
-    /// Returns no files if the token is not allowed to read the diff. Then no comment can be placed, and the
-    /// publication fails with [`HostError::Forbidden`] at its first request.
+    /// Returns no files if the token is not allowed to read the diff. The publication of a comment then fails
+    /// with [`HostError::Forbidden`].
     fn files(&self, request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {
         if self.transport.is_read_only() {
             return Ok(Vec::new());

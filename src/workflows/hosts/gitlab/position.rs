@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::answers::DiffFile;
 use crate::workflows::hosts::model::{NewComment, PullRequest};
 
-/// The position of a comment on a line or on the whole file. `None` if the line is not in the diff.
+/// Returns the position of a comment on a line or on the whole file, or `None` if the line is not in the diff.
 ///
 /// GitLab finds the line by both numbers, so a line that the change does not add needs its number in the old file.
 pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -> Option<Value> {
@@ -28,8 +28,8 @@ pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -
     Some(position)
 }
 
-/// The text of a comment. A suggestion replaces only the line of the comment, unless it names the number of
-/// lines above. So the comment belongs to the last line, and its suggestion names the first line.
+/// Returns the text of a comment, with a suggestion that replaces all lines of the comment. The comment belongs
+/// to the last line, so the suggestion has to name the number of lines above.
 pub(crate) fn body(comment: &NewComment) -> String {
     let range = comment.line.zip(comment.start_line).filter(|(line, start)| start < line);
     let Some((line, start)) = range else { return comment.body.clone() };

@@ -1,9 +1,10 @@
 //! Writes the check as an external commit status.
 //!
-//! GitLab shows statuses as jobs of a pipeline. A status without a pipeline creates an external pipeline, which becomes
-//! the pipeline of the merge request: its success would permit a merge while the real pipeline still runs. So the
-//! status belongs to the newest pipeline of the head commit. An external pipeline is created only if the merge
-//! request has no pipeline of merged results, whose commit is not the head commit.
+//! GitLab shows statuses as jobs of a pipeline. A status without a pipeline creates an external pipeline, which
+//! replaces the pipeline of the merge request. The success of the external pipeline would permit a merge while
+//! the real pipeline still runs. So the status belongs to the newest pipeline of the head commit. Glee creates
+//! an external pipeline only if the head commit has no pipeline, and the merge request has no pipeline for the
+//! merged result either.
 
 use std::time::Duration;
 
@@ -19,10 +20,11 @@ use crate::workflows::hosts::origin::path_part;
 /// The name of the commit status.
 const CHECK: &str = "glee";
 
-/// The maximum number of characters of a status's description, of its address, and of the name of a ref.
+/// The maximum number of characters of a status's description, of a status's address, and of a ref's name.
 const LONGEST: usize = 255;
 
-/// The waits, in seconds, while GitLab processes another status of the same commit.
+/// The waiting times, in seconds, before Glee repeats a request that GitLab rejected because of another status
+/// of the same commit.
 const UNTIL_FREE: [u64; 3] = [1, 2, 4];
 
 /// The pipeline to which a status belongs.
@@ -36,9 +38,9 @@ pub(super) struct StatusPlace {
 }
 
 impl GitLab {
-    /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description states the
-    /// result. Writes nothing if the project has no pipelines, if the head commit is only in a fork whose pipelines the
-    /// token is not allowed to change, or only in a pipeline of merged results.
+    /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description
+    /// states the result. Writes nothing if the project has no pipelines, if the token is not allowed to change
+    /// the pipelines of the fork with the head commit, or if the only pipeline is one for the merged result.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
@@ -68,7 +70,7 @@ impl GitLab {
     }
 }
 
-/// `pipelines` has the newest pipeline first.
+/// `pipelines` lists the newest pipeline first.
 pub(super) fn place(request: &PullRequest, pipelines: &[PipelineAnswer]) -> Option<StatusPlace> {
     if let Some(found) = pipelines.iter().find(|pipeline| pipeline.sha == request.head.id) {
         return Some(StatusPlace {
