@@ -16,7 +16,8 @@ pub(crate) struct Problems<'a> {
 }
 
 impl Problems<'_> {
-    /// The origins of the problems to which the findings in `findings` belong. Skips unknown findings.
+    /// Returns the first finding of each problem to which a finding in `findings` belongs. Skips unknown
+    /// findings.
     pub(crate) fn of(&self, findings: &[Key]) -> rusqlite::Result<BTreeSet<Key>> {
         let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1 AND number = ?2";
         let mut origin = self.db.prepare_cached(sql)?;
@@ -43,8 +44,8 @@ impl Problems<'_> {
         Ok(())
     }
 
-    /// Joins the problem of a finding with the problems of the findings that it repeats. The earliest origin becomes
-    /// the origin of all their findings. Returns the origin.
+    /// Joins the problem of a finding with the problems of the findings that it repeats. The earliest finding
+    /// becomes the origin of all findings of the joined problem. Returns the origin.
     pub(crate) fn join(&self, finding: &Key, repeated: &[Key]) -> rusqlite::Result<Key> {
         let joined = self.of(&[std::slice::from_ref(finding), repeated].concat())?;
         let mut day = self.db.prepare_cached("SELECT day FROM measured WHERE run = ?1 AND number = ?2")?;

@@ -9,7 +9,7 @@ pub(crate) struct DiffLines {
     pub(crate) shown: BTreeSet<u32>,
     /// The lines that the change adds.
     pub(crate) added: BTreeSet<u32>,
-    /// The numbers of the context lines in the old version, by their numbers in the new version.
+    /// Maps the number of each context line in the new version to its number in the old version.
     pub(crate) context: BTreeMap<u32, u32>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn origin(url: &str) -> Result<String, String> {
     })
 }
 
-/// Text as one part of a path.
+/// Escapes a text as one segment of a path.
 pub(crate) fn path_part(text: &str) -> String {
     let mut found = String::new();
     for byte in text.bytes() {

@@ -41,7 +41,7 @@ pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) 
     let blocking = Blocking::of(review);
     let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)
         || review.outcome.disputes.iter().any(crate::domain::Dispute::is_open);
-    // Without a finding, a command of `review.verify` is the reason for the exit.
+    // If no finding is open, a failed command of `review.verify` is the reason.
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
     let state = match review.settings.mode {
         _ if !review.is_conclusive() => CheckState::Neutral,

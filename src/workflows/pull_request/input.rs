@@ -35,7 +35,7 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
-    /// Whether the review reached its end. Its findings are complete as far as the quorum of the reviewers goes.
+    /// Whether the review reached its end. The findings are complete if the quorum of the reviewers is.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }

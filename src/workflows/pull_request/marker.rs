@@ -16,10 +16,10 @@ use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
-/// The maximum sizes of a marker's data in bytes: what Glee writes, and what Glee reads.
+/// The maximum size of a marker's data that Glee writes, and the maximum size that Glee reads, in bytes.
 const WRITTEN: usize = 12 << 10;
 const READ: usize = 32 << 10;
-/// The maximum numbers of names of an anchor, characters of a text, and items of a list.
+/// The maximum numbers of names in an anchor, of characters in a text, and of items in a list.
 const NAMES: usize = 20;
 const TEXT: usize = 1_000;
 const ITEMS: usize = 10;
@@ -41,7 +41,7 @@ pub(crate) struct FindingMark {
     pub(crate) anchor: Anchor,
 }
 
-/// What Glee said about a finding in its thread.
+/// The kinds of statements of Glee in the thread of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "said", rename_all = "snake_case")]
 pub(crate) enum ThreadStatement {
@@ -134,8 +134,8 @@ pub(crate) struct Marks {
     pub(crate) broken: usize,
 }
 
-/// The markers of a comment. `None` if the comment is not by Glee. A comment by the user of the token without
-/// markers is by a person who uses the same account.
+/// Returns the markers of a comment. Returns `None` if Glee did not write the comment. If a comment of the
+/// token's user has no markers, a person with the same account wrote the comment.
 pub(crate) fn marks(comment: &Comment) -> Option<Marks> {
     if !comment.is_own {
         return None;
@@ -197,8 +197,8 @@ pub struct RequestRulings {
 
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
-/// Other programs can publish text of strangers with the same token, such as other jobs of a CI service. So a ruling
-/// counts only where Glee writes rulings: with the marker of an answer, in a thread that Glee started.
+/// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token. So a
+/// ruling counts only in a thread that Glee started, and only beside the marker of an answer.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {
         let first = thread.comments.first().and_then(marks);

@@ -21,7 +21,7 @@ pub(crate) struct CommentPlace {
     pub(crate) suggestion: Option<String>,
 }
 
-/// The place of a comment on a finding. `None` if the pull request does not change the file.
+/// Returns the place of a comment on a finding. Returns `None` if the pull request does not change the file.
 pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<CommentPlace> {
     let raw = &settled.finding.raw;
     let file = review.files.iter().find(|file| Some(&file.path) == raw.file.as_ref())?;
@@ -53,8 +53,8 @@ fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
         && lines.clone().all(|line| file.lines.contains(&line))
 }
 
-/// The lines of the exact fix and its suggestion block, if the host has such blocks, all lines are in the diff and the
-/// text can be shown unchanged.
+/// Returns the lines of the exact fix with the suggestion block. Returns `None` if the host has no such blocks,
+/// if a line is not in the diff, or if the text cannot be shown unchanged.
 fn suggestion(
     review: &RequestReview<'_>,
     finding: &Finding,

@@ -12,7 +12,7 @@ use crate::workflows::pull_request::statements::{self, ThreadChange};
 use crate::workflows::pull_request::threads::{self, FindingThread};
 use crate::workflows::pull_request::{check, text};
 
-/// What has to be published, in the order of the fields. Empty fields mean that there is nothing to publish.
+/// The changes that have to be published, in the order of the fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
     pub comments: Vec<NewComment>,
@@ -72,7 +72,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     publication
 }
 
-/// The comments that start threads, and the open findings that have no thread.
+/// Returns the comments that start threads, and the open findings that get no thread.
 fn comments<'a>(
     review: &RequestReview<'a>,
     threads: &[FindingThread<'a>],

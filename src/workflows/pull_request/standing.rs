@@ -18,7 +18,7 @@ pub(crate) enum RequestStanding<'a> {
     Quiet,
 }
 
-/// A decision about a finding, as far as it is known.
+/// A decision about a finding, with the parts that are recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KnownDecision<'a> {
     pub(crate) disposition: Option<&'a Disposition>,
@@ -30,7 +30,7 @@ pub(crate) struct KnownDecision<'a> {
 }
 
 impl<'a> RequestStanding<'a> {
-    /// The standing of a finding of the outcome.
+    /// Returns the standing of a finding of the outcome.
     pub(crate) fn of(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         match review.disputes.iter().find(|dispute| dispute.finding == settled.finding.id) {
             Some(dispute) => Self::disputed(dispute),
@@ -38,7 +38,7 @@ impl<'a> RequestStanding<'a> {
         }
     }
 
-    /// The standing of a finding before the new disputes.
+    /// Returns the standing of a finding before the new disputes.
     pub(crate) fn earlier(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         let mut disputes = review.disputes.iter().filter(|dispute| !dispute.is_new);
         match disputes.find(|dispute| dispute.finding == settled.finding.id) {

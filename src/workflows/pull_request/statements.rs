@@ -1,4 +1,4 @@
-//! What is due in a thread: replies, and the state resolved or open.
+//! Decides which replies a thread gets, and whether the thread is resolved.
 //!
 //! - A thread is resolved before its reply is posted. If Glee stops before the reply, the next plan
 //!   contains the reply.
@@ -25,7 +25,7 @@ pub enum ThreadChange {
     Resolve { thread: Thread, is_resolved: bool },
 }
 
-/// The changes that are due in a thread, in their order.
+/// Returns the changes that a thread needs, in their order.
 pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &Replies) -> Vec<ThreadChange> {
     let mut due = Due::of(review, of.thread);
     match of.finding {
@@ -48,7 +48,7 @@ pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &
     due.changes
 }
 
-/// The markers of the decision about a finding, for the comment that starts its thread.
+/// Returns the markers of the decision about a finding, for the comment that starts the thread.
 pub(crate) fn markers(review: &RequestReview<'_>, standing: &RequestStanding<'_>) -> Vec<String> {
     let (RequestStanding::Enforced(decision)
     | RequestStanding::Escalated(decision)
@@ -75,7 +75,7 @@ struct Due<'a> {
     thread: &'a Thread,
     head: &'a str,
     pending: PendingReplies,
-    /// What Glee said so far, without refusals.
+    /// The statements of Glee in the thread, without refusals.
     said: Vec<AnswerMark>,
     changes: Vec<ThreadChange>,
 }
@@ -127,7 +127,7 @@ impl<'a> Due<'a> {
         }
     }
 
-    /// The comments that the decision answers. `None` if the decision does not have to be said.
+    /// Returns the comments that the decision answers, or `None` if the thread already states the decision.
     fn answers(&self, is_said: bool, decision: &KnownDecision<'_>) -> Option<Vec<String>> {
         let answers = self.pending.answered_by_ruling(decision.is_new);
         (!is_said || decision.is_new && !answers.is_empty()).then_some(answers)

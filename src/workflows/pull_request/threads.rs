@@ -1,6 +1,6 @@
 //! Finds the thread of each finding.
 //!
-//! A finding continues a thread if the thread's marker names the finding, else if the rules that bind rulings
+//! A finding continues a thread if the thread's marker names the finding, or if the rules that bind rulings
 //! across runs recognise the finding. If the block of the thread was edited, the finding continues the thread if
 //! their words match and the finding is near the thread, or if no other finding of the file has the same title.
 
@@ -133,7 +133,7 @@ fn edited(
     }
 }
 
-/// The anchor of a finding. If the location does not exist in the tree, the block is empty.
+/// Returns the anchor of a finding. If the location does not exist in the tree, the block is empty.
 pub(crate) fn anchor(finding: &Finding) -> Anchor {
     let raw = &finding.raw;
     finding.anchor.clone().unwrap_or_else(|| Anchor {

@@ -60,7 +60,7 @@ pub(crate) fn known(host: &str) -> Option<HostKind> {
     }
 }
 
-/// The kind that the first label of a host's name states, such as `gitlab.example.org`.
+/// Returns the kind that the first label of a host's name suggests, such as GitLab for `gitlab.example.org`.
 pub(crate) fn by_label(host: &str) -> Option<HostKind> {
     match host.split_once('.')?.0 {
         "github" => Some(HostKind::GitHub),

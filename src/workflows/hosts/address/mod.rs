@@ -1,8 +1,7 @@
 //! Finds the host, repository and number of a pull request.
 //!
 //! A user names a request by its web address, or by its number. With a number, the repository is that of a git
-//! remote, or that of the job of a continuous integration service. Without a number, the job states the number,
-//! too.
+//! remote or of the CI job. Without a number, the CI job states the repository and the number.
 //!
 //! The kind of an unknown host is taken from the variables of the service, from the form of
 //! the web address, or from the first label of the host's name, in this order.

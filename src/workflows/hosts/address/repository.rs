@@ -4,7 +4,7 @@ use super::hosts::job_server;
 use super::server::{RepositoryAddress, Variables, WebServer, is_host, split};
 use crate::workflows::hosts::model::HostKind;
 
-/// Parses the web address of a request, such as `https://github.com/o/r/pull/7/files`.
+/// Parses the web address of a pull request, such as `https://github.com/o/r/pull/7/files`.
 pub(crate) fn of_link(link: &str, env: Variables<'_>) -> Option<(RepositoryAddress, u64)> {
     let (mut server, path) = WebServer::of_url(link)?;
     let path = path.split(['?', '#']).next()?;
@@ -48,7 +48,8 @@ pub(crate) fn of_remote(remote: &str, env: Variables<'_>) -> Option<RepositoryAd
     Some(RepositoryAddress { server, owner, repository, kind: None })
 }
 
-/// The web server of an SSH server. GitHub and GitLab offer SSH on port 443 under other names.
+/// Returns the name of the web server that belongs to an SSH server. GitHub and GitLab offer SSH on port 443
+/// under other names.
 fn of_ssh(host: &str) -> Option<WebServer> {
     let host = match host.to_ascii_lowercase().as_str() {
         "ssh.github.com" => "github.com".to_owned(),

@@ -1,4 +1,4 @@
-//! The token for a host: from a variable, or from the host's own program.
+//! Finds the token for a host in a variable, or with the host's own program.
 //!
 //! A token is sent only to the host to which it belongs. The variables of tokens belong to these hosts:
 //!
@@ -14,8 +14,8 @@
 //! The API has to be on the same host, on the host's subdomain `api`, or at the address that the variables of
 //! the job name (`GITHUB_API_URL`, `CI_API_V4_URL`). No token is sent to another API.
 //!
-//! Without such a variable, Glee starts `gh auth token`, `glab config get token` or `tea login helper get`,
-//! which state the token that the user has stored for exactly this host.
+//! Without such a variable, Glee starts `gh auth token`, `glab config get token` or `tea login helper get`.
+//! These programs print the token that the user has stored for this host.
 
 mod owners;
 mod program;
@@ -91,8 +91,9 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Finds the token for the host of a pull request. `None` if no variable and no program has one, or if the API is on
-/// another host. Never starts a program inside the folder `tree`, which contains the reviewed code.
+/// Finds the token for the host of a pull request. Returns `None` if no variable and no program contains a
+/// token, or if the API is on another host. Never starts a program inside the folder `tree`, which contains the
+/// reviewed code.
 pub fn find(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<Credential> {
     if !is_api_of_host(address, env) {
         return None;

@@ -3,12 +3,12 @@
 use crate::workflows::hosts::address::{RequestAddress, Variables};
 use crate::workflows::hosts::model::HostKind;
 
-/// The variables for a host of the given kind, in the order in which they are used.
+/// Lists the variables for a host of the given kind. The first variable with a value is used.
 pub(crate) fn variables(kind: HostKind) -> &'static [&'static str] {
     match kind {
         HostKind::GitHub => &["GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
         HostKind::GitLab => &["GITLAB_TOKEN", "CI_JOB_TOKEN"],
-        // The job token of Gitea and Forgejo is in `GITHUB_TOKEN`, too.
+        // Gitea and Forgejo also put the token of a job into `GITHUB_TOKEN`.
         HostKind::Gitea => &["GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"],
     }
 }

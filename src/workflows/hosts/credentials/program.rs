@@ -12,8 +12,8 @@ use crate::workflows::hosts::model::HostKind;
 /// The maximum duration of a program. A program waits longer if it asks for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Variables from which the programs take a token for any host. They are removed, because `owners` decides to which
-/// host such a token belongs.
+/// Variables from which the programs take a token for any host. Glee removes these variables from the
+/// environment of the programs, because `owners` decides to which host such a token belongs.
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",
@@ -29,8 +29,8 @@ const TOKENS: &[&str] = &[
     "GITEA_SERVER_TOKEN",
 ];
 
-/// Returns the name of the program and the token that the program states for the host. `None` if the program is
-/// missing, inside `tree`, fails, or has no token for the host.
+/// Returns the name of the program and the token that the program states for the host. Returns `None` if the
+/// program is missing, is inside `tree`, fails, or has no token for the host.
 pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
     let host = address.host.as_str();
     let (name, arguments, input) = match address.kind {
@@ -53,7 +53,7 @@ pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -
     let token = match address.kind {
         HostKind::Gitea => {
             let value = |key: &str| output.lines().find_map(|line| line.strip_prefix(key));
-            // The program answers for its default login if it has none for the host.
+            // Without a login for the host, the program prints the token of its default login.
             value("password=").filter(|_| value("host=") == Some(host))?
         }
         HostKind::GitHub | HostKind::GitLab => output.trim(),

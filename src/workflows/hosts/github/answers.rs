@@ -69,7 +69,7 @@ pub(crate) struct PermissionAnswer {
     pub(crate) permission: String,
 }
 
-/// An object of which Glee reads nothing.
+/// An object whose fields Glee does not read.
 #[derive(Debug, Deserialize)]
 pub(crate) struct CreatedAnswer {}
 
@@ -85,7 +85,8 @@ impl PullAnswer {
         let author = self.user.map_or_else(
             || Account { login: String::new(), is_bot: false },
             |UserAnswer { login, kind }| match login.strip_suffix("[bot]") {
-                // GraphQL omits this suffix, and logins of both APIs are compared.
+                // GraphQL omits this suffix. The suffix is removed, because Glee compares the logins of both
+                // APIs.
                 Some(login) if kind == "Bot" => Account { login: login.to_owned(), is_bot: true },
                 _ => Account { is_bot: kind == "Bot", login },
             },

@@ -95,7 +95,7 @@ impl CommentNode {
 }
 
 impl Graph<'_> {
-    /// Reads all threads. Members have the permission [`Permission::Member`], also if they are maintainers.
+    /// Reads all threads. All members get the permission [`Permission::Member`], even if they are maintainers.
     pub(crate) fn threads(&self) -> Result<Vec<Thread>, HostError> {
         let query = format!(
             "query($owner: String!, $repository: String!, $number: Int!, $after: String) {{ \

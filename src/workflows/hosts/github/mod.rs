@@ -65,7 +65,8 @@ impl GitHub {
         }
     }
 
-    /// Returns the permission of a member. A member is not a maintainer if the token may not read the permission.
+    /// Returns the permission of a member. If the token is not allowed to read the permission, the member does
+    /// not count as a maintainer.
     fn permission(&self, login: &str) -> Result<Permission, HostError> {
         if let Some(known) = self.permissions.borrow().get(login) {
             return Ok(*known);
@@ -235,8 +236,8 @@ impl Host for GitHub {
         }
     }
 
-    /// Only tokens of GitHub Apps, such as those of GitHub Actions, can write check runs. For other tokens, this
-    /// writes a commit status.
+    /// Writes a check run, or a commit status if the token cannot write check runs. Only tokens of GitHub Apps,
+    /// such as those of GitHub Actions, can write check runs.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         match self.check_run(request, check) {
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => self.status(request, check),
@@ -245,7 +246,7 @@ impl Host for GitHub {
     }
 }
 
-/// The form of a comment on lines in a review. `None` for a comment on the whole file.
+/// Formats a comment on lines for a review. Returns `None` for a comment on the whole file.
 fn on_line(comment: &NewComment) -> Option<Value> {
     let line = comment.line?;
     let mut form = json!({ "path": comment.path, "line": line, "side": "RIGHT", "body": comment.body });

@@ -13,11 +13,12 @@ use serde_json::Value;
 use super::refusal;
 use super::reply::Reply;
 
-/// The wait after the first answer that states a limit without a time. Each further such answer doubles it.
+/// The wait after the first answer that states a limit without a time. Each further answer of this kind doubles
+/// the wait.
 const UNSTATED: i64 = 60;
 
-/// Returns the end of the rate limit because of which the host did not process the request. `None` if the answer
-/// states no rate limit. `earlier` is the number of preceding answers to this request that stated one.
+/// Returns the end of the rate limit, if the host did not process the request because of a rate limit. `earlier`
+/// is the number of earlier answers to this request that stated a rate limit.
 pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timestamp> {
     let states_limit = match reply.status.as_u16() {
         429 => true,

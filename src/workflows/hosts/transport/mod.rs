@@ -136,7 +136,7 @@ impl Transport {
         self.api.credential.is_some()
     }
 
-    /// An error that states that the host does not allow something.
+    /// Creates an error for an action that the host does not allow.
     pub fn forbidden(&self, why: &str) -> HostError {
         HostError::Forbidden { host: self.api.host.clone(), why: self.clean(why) }
     }
@@ -164,9 +164,9 @@ impl Transport {
         Ok(found)
     }
 
-    /// Reads a list whose pages have the numbers 1, 2 and so on in the parameter `page`, until the list is complete by
-    /// the header `X-Total-Count`, a page is empty, or the list has at least `most` items. A page can contain fewer
-    /// items than `path` asks for. `path` contains a parameter already.
+    /// Reads a list whose pages have the numbers 1, 2 and so on in the parameter `page`, until the list is
+    /// complete by the header `X-Total-Count`, a page is empty, or the list has at least `most` items. A page
+    /// can contain fewer items than `path` asks for. `path` has to contain a query parameter.
     pub fn get_numbered<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -195,12 +195,12 @@ impl Transport {
         Ok(String::from_utf8_lossy(&reply.body).into_owned())
     }
 
-    /// Sends a POST request without a body that has the same effect when it is sent twice.
+    /// Sends a POST request without a body. The request has the same effect when it is sent twice.
     pub fn set(&self, path: &str, what: &str) -> Result<(), HostError> {
         self.send(&Call { method: Method::POST, path, body: None, effect: Effect::Repeatable, what }).map(drop)
     }
 
-    /// Deletes something, which possibly does not exist any more.
+    /// Deletes an object. An object that no longer exists is no error.
     pub fn delete(&self, path: &str, what: &str) -> Result<(), HostError> {
         let call = Call { method: Method::DELETE, path, body: None, effect: Effect::Repeatable, what };
         match self.send(&call) {
@@ -300,8 +300,8 @@ impl Transport {
         network::reply(result)
     }
 
-    /// Waits for a state of the host that is temporary. Returns false without waiting if the total time of waiting would
-    /// exceed the maximum.
+    /// Waits until a temporary state of the host ends. Returns false without waiting if the total time of
+    /// waiting would exceed the maximum.
     pub fn pause(&self, duration: Duration) -> bool {
         self.wait(duration)
     }
@@ -357,19 +357,19 @@ impl Transport {
             401 => HostError::Unauthorised { host, why },
             // Gitea answers with 423 if the repository is archived.
             403 | 423 => HostError::Forbidden { host, why },
-            // An older server answers with 405 if it knows the path with other methods only.
+            // An older server answers with 405 if the path only exists with other methods.
             404 | 405 | 410 => HostError::NotFound { host, what: refusal::object(&what).to_owned() },
             400 | 406 | 409 | 412 | 413 | 415 | 422 => HostError::Refused { host, what, why },
             _ => HostError::Unexpected { host, what, why },
         }
     }
 
-    /// An error about an answer. Other texts than those of Glee are escaped and shortened.
+    /// An error about an answer. Texts of the host are escaped and shortened.
     pub fn unexpected(&self, what: &str, why: &str) -> HostError {
         HostError::Unexpected { host: self.api.host.clone(), what: what.to_owned(), why: self.clean(why) }
     }
 
-    /// An error that states that the host refuses a request, with the host's message.
+    /// Creates the error for a request that the host refuses, with the host's message.
     pub fn refused(&self, what: &str, why: &str) -> HostError {
         HostError::Refused { host: self.api.host.clone(), what: what.to_owned(), why: self.clean(why) }
     }

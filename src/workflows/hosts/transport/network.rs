@@ -83,7 +83,7 @@ fn lost(error: &Error) -> Lost {
         }
         Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => (true, false),
         Error::ConnectProxyFailed(_) => (true, false),
-        // A certificate is refused, or bytes are no TLS.
+        // The client refused the certificate, or the bytes of the server are not TLS.
         Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (false, true),
         Error::Io(_) | Error::Timeout(_) | Error::Protocol(_) => (true, true),
         Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::InvalidProxyUrl | Error::TlsRequired => {

@@ -112,7 +112,7 @@ fn shortened(text: &str) -> Untrusted {
     Untrusted::from(text.trim()).first(LONGEST)
 }
 
-/// The command in the first line in lower case, and the text behind the command.
+/// Returns the command of the first line in lower case, and the text after the command.
 fn command(body: &str) -> Option<(String, &str)> {
     let indent = body.len() - body.trim_start_matches(' ').len();
     let text = &body[indent..];
@@ -132,7 +132,7 @@ fn command(body: &str) -> Option<(String, &str)> {
         .then(|| (name, behind[start..].trim_start_matches([':', ',', '.'])))
 }
 
-/// The text without HTML comments and without quotations of other comments.
+/// Removes HTML comments and quotations of other comments from a text.
 fn said(body: &str) -> String {
     let mut text = String::new();
     let mut rest = body;

@@ -161,7 +161,7 @@ impl SaidRuling {
     }
 }
 
-/// The replies in one thread that Glee has not answered, whatever the standing of the finding is.
+/// The replies in one thread that Glee has not answered.
 #[derive(Default)]
 pub(crate) struct PendingReplies {
     objections: Vec<SaidObjection>,
@@ -196,7 +196,7 @@ impl PendingReplies {
                         pending.rulings.push(said);
                     }
                 }
-                // The author of a change from outside of the repository is no member.
+                // An author who does not belong to the repository does not count as a member.
                 ReplyKind::Objection { .. } if is_stranger => pending.ignored += 1,
                 ReplyKind::Objection { text, evidence, is_command } => {
                     pending.objections.push(SaidObjection { comment: id, by, text, evidence, is_command });
@@ -207,7 +207,8 @@ impl PendingReplies {
         pending
     }
 
-    /// The comments that a new ruling answers. A ruling that was given before answers no command to object.
+    /// Returns the comments that a ruling answers. An earlier ruling (`is_new` is false) does not answer commands to
+    /// object.
     pub(crate) fn answered_by_ruling(&self, is_new: bool) -> Vec<String> {
         let objections = self.objections.iter().filter(|said| is_new || !said.is_command).map(|said| &said.comment);
         let rulings = self.rulings.iter().filter(|_| is_new).map(|said| &said.comment);
@@ -215,8 +216,8 @@ impl PendingReplies {
     }
 }
 
-/// Whether the author of the pull request wrote the comment. Hosts ignore the letter case of login names. The
-/// names of deleted users are empty, so that they cannot be distinguished.
+/// Whether the author of the pull request wrote the comment. Hosts ignore the letter case of login names.
+/// Deleted users have empty names, and cannot be distinguished.
 fn is_author(review: &RequestReview<'_>, comment: &Comment) -> bool {
     comment.author.login.to_lowercase() == review.request.author.login.to_lowercase()
 }

@@ -25,7 +25,7 @@ pub(crate) fn check(member: &mut Member, reviewed: Option<&str>) {
     }
 }
 
-/// The lines without the last line end. Agents end the lines with `\n` or with `\r\n`.
+/// Removes the last line end, and converts `\r\n` to `\n`.
 fn lines_of(proposed: &str) -> String {
     let lines = proposed.replace("\r\n", "\n");
     lines.strip_suffix('\n').map(str::to_owned).unwrap_or(lines)
@@ -59,7 +59,8 @@ fn is_plain(lines: &str) -> bool {
         && redact(lines) == lines
 }
 
-/// The white space before the first text. A reviewer that changes it has probably lost the indentation of all lines.
+/// Returns the white space before the first text. If a reviewer changes this white space, the reviewer has
+/// probably lost the indentation of all lines.
 fn indentation(lines: &str) -> &str {
     let first = lines.split('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
     &first[..first.len() - first.trim_start().len()]
@@ -70,7 +71,7 @@ fn is_numbered(lines: &str, line: u32) -> bool {
     lines.trim_start().strip_prefix(&line.to_string()).is_some_and(|rest| rest.trim_start().starts_with('|'))
 }
 
-/// The exact fix of a merged finding: the only fix that the reviewers of the finding propose.
+/// Returns the exact fix of a merged finding, if all fixes that the reviewers propose are equal.
 pub(crate) fn agreed<'a>(raw: &RawFinding, members: impl Iterator<Item = &'a Member>) -> Option<ExactFix> {
     let mut fixes =
         members.filter(|member| !member.denies && member.raw.file == raw.file).filter_map(|it| it.fix.as_ref());

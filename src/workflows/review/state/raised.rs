@@ -14,7 +14,7 @@ pub(crate) struct RaisedFinding<'a> {
 }
 
 impl ReviewState {
-    /// The findings of an answer, including the findings of earlier answers that complete the answer. A finding that
+    /// Returns the findings of an answer, together with the findings of reused earlier answers. A finding that
     /// the reviewer raised again is listed once.
     pub(crate) fn raised_in<'s>(&'s self, call: &CallId, said: &'s [RawFinding]) -> Vec<RaisedFinding<'s>> {
         let reuse = self.reuse(call);
@@ -48,7 +48,7 @@ impl ReviewState {
         raised
     }
 
-    /// All findings of the answers of reviewers, with the reviewers' names.
+    /// Returns all findings of the answers of reviewers, with the reviewers' names.
     pub(crate) fn raised(&self) -> impl Iterator<Item = (&AgentName, RaisedFinding<'_>)> {
         let reviews = self.calls.iter().filter(|(id, _)| matches!(id.purpose, Purpose::Review { .. }));
         reviews.flat_map(|(id, RecordedCall { answer, .. })| {
@@ -60,8 +60,9 @@ impl ReviewState {
         })
     }
 
-    /// The finding of the run into which a finding of a reviewer was merged. `is_same` selects the finding in the
-    /// reviewer's answers, and in the run if the run has no positions of reviewers.
+    /// Returns the finding of the run into which a finding of a reviewer was merged. `is_same` selects the
+    /// finding in the reviewer's answers. If the run records no positions of reviewers, `is_same` also selects
+    /// the merged finding.
     pub(crate) fn merged_into(
         &self,
         reviewer: &AgentName,

@@ -171,7 +171,8 @@ fn annotate(
     report.write(globals, &Outputs::only(format), root.root())
 }
 
-/// The exit reason of a command about a pull request. With `pr.mode: warn`, findings and disputes are not failures.
+/// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, findings and disputes are
+/// not failures.
 pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -> ExitReason {
     let is_quiet = mode == PrMode::Warn && matches!(exit, ExitReason::FindingsOpen | ExitReason::DisputeOpen);
     if !is_quiet {

@@ -14,7 +14,7 @@ use crate::workflows::review::recorded::view;
 use crate::workspace::FetchedChange;
 use crate::workspace::root::Workspace;
 
-/// The number of recorded runs that are searched for the newest run of a pull request.
+/// The maximum number of recorded runs in which Glee searches for the newest run of a pull request.
 const SEARCHED: u32 = 1_000;
 
 pub(crate) struct RequestSession {
@@ -118,7 +118,7 @@ fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId
     .hint(format!("review again: `glee review --pr {} --publish`", request.number)))
 }
 
-/// The newest recorded review of a pull request.
+/// Returns the newest recorded review of a pull request.
 pub(crate) fn newest_run(on_host: &RequestOnHost, globals: &Globals) -> Result<RunId, CommandError> {
     let workspace = place::workspace(globals)?;
     let missing = || {
