@@ -211,8 +211,7 @@ pub(crate) fn dispute(site: &Site, number: u64) -> Result<Response, ErrorPage> {
     dispute_with(site, number, StatusCode::OK, FormView::empty(site.access.form_token()))
 }
 
-/// Returns the page of a dispute. If the dispute is open, the page contains `form`, which possibly shows an
-/// error.
+/// Returns the page of a dispute. The page of an open dispute contains `form`.
 pub(crate) fn dispute_with(
     site: &Site,
     number: u64,

@@ -144,7 +144,7 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Findings and rulings about one file, prepared for comparison by their words. Rare words have more weight than
+/// The words of the findings and rulings about one file, for comparisons. Rare words have more weight than
 /// common words.
 pub struct Wordings<'a> {
     profiles: Vec<Profile<'a>>,

@@ -164,8 +164,8 @@ pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<
 /// Applies earlier disputes to findings of a round.
 ///
 /// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-/// evidence. A dispute also binds findings that do not refer to the ruling, but at most one finding of each
-/// reviewer, because the dispute was about one problem. If several pairs of a dispute and a finding are
+/// evidence. The ruling also binds findings that do not refer to the ruling. Each dispute was about one problem,
+/// so its ruling binds at most one finding of each reviewer. If several pairs of a dispute and a finding are
 /// possible, the most similar pair takes precedence. Among equally similar pairs, the pair with the newest
 /// dispute takes precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice
 /// reports the expiry. A finding that no dispute binds can still refer to a related dispute.
@@ -296,8 +296,8 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// The findings of one run are different problems. A ruling is about one problem, and therefore supersedes at
-/// most one ruling of each other run.
+/// Each finding of a run is a separate problem. A ruling is about one problem, and therefore supersedes at most
+/// one ruling of each other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {

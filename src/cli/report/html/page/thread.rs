@@ -256,8 +256,8 @@ fn said(
     }
 }
 
-/// Returns the name of the judge, panel, person or route that ruled. The name of a person is `a person` and not
-/// `you`, because other people also read the report.
+/// Returns the name of the judge, panel or route that ruled. For a ruling by a person, returns `a person`
+/// instead of `you`, because other people also read the report.
 pub(crate) fn ruler(by: &Ruler) -> String {
     match by {
         Ruler::Human => "a person".to_owned(),
