@@ -269,7 +269,7 @@ fn sums(journal: &Journal, table: &str, [keys, numbers]: &[&str; 2]) -> Vec<Stri
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn the_measures_are_what_the_events_add_up_to(ops in ops()) {
         let db = recover::empty().unwrap();
