@@ -164,6 +164,12 @@ impl Journal {
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
+    /// Returns the reviews of the target with this name. The newest review comes first.
+    pub fn runs_of_target(&self, target: &str) -> Result<Vec<RunId>, JournalError> {
+        let sql = "SELECT id FROM run WHERE target = ?1 ORDER BY number DESC";
+        self.rows(sql, [target], |row| row.get(0).map(RunId))
+    }
+
     /// Returns the newest `recent` reviews, or all reviews if `recent` is `None`. The newest review comes first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,

@@ -14,9 +14,6 @@ use crate::workflows::review::recorded::view;
 use crate::workspace::FetchedChange;
 use crate::workspace::root::Workspace;
 
-/// The maximum number of recorded runs in which Glee searches for the newest run of a pull request.
-const SEARCHED: u32 = 1_000;
-
 pub(crate) struct RequestSession {
     pub(crate) on_host: RequestOnHost,
     pub(crate) run: RunId,
@@ -126,11 +123,10 @@ pub(crate) fn newest_run(on_host: &RequestOnHost, globals: &Globals) -> Result<R
             .hint(format!("first review the pull request: `glee review --pr {}`", on_host.request.number))
     };
     let journal = history::open_read(globals, &workspace)?.ok_or_else(missing)?;
-    let name = on_host.name();
-    for row in journal.runs(Some(SEARCHED))?.into_iter().filter(|row| row.target == name) {
-        let plan = journal.plan(&row.run)?.and_then(|plan| plan.pull_request);
+    for run in journal.runs_of_target(&on_host.name())? {
+        let plan = journal.plan(&run)?.and_then(|plan| plan.pull_request);
         if plan.is_some_and(|reviewed| reviewed.link == on_host.request.link) {
-            return Ok(row.run);
+            return Ok(run);
         }
     }
     Err(missing())
