@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Records a golden history with the `glee` of this tree into tests/golden/NAME: three reviews, a pipeline of stages, a
-# deadlock that a person ended and a watch, and what came of each. A golden history never changes afterwards; a new form of the events or the database gets a new one.
+# deadlock that a person ended and a watch, and what came of each. A golden history never changes afterwards; a new form
+# of the events or the database gets a new one.
 #
 #   tests/golden/record.sh NAME
 set -euo pipefail
@@ -81,11 +82,15 @@ run -C examples/queue --trust "$trust" consensus resolve unsure gemini --reason 
 # A watch: two concerns, a clarification, a review that approves; a person pauses, resumes and closes an issue.
 cd "$work/watch"
 git init -q . && git add -A && git commit -qm "The watch"
-"$glee" --history "$into/history.db" watch --trust "$watched" 2>"$work/told" &
+"$glee" --history "$into/history.db" watch --trust "$watched" --stay 2>"$work/told" &
 until grep -q "Cycle 2: CONTINUE" "$work/told"; do sleep 0.2; done
 run watch pause --reason "lunch"
 run watch resume --reason "back"
-run watch issues close 1 --reason "done"
+# Another review finds MD5 again; a person closes the issue.
+printf 'import hashlib\n\n\ndef hashed(password):\n    return hashlib.md5(password.encode()).hexdigest()\n' >src/auth.py
+run watch review
+until grep -q "Cycle 3: PAUSE" "$work/told"; do sleep 0.2; done
+"$glee" --history "$into/history.db" watch issues list --json; cat "$work/told"
 run watch stop
 wait
 

@@ -18,7 +18,8 @@ use crate::workflows::watch::issues::Issue;
 const CHANGES: usize = 256 << 10;
 /// The maximum number of open issues in a review request.
 const CONCERNS: usize = 50;
-const CLOSED: usize = 50;
+/// The maximum number of rejected issues in a review request.
+const REJECTED: usize = 50;
 
 pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
     let concerns = concerns(state);
@@ -114,9 +115,9 @@ pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
     text.into()
 }
 
-pub(crate) fn closed(state: &WatchState) -> Vec<Untrusted> {
-    let closed = state.issues.iter().rev().filter(|issue| issue.closed.is_some()).take(CLOSED);
-    closed.map(|issue| line(&issue.issue)).collect()
+pub(crate) fn rejected(state: &WatchState) -> Vec<Untrusted> {
+    let rejected = state.issues.iter().rev().filter(|issue| issue.is_rejected()).take(REJECTED);
+    rejected.map(|issue| line(&issue.issue)).collect()
 }
 
 /// All issues in the reviews of this cycle, except in reviews with the verdict `approved`.

@@ -287,13 +287,14 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue. If the same reviewer has already raised the same issue, nothing is added, even if the
-    /// earlier issue is closed.
+    /// Adds an issue, unless the same reviewer has raised the same issue before, and the earlier issue is open or
+    /// rejected.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer
                 && known.issue.description == issue.description
                 && known.issue.file == issue.file
+                && (known.closed.is_none() || known.is_rejected())
         };
         if !self.issues.iter().any(is_known) {
             let number = u32::try_from(self.issues.len()).unwrap_or(u32::MAX).saturating_add(1);

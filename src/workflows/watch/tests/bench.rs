@@ -166,6 +166,16 @@ pub(crate) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner 
     ScriptedRunner::new().on("codex", "peer", verdict(codex)).on("gemini", "peer", verdict(gemini))
 }
 
+/// Returns a runner in which gemini gives the verdict `approved` only in the second cycle, and otherwise `concerns`.
+pub(crate) fn approves_second() -> ScriptedRunner {
+    let begun = std::sync::atomic::AtomicU32::new(0);
+    let gemini = move |request: &Request| {
+        let is_second = begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 1;
+        verdict(if is_second { "approved" } else { "concerns" })(request)
+    };
+    ScriptedRunner::new().on("codex", "peer", verdict("approved")).on("gemini", "peer", gemini)
+}
+
 /// Returns a runner in which codex gives the verdict `blocker` only in the first cycle.
 pub(crate) fn stops_once() -> ScriptedRunner {
     let begun = std::sync::atomic::AtomicBool::new(false);

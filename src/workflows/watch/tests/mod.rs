@@ -404,6 +404,24 @@ async fn closed_issues_stay_closed_and_reviewers_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_issue_that_its_reviewer_approved_is_raised_again_when_it_returns() {
+    let scene = crate::workflows::watch::tests::bench::Scene::new();
+    let (_, ended, runner) = scene
+        .watch(approves_second(), false, async |table| {
+            for _ in 0..3 {
+                table.tell("milestone", "claude").await;
+                sleep(3 * SECOND).await;
+            }
+        })
+        .await;
+    let issues = ended.unwrap().standing.issues;
+    assert_eq!(issues.iter().map(|issue| (issue.number, issue.cycle)).collect::<Vec<_>>(), [(2, 3)]);
+    let last = runner.seen().pop().unwrap().request;
+    let Task::Peer { closed, .. } = &last.task else { panic!("{last:?}") };
+    assert!(closed.is_empty(), "reviewers were told not to raise a repaired issue: {closed:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn malformed_lines_are_counted_and_told_and_harm_nothing() {
     let scene = crate::workflows::watch::tests::bench::Scene::new();
     let (standing, _) = scene

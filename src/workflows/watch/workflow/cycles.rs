@@ -87,7 +87,7 @@ impl WatchWorkflow {
         let open = self.state.open.as_ref()?;
         let agent = plan.reviewers.iter().find(|agent| agent.name == id.agent)?;
         let request = open.requests.iter().find(|request| request.reviewer == id.agent).cloned()?;
-        let (changes, closed) = (self.changes.clone(), cycle::closed(&self.state));
+        let (changes, closed) = (self.changes.clone(), cycle::rejected(&self.state));
         let task = Task::Peer { request, changes, closed };
         Some(self.call_request(agent, task, cycle::why_again(&open.answers, id)))
     }
