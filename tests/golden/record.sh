@@ -90,7 +90,7 @@ run watch resume --reason "back"
 printf 'import hashlib\n\n\ndef hashed(password):\n    return hashlib.md5(password.encode()).hexdigest()\n' >src/auth.py
 run watch review
 until grep -q "Cycle 3: PAUSE" "$work/told"; do sleep 0.2; done
-"$glee" --history "$into/history.db" watch issues list --json; cat "$work/told"
+run watch issues close 3 --reason "the passwords are of a test"
 run watch stop
 wait
 
