@@ -1,8 +1,8 @@
-//! Declares the settings. Each field defines one key with its name, type, default and documentation. Files,
-//! variables, the JSON Schema and the record of a run follow from these declarations. `@stricter` means that a
-//! project's file may only set a stricter value. A stricter value is a smaller number, `true`, or a later word of
-//! an enum. `@own` means that only a project's file may set the key. `@user` means that a project's file may not set
-//! the key.
+//! Declares the settings. Each field defines one key with its name, type, default and documentation. Glee
+//! derives the keys of configuration files, the environment variables, the JSON Schema and the recorded settings
+//! of a run from these fields. `@stricter` means that a project's file is allowed to set only a stricter value.
+//! A stricter value is a smaller number, `true`, or a later word of an enum. `@own` means that only a project's
+//! file is allowed to set the key. `@user` means that a project's file is not allowed to set the key.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -450,7 +450,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// The minimum duration after which a notification is sent when a run ends or waits for a person. The duration counts from the start of the run or from a person's last answer.
+        /// The minimum duration after which a notification is sent when a run ends or waits for a person. The duration begins at the start of the run or at a person's last answer.
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,

@@ -144,8 +144,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first valid candidate. A valid candidate parses to the same document as `wanted`, except for
-/// empty sections, and lacks at most `lost` comments of `text`. The result has the line ends of `text`.
+/// Returns the first valid candidate. A candidate is valid if it parses to the document `wanted` (empty sections
+/// are ignored) and at most `lost` comments of `text` are missing. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,

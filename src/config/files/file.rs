@@ -41,10 +41,10 @@ impl Advice for FileError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// Links are followed. This variant is for the user's configuration file, because users often keep dotfiles
-    /// as links.
+    /// Links are followed. The user's configuration file can be a link, because users often keep dotfiles as
+    /// links.
     Followed,
-    /// Links are refused. This variant is for the project's configuration file and the folder of this file.
+    /// Links are refused. The project's configuration file and its `.glee` folder must not be links.
     Refused,
 }
 

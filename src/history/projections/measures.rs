@@ -1,5 +1,5 @@
-//! Updates the findings, opinions and sums from which the measures of reviewers, judges, models and categories are
-//! computed.
+//! Updates the tables of findings, opinions and sums. `glee stats` computes its statistics about reviewers,
+//! judges, models and categories from these tables.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

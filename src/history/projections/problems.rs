@@ -33,7 +33,7 @@ impl Problems<'_> {
         self.db.prepare_cached(sql)?.query_map([run], key)?.collect()
     }
 
-    /// Adds the addends of problems to the sums (`sign` is 1), or subtracts the addends from the sums (`sign` is -1).
+    /// If `sign` is 1, adds the numbers of `problems` to the tables `tally` and `pair`. If `sign` is -1, subtracts these numbers.
     pub(crate) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
         for sum in [TALLY, PAIR] {
             let mut sum = self.db.prepare_cached(sum)?;

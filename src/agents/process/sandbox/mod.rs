@@ -216,8 +216,9 @@ mod kernel {
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
         // A Landlock domain prevents the inspection of outside processes. Landlock requires that a domain
-        // restricts at least one access right. The domain that is created here restricts two access rights, but
-        // grants both rights for all paths.
+        // restricts at least one access right. The domain therefore restricts the rights `Refer` and
+        // `MakeBlock`, and then grants both rights below `/`, so that the agent's file accesses stay
+        // unrestricted.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
