@@ -81,8 +81,8 @@ section! {
     }
 }
 
-/// The form of an agent in a configuration file. The user's file and the project's file may each set some keys
-/// of the agent.
+/// An agent in a configuration file. If both the user's file and the project's file contain an agent of the same
+/// name, Glee merges the keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Agent", deny_unknown_fields)]
 pub struct AgentForm {
@@ -515,10 +515,10 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PrMode {
-    /// The check never fails.
+    /// The check on a pull request never fails.
     #[default]
     Warn,
-    /// The check fails if a mandatory finding is open or a dispute waits for a person.
+    /// The check on a pull request fails if a mandatory finding is open or a dispute waits for a person.
     Enforce,
 }
 

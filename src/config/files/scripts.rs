@@ -116,8 +116,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Returns whether a command runs one of `files` as a module, as in `python -m name`. A command with `-m`
-/// contains no path, so the function [`replaced`] cannot replace the file of such a module.
+/// Returns whether a command runs one of `files` as a module, as in `python -m name`. [`replaced`] does not
+/// replace the files of modules, because the word after `-m` is not a path.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);

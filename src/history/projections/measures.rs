@@ -244,8 +244,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, its day,
-    /// the finding that it reverses and its problem do not change.
+    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, the
+    /// columns `day`, `reverses`, `origin_run` and `origin` keep their values.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
@@ -360,8 +360,8 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// Adds the addends of the problems that a finding changes to the sums (`sign` is 1), or subtracts the addends from
-    /// the sums (`sign` is -1).
+    /// If `sign` is 1, adds the numbers of all problems that depend on `finding` to the sums. If `sign` is -1,
+    /// subtracts these numbers.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         let problems = self.problems();
         problems.add(&problems.of(&self.changed(finding)?)?, sign)

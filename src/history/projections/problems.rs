@@ -88,8 +88,9 @@ pub(crate) fn key_of(origin: &FindingOrigin) -> Key {
     (origin.run.0.clone(), origin.finding.0)
 }
 
-/// The end of a statement that inserts an opinion. Of two opinions of a reviewer about a problem, the stronger one
-/// remains, and of two equal opinions the first.
+/// The end of an SQL statement that inserts a reviewer's opinion about a problem. If the reviewer already has an
+/// opinion about this problem, the stronger opinion is stored. `raised` is the strongest opinion, and `silent`
+/// is the weakest. If both opinions are equally strong, the first opinion is stored.
 pub(crate) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.model, said = excluded.said
      WHERE (excluded.said <> 'raised', excluded.said = 'silent') < (said <> 'raised', said = 'silent')";
 

@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! The scan ignores comments that disable an ast-grep rule. If the author of the code objects to a rule, the
-//! author must write a waiver for Glee, because Glee records waivers.
+//! Comments that disable rules of ast-grep have no effect. The author of the code can object to a rule with a
+//! comment `glee-allow: <rule> -- <reason>`, which Glee records.
 
 use std::ops::Range;
 use std::path::Path;

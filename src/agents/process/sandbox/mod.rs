@@ -7,13 +7,13 @@
 //! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
 //! permissions, which Glee detects by comparing the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Codex therefore runs in
-//! a mount namespace and not inside Landlock. In the mount namespace, all folders are read-only except the
-//! folders to which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
+//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee runs Codex in a
+//! mount namespace instead of Landlock. In the mount namespace, all folders are read-only except the folders to
+//! which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
 //!
-//! An agent that may write is isolated, but not confined. An isolated agent cannot inspect processes that it did
-//! not start, and therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to
-//! inspect other processes.
+//! An agent that is allowed to write, such as a coder, runs without write restrictions. However, this agent
+//! cannot inspect processes that it did not start, so the agent cannot read Glee's memory. An agent that runs as
+//! root loses the capabilities to inspect other processes.
 //!
 //! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
 //! the configuration folder of a known program in advance, because the program cannot create the folder inside the
@@ -58,8 +58,8 @@ pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// A coder is isolated but not confined, because a coder has to write. Codex has its own sandbox, which cannot
-/// start in an isolated process.
+/// Returns the restrictions of an agent. A coder can write, but cannot inspect other processes. Codex has its
+/// own sandbox, which cannot start in an isolated process.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,

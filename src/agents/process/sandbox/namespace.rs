@@ -73,8 +73,8 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // With `MS_PRIVATE`, file systems that are mounted later outside the namespace do not appear in the
-    // namespace. Inside the namespace, these file systems would be writable.
+    // `MS_PRIVATE` prevents file systems that are mounted later outside the namespace from appearing, as
+    // writable file systems, in the namespace.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
