@@ -33,8 +33,8 @@ pub enum SchemaForm {
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
-    /// The rows are in the order of the variants, because the number of a variant is used as the index of its
-    /// row.
+    /// One row for each variant, in the order of the variants, because the code casts a variant to the index of
+    /// its row.
     pub const ALL: [Row; 13] = [
         (Self::Request, "request", "The request that Glee sends to an agent", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's findings", || schema_for!(ReviewReply)),

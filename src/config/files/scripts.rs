@@ -99,8 +99,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a slice of `word`, so the token's position in `word` is the address of the token minus
-            // the address of `word`.
+            // `token` is a slice of `word`, so the difference of the addresses is the position of `token` in
+            // `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)

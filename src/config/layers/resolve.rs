@@ -95,9 +95,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and
-/// numbers in millionths. The value `false` is looser than `true`, and an earlier word of an enum is looser than
-/// a later word. The value `none` is the loosest value.
+/// Converts a value to a number: a looser value becomes a larger number. A duration is converted to
+/// milliseconds, a size to bytes, and a number to millionths. The value `false` is looser than `true`, and an
+/// earlier word of an enum is looser than a later word. The value `none` is the loosest value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),

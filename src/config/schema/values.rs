@@ -144,8 +144,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts one special word, and every value that the form `F` accepts. The special word is `none` (or `null`)
-/// if `NONE` is true, and `all` if `NONE` is false.
+/// Accepts every value that `F` accepts, and one more word. If `NONE` is true, the word is `none` (or `null`).
+/// If `NONE` is false, the word is `all`.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -367,7 +367,8 @@ impl Measures<'_> {
         problems.add(&problems.of(&self.changed(finding)?)?, sign)
     }
 
-    /// A finding, and the finding that it reverses. A change of the finding changes the addends of both.
+    /// Returns `finding` and, if it reverses another finding, the reversed finding. If `finding` changes, the
+    /// numbers of the problems of both findings change.
     fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
         let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
         let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));

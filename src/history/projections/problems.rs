@@ -1,6 +1,7 @@
-//! A problem is a finding together with the findings of later runs that repeat it. The SQL view `addend` defines the
-//! numbers (addends) that a problem adds to the sums. Before a finding of a problem changes, the addends of the
-//! problem are subtracted. After the change, the new addends are added.
+//! A problem is a finding together with the findings of later runs that repeat it. The SQL view `addend`
+//! contains the numbers that each problem contributes to the sums. Before a finding of a problem changes, Glee
+//! subtracts the problem's numbers from the sums. After the change, Glee adds the problem's new numbers to the
+//! sums.
 
 use std::collections::BTreeSet;
 

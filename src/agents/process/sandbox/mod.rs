@@ -230,7 +230,7 @@ mod kernel {
 
     /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // Dropping a capability fails if the thread does not run as root. The failure is ignored, because a
+        // If the thread does not run as root, dropping a capability fails. This error is ignored, because a
         // thread without the rights of root has none of these capabilities.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);
