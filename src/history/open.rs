@@ -149,8 +149,8 @@ impl Journal {
     }
 }
 
-/// Fills the tables for the measures of `glee stats` from the recorded events, because the history had an
-/// earlier schema without these tables. Skips unreadable records, which [`Journal::verify`] reports.
+/// Fills the tables for `glee stats` from the recorded events. The caller has just added these empty tables to a
+/// history with an earlier schema. Skips unreadable records, which [`Journal::verify`] reports.
 fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
     let mut rows = statement.query([])?;

@@ -1,5 +1,5 @@
-//! Tracks the deadlines of a running program, and limits the rate of activity reports. The [`Clock`] contains no
-//! timer. The runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
+//! Tracks the deadlines of a running program, and limits the rate of activity reports. A [`Clock`] only computes
+//! times: the runner itself sleeps until [`Clock::next`] and then calls [`Clock::wake`].
 
 use std::time::Duration;
 

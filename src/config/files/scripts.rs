@@ -23,8 +23,8 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns roots that contain only the copy of a project. The search for files ignores a work tree that
-    /// contains the copy.
+    /// Returns roots with only one folder, the copy of a project. If a work tree contains the copy, files of the
+    /// work tree are not found.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -125,7 +125,8 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
     })
 }
 
-/// Returns the parts of a word that may be paths: the whole word, and the pieces between separators such as `=`.
+/// Returns the parts of a word that are possibly paths: the whole word, and the pieces between separators such
+/// as `=`.
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();

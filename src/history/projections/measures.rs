@@ -199,8 +199,8 @@ impl Measures<'_> {
         }
     }
 
-    /// Records a response of the coder. Every response invalidates earlier re-checks of the finding. Unless the
-    /// coder repairs its edits, the response also invalidates earlier edits for the finding.
+    /// Records a response of the coder, and clears `objected`, because earlier re-checks did not see the
+    /// response. If the response is not a repair, also clears `changed`, so that earlier edits are ignored.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;

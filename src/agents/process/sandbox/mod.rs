@@ -146,7 +146,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // The user's cache is not replaced if the agent may write to a folder inside the cache.
+            // If the agent is allowed to write to a folder inside the user's cache, the cache is not replaced.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");

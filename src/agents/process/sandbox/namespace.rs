@@ -1,7 +1,8 @@
-//! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no sockets
-//! of other programs. The mounts are in a separate mount namespace. Without the rights of root, this namespace is
-//! created inside a user namespace that keeps the user's id. On some systems, mounting fails only inside the new
-//! namespace, so a separate process tests mounting first. Landlock keeps the agent from undoing the mounts.
+//! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no
+//! sockets of other programs. The mounts are in a separate mount namespace. Without the rights of root, this
+//! namespace is created inside a user namespace that keeps the user's id. On some systems, creating a namespace
+//! succeeds but mounting in the namespace fails, so a separate process tests mounting first. Landlock prevents
+//! the agent from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -82,8 +83,8 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
     let table = fs::read("/proc/self/mountinfo")?;
     for line in path_bytes::items(&table, b'\n') {
         let found = MountPoint::of(line).ok_or(io::ErrorKind::InvalidData)?;
-        // `/proc` stays writable, because the creation of a user namespace writes to `/proc`. An `autofs` is
-        // skipped, because it contains no files.
+        // `/proc` stays writable, because the creation of a user namespace writes to `/proc`. Mounts of the type
+        // `autofs` are skipped, because `autofs` contains no files.
         if ["proc", "autofs"].contains(&found.kind.as_str()) || writable.contains(&found.path.as_path()) {
             continue;
         }
@@ -101,7 +102,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The current flags of the mount, which a remount has to set again.
+    /// The current flags of the mount. A remount clears all flags that it does not set again.
     flags: MsFlags,
     kind: String,
 }

@@ -50,7 +50,8 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // If the supervisor's parent is a different process than at the start, Glee has ended.
+    // If Glee ends, another process becomes the supervisor's parent, and the supervisor must not start the
+    // agent.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
