@@ -1,4 +1,5 @@
-//! Defines the failures of an agent's process, except the errors that the process reports in its output.
+//! Defines the failures of an agent's process, for example a missing program, but not the errors that the
+//! process reports in its output.
 
 use std::time::Duration;
 use std::{fmt, io};

@@ -400,7 +400,7 @@ pub enum Pause {
 
 section! {
     pub struct ProjectSettings {
-        /// The id of the project's history in every clone. Only the project's file may set the id.
+        /// The id of the project's history in every clone. Only the project's file is allowed to set the id.
         @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
     }
 }
@@ -503,9 +503,9 @@ section! {
         @stricter pub mode: PrMode = PrMode::Warn,
         /// Whether the author of a change is allowed to rule on findings about this change.
         pub author_may_rule: bool = false,
-        /// The maximum number of comments that a run starts. The summary lists the other findings.
+        /// The maximum number of comments that a run starts. The summary lists the findings without a comment.
         pub max_comments: u32 as "As::<Count<0, 1_000>>" = 30,
-        /// The findings that become comments. The summary lists the other findings.
+        /// The findings that become comments. The summary lists the findings without a comment.
         pub comment_on: CommentOn = CommentOn::All,
         /// Whether a reply without a command can be an objection.
         pub replies_object: bool = true,

@@ -33,7 +33,8 @@ const NEWEST: i64 = STEPS.len() as i64;
 /// The application id in the header of the database file: `glee` in ASCII.
 const APPLICATION: i64 = 0x676c_6565;
 
-/// The maximum number of prepared statements that a connection keeps. One event executes up to 20 statements.
+/// The maximum number of prepared statements that a connection keeps. To append one event, Glee executes up to
+/// 20 statements.
 pub(crate) const STATEMENTS: usize = 64;
 
 /// The maximum time to wait for a lock that another process holds.

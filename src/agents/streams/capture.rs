@@ -23,8 +23,8 @@ pub(crate) struct OutputCapture {
 }
 
 impl OutputCapture {
-    /// Creates a file for the first `cap` bytes of the stream. Only the owner may read the file, because it
-    /// contains code.
+    /// Creates a file for the first `cap` bytes of the stream. Only the file's owner is allowed to read the
+    /// file, because the output can contain code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
             file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,

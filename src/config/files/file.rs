@@ -1,6 +1,6 @@
 //! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. A project's `.glee` folder and
 //! its files must not be symbolic links, because a link could lead out of the project. The user's configuration
-//! file may be a symbolic link.
+//! file is allowed to be a symbolic link.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};

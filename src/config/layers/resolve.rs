@@ -73,9 +73,8 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Returns the stricter of two values, which are the project's value and `below`. The value `below` is the
-/// user's value or the default. Fails if the project's value is looser than both the default and the user's
-/// value.
+/// Returns the stricter value of `project` (the project's value) and `below` (the user's value or the default).
+/// Fails if the project's value is looser than both the default and the user's value.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,

@@ -45,7 +45,8 @@ pub(crate) use namespace::make_read_only;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
-/// Terminals and devices that store nothing. Every agent may write to these devices.
+/// Terminals, and devices that store nothing such as `/dev/null`. Every agent is allowed to write to these
+/// devices.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
