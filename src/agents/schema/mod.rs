@@ -65,7 +65,7 @@ impl SchemaForm {
         (Self::Peer, "peer", "A reviewer's verdict on the work in a watch", || schema_for!(PeerReply)),
     ];
 
-    /// Returns the form that the whole answer must have, or `None` if the task permits a free answer.
+    /// Returns the schema that the agent's whole answer must match, or `None` if the task permits free text.
     pub(crate) fn constraint(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),

@@ -1,4 +1,4 @@
-//! Defines one form for each kind of text, number or list that a key accepts.
+//! Implements [`ValueForm`] for each kind of text, number or list that a key accepts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -94,9 +94,8 @@ impl Catalog {
     }
 }
 
-/// Merges hits of the same category that overlap or start on the same line. The function keeps the most severe
-/// hit. If several hits are equally severe, the function keeps the first of these hits that has a fix. If none
-/// of these hits has a fix, the function keeps the first of these hits.
+/// Merges hits of the same category that overlap or start on the same line. The result keeps the most severe
+/// hit. Of equally severe hits, the result keeps the first hit with a fix, or the first hit if no hit has a fix.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
