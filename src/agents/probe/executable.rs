@@ -26,7 +26,8 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some("it is neither a program nor a script that begins with `#!`".to_owned());
     };
     let own = self::machine(&self::head(&std::env::current_exe().ok()?)?)?;
-    // A 64-bit kernel usually also runs 32-bit programs. The values of `e_machine` are 3 (386), 62 (x86-64), 40 (ARM) and 183 (AArch64).
+    // A 64-bit kernel usually also runs 32-bit programs. The values of `e_machine` are 3 (386), 62 (x86-64),
+    // 40 (ARM) and 183 (AArch64).
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
 }

@@ -131,7 +131,7 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
-    /// The complete text of the lines `line` to `end_line` after the fix. Reviewers set this field only if the fix changes no other line.
+    /// The complete new text of the lines `line` to `end_line`, if the fix changes no other line.
     pub replacement: Option<String>,
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]

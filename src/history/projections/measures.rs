@@ -244,8 +244,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, the
-    /// columns `day`, `reverses`, `origin_run` and `origin` keep their values.
+    /// Stores a finding. If the finding is already stored, the columns `day`, `reverses`, `origin_run` and
+    /// `origin` keep their values.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);

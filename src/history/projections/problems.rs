@@ -34,7 +34,8 @@ impl Problems<'_> {
         self.db.prepare_cached(sql)?.query_map([run], key)?.collect()
     }
 
-    /// If `sign` is 1, adds the numbers of `problems` to the tables `tally` and `pair`. If `sign` is -1, subtracts these numbers.
+    /// If `sign` is 1, adds the numbers of `problems` to the tables `tally` and `pair`. If `sign` is -1,
+    /// subtracts these numbers.
     pub(crate) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
         for sum in [TALLY, PAIR] {
             let mut sum = self.db.prepare_cached(sum)?;
