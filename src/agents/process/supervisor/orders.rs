@@ -60,9 +60,8 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
 /// supervisor, the caller closes its own copies of the pipe ends.
 ///
 /// If another thread starts a process before the caller closes its copies, the new process also inherits the
-/// pipe ends. The inherited ends are harmless, because Glee waits for EOF neither on the liveness pipe nor on the
-/// report pipe, and each supervisor
-/// closes all descriptors that the supervisor does not need.
+/// pipe ends. The inherited ends are harmless, because Glee waits for EOF neither on the liveness pipe nor on
+/// the report pipe, and each supervisor closes all descriptors that the supervisor does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
