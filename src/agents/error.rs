@@ -6,7 +6,7 @@ use crate::domain::{Advice, FailureKind};
 #[error("{message}")]
 pub struct AgentError {
     pub kind: FailureKind,
-    /// The message begins in lower case, does not end with a period, and has names in backticks.
+    /// The message begins with a lowercase letter and has no final period. Backticks enclose names.
     pub message: String,
     pub hint: Option<String>,
 }

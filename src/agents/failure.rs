@@ -1,4 +1,5 @@
-//! Defines the failures of an agent's process, except the errors that the process reports in its output.
+//! Defines the failures of an agent's process, for example a missing program, but not the errors that the
+//! process reports in its output.
 
 use std::time::Duration;
 use std::{fmt, io};
@@ -37,8 +38,8 @@ impl fmt::Display for Cap {
     }
 }
 
-/// The failure of an agent's process. The field `command` or the first unnamed field of each variant contains
-/// the printable command line.
+/// The failure of an agent's process. Each variant contains the printable command line, in the field `command`
+/// or in the first unnamed field.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: the program or its interpreter was not found")]

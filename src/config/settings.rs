@@ -1,8 +1,8 @@
-//! Declares the settings. Each field defines one key with its name, type, default and documentation. Files,
-//! variables, the JSON Schema and the record of a run follow from these declarations. `@stricter` means that a
-//! project's file may only set a stricter value. A stricter value is a smaller number, `true`, or a later word of
-//! an enum. `@own` means that only a project's file may set the key. `@user` means that a project's file may not set
-//! the key.
+//! Declares the settings. Each field defines one key with its name, type, default and documentation. Glee
+//! derives the keys of configuration files, the environment variables, the JSON Schema and the recorded settings
+//! of a run from these fields. `@stricter` means that a project's file is allowed to set only a stricter value.
+//! A stricter value is a smaller number, `true`, or a later word of an enum. `@own` means that only a project's
+//! file is allowed to set the key. `@user` means that a project's file is not allowed to set the key.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -81,8 +81,8 @@ section! {
     }
 }
 
-/// The form of an agent in a configuration file. The user's file and the project's file may each set some keys
-/// of the agent.
+/// An agent in a configuration file. If both the user's file and the project's file contain an agent of the same
+/// name, Glee merges the keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Agent", deny_unknown_fields)]
 pub struct AgentForm {
@@ -400,7 +400,7 @@ pub enum Pause {
 
 section! {
     pub struct ProjectSettings {
-        /// The id of the project's history in every clone. Only the project's file may set the id.
+        /// The id of the project's history in every clone. Only the project's file is allowed to set the id.
         @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
     }
 }
@@ -450,7 +450,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// The minimum duration after which a notification is sent when a run ends or waits for a person. The duration counts from the start of the run or from a person's last answer.
+        /// The minimum duration after which a notification is sent when a run ends or waits for a person. The duration begins at the start of the run or at a person's last answer.
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,
@@ -503,9 +503,9 @@ section! {
         @stricter pub mode: PrMode = PrMode::Warn,
         /// Whether the author of a change is allowed to rule on findings about this change.
         pub author_may_rule: bool = false,
-        /// The maximum number of comments that a run starts. The summary lists the other findings.
+        /// The maximum number of comments that a run starts. The summary lists the findings without a comment.
         pub max_comments: u32 as "As::<Count<0, 1_000>>" = 30,
-        /// The findings that become comments. The summary lists the other findings.
+        /// The findings that become comments. The summary lists the findings without a comment.
         pub comment_on: CommentOn = CommentOn::All,
         /// Whether a reply without a command can be an objection.
         pub replies_object: bool = true,
@@ -515,10 +515,10 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PrMode {
-    /// The check never fails.
+    /// The check on a pull request never fails.
     #[default]
     Warn,
-    /// The check fails if a mandatory finding is open or a dispute waits for a person.
+    /// The check on a pull request fails if a mandatory finding is open or a dispute waits for a person.
     Enforce,
 }
 

@@ -1,11 +1,11 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
-//! approval. A command needs trust unless it is an embedded agent or the bare name of a known program. An adapter
-//! needs trust unless it is the default adapter of the command. The settings `env`, `review.verify`,
-//! `watch.notify`, `notify.command` and `advisories.url` always need trust. If a command names a file in the
-//! tree, the file needs trust. Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` are data and
-//! need no trust. The trust hash covers only the content that needs trust. Other settings, comments and the
-//! order of keys may change without a new approval. The state folder contains one record for each approved hash
-//! of a project.
+//! approval. A command needs trust unless it is an embedded agent or the bare name of a known program. An
+//! adapter needs trust unless it is the default adapter of the command. The settings `env`, `review.verify`,
+//! `watch.notify`, `notify.command` and `advisories.url` need trust if they are neither empty nor `none`. If a
+//! command names a file in the tree, the file needs trust. Templates in `.glee/prompts` need trust too. Rules in
+//! `.glee/rules` are data and need no trust. The trust hash covers only the content that needs trust. Changes of
+//! other settings, of comments and of the order of keys require no new approval. The state folder contains one
+//! record for each approved hash of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,8 @@ fn templates(project: &Path) -> BTreeMap<String, String> {
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
         let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
-        // The text below must not change, because recorded trust hashes depend on the text.
+        // The text `no file that can be read` must not change, because recorded trust hashes depend on this
+        // text.
         Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
     });
     found.collect()

@@ -137,7 +137,7 @@ impl Journal {
 
     /// Does the same as [`Journal::resolve`], and also records the name of the person.
     pub fn resolve_as(&mut self, number: DisputeNumber, given: GivenRuling) -> Result<RunId, JournalError> {
-        // The run to which a dispute belongs never changes, so this line reads the run without the write lock.
+        // The run of a dispute never changes, so Glee reads the run before taking the write lock.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;

@@ -52,7 +52,7 @@ pub enum Corruption {
     /// The record does not contain the previous record's hash, because records were removed, added or moved.
     OutOfOrder,
     Removed,
-    /// The record comes after the recorded end of the history.
+    /// The id of the record is greater than the number of events in the table `chain`.
     Added,
     /// The recorded end of the history does not match the last record.
     End,

@@ -33,7 +33,8 @@ const NEWEST: i64 = STEPS.len() as i64;
 /// The application id in the header of the database file: `glee` in ASCII.
 const APPLICATION: i64 = 0x676c_6565;
 
-/// The maximum number of prepared statements that a connection keeps. One event executes up to 20 statements.
+/// The maximum number of prepared statements that a connection keeps. To append one event, Glee executes up to
+/// 20 statements.
 pub(crate) const STATEMENTS: usize = 64;
 
 /// The maximum time to wait for a lock that another process holds.
@@ -149,8 +150,8 @@ impl Journal {
     }
 }
 
-/// Fills the tables for the measures of `glee stats` from the recorded events, because the history had an
-/// earlier schema without these tables. Skips unreadable records, which [`Journal::verify`] reports.
+/// Fills the tables for `glee stats` from the recorded events. The caller has just added these empty tables to a
+/// history with an earlier schema. Skips unreadable records, which [`Journal::verify`] reports.
 fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
     let mut rows = statement.query([])?;

@@ -342,8 +342,8 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// Returns the disputes of other clones that match `filter`, newest first. If an author sent several records of
-    /// a dispute, only the latest record counts.
+    /// Returns the disputes of other clones that match `filter`, newest first. If an author sent several records
+    /// of a dispute, the result contains only the latest record of this author.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";

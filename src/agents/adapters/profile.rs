@@ -34,9 +34,9 @@ pub struct Profile {
     /// Environment variables with default values. A value in the agent's `env` takes precedence over the default
     /// value.
     pub sets: &'static [(&'static str, &'static str)],
-    /// The name of an environment variable, and the content of a settings file. The settings file contains
-    /// default values for the program. Before the program starts, Glee writes the file, and sets the variable to
-    /// the path of the file.
+    /// The name of an environment variable, and the content of a settings file with default values for the
+    /// program. Before the program starts, Glee writes the settings file, and sets the environment variable to
+    /// the file's path.
     pub defaults: Option<(&'static str, &'static str)>,
     /// The folders of the program's settings and data, as (variable, default, subfolder). If the environment
     /// variable `variable` is set, the path of the folder is the variable's value followed by `subfolder`. If

@@ -67,7 +67,8 @@ fn whole_lines(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Returns the text of lines after an edit inside of the lines.
+/// Returns the text of the byte range `lines` after `edit` is applied. `lines` must contain the range of the
+/// edit.
 fn fixed(text: &str, edit: &RuleEdit, lines: &Range<usize>) -> Option<String> {
     let (before, after) = (text.get(lines.start..edit.range.start)?, text.get(edit.range.end..lines.end)?);
     Some(format!("{before}{}{after}", edit.text))

@@ -38,8 +38,8 @@ impl Agents {
         }
     }
 
-    /// Records a cooldown of a fixed length after a rate limit whose end the service did not report. An
-    /// exhausted quota causes no such cooldown, because the user can buy credit at any time.
+    /// Records a cooldown of a fixed length after a rate limit whose end the service did not report. No cooldown
+    /// is recorded for an exhausted quota, because the user can buy credit at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
             let cooldown = Cooldown { until: now + UNSPECIFIED, why: error.message.clone() };

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use crate::agents::calls::rate_limit_reset::reset;
 use crate::domain::FailureKind;
 
-/// Maps each kind of failure to lowercase texts that identify the kind in a message. The texts are separated by
-/// `, `. If a message contains texts of several kinds, the message has the kind that comes first in this table.
+/// Maps each kind of failure to lowercase texts (separated by `, `) that identify the kind in a message. If a
+/// message contains texts of several kinds, the message has the kind that comes first in this table.
 const WORDS: [(FailureKind, &str); 8] = [
     (
         FailureKind::TooLong,

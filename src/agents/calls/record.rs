@@ -73,8 +73,8 @@ impl CallRecord {
     }
 }
 
-/// Returns a pair for each attempt at a call in a run's folder, sorted by time. The pair contains the common
-/// prefix of the names of the attempt's files, and the record of the attempt.
+/// Returns the record of each attempt at a call in a run's folder, sorted by time. The first item of a pair is
+/// the prefix with which the names of all files of the attempt begin.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -26,7 +26,8 @@ const FORBIDDEN: &str = "probe.txt";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probed {
-    /// `Ok` states whether the answer contains the nonce. `Err` means that the agent gave no answer.
+    /// `Ok(true)` means that the answer contains the nonce, and `Ok(false)` means that the nonce is missing.
+    /// `Err` means that the agent gave no answer.
     pub answered: Result<bool, AgentError>,
     pub files: Files,
     pub millis: u64,

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The number of bytes that Glee reads from a program's file. These bytes contain the ELF header or the first
-/// line of a script. Linux limits this line to 256 bytes.
+/// The number of bytes that Glee reads from the start of a program's file. These bytes contain the ELF header or
+/// the first line of a script, of which Linux reads at most 256 bytes.
 const HEAD: u64 = 256;
 
 /// Returns the reason why a file cannot be run, in the form of a clause for an error message. Returns `None` if
@@ -26,7 +26,8 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
         return Some("it is neither a program nor a script that begins with `#!`".to_owned());
     };
     let own = self::machine(&self::head(&std::env::current_exe().ok()?)?)?;
-    // A 64-bit kernel usually also runs 32-bit programs: x86-64 (62) runs 386 (3), and AArch64 (183) runs ARM (40).
+    // A 64-bit kernel usually also runs 32-bit programs. The values of `e_machine` are 3 (386), 62 (x86-64),
+    // 40 (ARM) and 183 (AArch64).
     let runs = machine == own || matches!((machine, own), (3, 62) | (40, 183));
     (!runs).then(|| "it was built for another kind of machine".to_owned())
 }

@@ -46,8 +46,8 @@ impl fmt::Display for Program {
     }
 }
 
-/// Returns the words of a help text. Among these words are the names of flags, features and values. A word
-/// consists of letters, digits, `-`, `_` and `.`.
+/// Returns the words of a help text, including the names of flags, features and values. A word consists of
+/// letters, digits, `-`, `_` and `.`.
 pub(crate) fn words(help: &str) -> BTreeSet<String> {
     help.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')))
         .map(|word| word.trim_end_matches(['.', '-']))

@@ -41,8 +41,9 @@ const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
 /// The maximum time between the end of a dialogue and the exit of the program.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives the last line of an agent's output, unescaped, at most ten times a second. The function returns
-/// false if it cannot use the line. The runner then calls the function with the preceding line.
+/// Receives the last line of an agent's output, unescaped, at most ten times a second. If the function returns
+/// false, for example because the line contains no text to display, the runner calls the function again with the
+/// preceding line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;

@@ -38,7 +38,7 @@ impl Stop {
         *self.run.borrow() || self.call.as_ref().is_some_and(|call| *call.borrow())
     }
 
-    /// Whether the call is stopped while its run continues.
+    /// Returns whether only this call is stopped, and the run continues.
     pub fn is_skipped(&self) -> bool {
         self.is_stopped() && !*self.run.borrow()
     }

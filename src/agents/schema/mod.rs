@@ -33,8 +33,8 @@ pub enum SchemaForm {
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
-    /// The rows are in the order of the variants, because the number of a variant is used as the index of its
-    /// row.
+    /// One row for each variant, in the order of the variants, because the code casts a variant to the index of
+    /// its row.
     pub const ALL: [Row; 13] = [
         (Self::Request, "request", "The request that Glee sends to an agent", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's findings", || schema_for!(ReviewReply)),
@@ -65,7 +65,7 @@ impl SchemaForm {
         (Self::Peer, "peer", "A reviewer's verdict on the work in a watch", || schema_for!(PeerReply)),
     ];
 
-    /// Returns the form that the whole answer must have, or `None` if the task permits a free answer.
+    /// Returns the schema that the agent's whole answer must match, or `None` if the task permits free text.
     pub(crate) fn constraint(task: &Task) -> Option<Self> {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
@@ -131,7 +131,7 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
-    /// The complete text of the lines `line` to `end_line` after the fix. Only for a fix that changes no other line.
+    /// The complete new text of the lines `line` to `end_line`, if the fix changes no other line.
     pub replacement: Option<String>,
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]

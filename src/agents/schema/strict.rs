@@ -1,6 +1,6 @@
-//! Converts a JSON schema to the restricted form of schemas that AI services accept for answers. In this form, all
-//! properties are required, and there are no references. Instead of omitting an optional property, a model sets the
-//! property to null. Glee reads null like a missing property.
+//! Converts a JSON schema to the restricted form of schemas that AI services accept for answers. The restricted
+//! schema has no references, and requires all properties. Instead of omitting an optional property, a model sets
+//! the property to null. Glee treats a property that is null as missing.
 
 use serde_json::{Map, Value, json};
 

@@ -9,7 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads. The maximum is larger than the buffer of a pipe.
+/// The maximum number of bytes that `drain` reads. The number is larger than the buffer of a pipe, so `drain`
+/// reads all bytes that an exited process left in the pipe.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]
@@ -22,8 +23,8 @@ pub(crate) struct OutputCapture {
 }
 
 impl OutputCapture {
-    /// Creates a file for the first `cap` bytes of the stream. Only the owner may read the file, because it
-    /// contains code.
+    /// Creates a file for the first `cap` bytes of the stream. Only the file's owner is allowed to read the
+    /// file, because the output can contain code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
             file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,

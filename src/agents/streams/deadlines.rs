@@ -1,5 +1,5 @@
-//! Tracks the deadlines of a running program, and limits the rate of activity reports. The [`Clock`] contains no
-//! timer. The runner sleeps until [`Clock::next`] and then calls [`Clock::wake`].
+//! Tracks the deadlines of a running program, and limits the rate of activity reports. A [`Clock`] only computes
+//! times: the runner itself sleeps until [`Clock::next`] and then calls [`Clock::wake`].
 
 use std::time::Duration;
 
@@ -78,8 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// If the process wakes up much later than planned, the system suspended Glee. In this case, the function
-    /// moves all deadlines by the length of the delay.
+    /// If the process wakes up much later than planned, the system suspended Glee, and this function moves all
+    /// deadlines by the length of the delay.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

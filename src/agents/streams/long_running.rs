@@ -1,4 +1,5 @@
-//! Runs agents for the whole duration of a watch, with a dialogue instead of one prompt and one answer.
+//! Runs an agent's process for the whole duration of a watch. Glee and the agent exchange many messages over the
+//! process's stdin and stdout.
 
 use std::path::Path;
 

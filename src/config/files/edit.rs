@@ -40,8 +40,8 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // If the key is the only key of its section, the whole section is removed. However, if removing the section
-    // would delete more than one comment, only the key is removed.
+    // If the key is the only key of its section, and removing the section deletes at most one comment, the whole
+    // section is removed. Otherwise, only the key is removed.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());
@@ -144,8 +144,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first valid candidate. A valid candidate parses to the same document as `wanted`, except for
-/// empty sections, and lacks at most `lost` comments of `text`. The result has the line ends of `text`.
+/// Returns the first valid candidate. A candidate is valid if it parses to the document `wanted` (empty sections
+/// are ignored) and at most `lost` comments of `text` are missing. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,

@@ -1,6 +1,6 @@
 //! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. A project's `.glee` folder and
 //! its files must not be symbolic links, because a link could lead out of the project. The user's configuration
-//! file may be a symbolic link.
+//! file is allowed to be a symbolic link.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
@@ -41,10 +41,10 @@ impl Advice for FileError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// Links are followed. This variant is for the user's configuration file, because users often keep dotfiles
-    /// as links.
+    /// Links are followed. The user's configuration file can be a link, because users often keep dotfiles as
+    /// links.
     Followed,
-    /// Links are refused. This variant is for the project's configuration file and the folder of this file.
+    /// Links are refused. The project's configuration file and its `.glee` folder must not be links.
     Refused,
 }
 
@@ -85,8 +85,7 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // Some systems cannot sync a folder, and return an error of one of the following kinds. Such an error is
-        // ignored.
+        // Some systems cannot sync a folder, and return one of these errors, which Glee ignores.
         io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
         _ => Err(unwritable(error)),
     })

@@ -23,8 +23,8 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns roots that contain only the copy of a project. The search for files ignores a work tree that
-    /// contains the copy.
+    /// Returns roots with only one folder, the copy of a project. If a work tree contains the copy, files of the
+    /// work tree are not found.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }
@@ -99,8 +99,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // A token is a slice of `word`, so the token's position in `word` is the address of the token minus
-            // the address of `word`.
+            // `token` is a slice of `word`, so the difference of the addresses is the position of `token` in
+            // `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)
@@ -116,8 +116,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Returns whether a command runs one of `files` as a module, as in `python -m name`. A command with `-m`
-/// contains no path, so the function [`replaced`] cannot replace the file of such a module.
+/// Returns whether a command runs one of `files` as a module, as in `python -m name`. [`replaced`] does not
+/// replace the files of modules, because the word after `-m` is not a path.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -125,7 +125,8 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
     })
 }
 
-/// Returns the parts of a word that may be paths: the whole word, and the pieces between separators such as `=`.
+/// Returns the parts of a word that are possibly paths: the whole word, and the pieces between separators such
+/// as `=`.
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();

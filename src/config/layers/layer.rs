@@ -132,7 +132,7 @@ impl Reader<'_> {
     }
 
     fn section(&mut self, name: &str, node: &YamlNode) -> Result<(), ConfigError> {
-        // A section may be empty, for example if all its keys are commented out.
+        // A section is allowed to be empty, for example if all keys of the section are commented out.
         if node.tree == YamlTree::Scalar(Value::Null) {
             return Ok(());
         }

@@ -23,8 +23,8 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// A copy of the project. If this field is set, the project's configuration file is read from the copy, but
-    /// the user's trust is looked up for `project_root`.
+    /// A copy of the project. If `project_copy` is set, Glee reads the project's configuration file from the
+    /// copy, but looks up the user's trust in the file by the path `project_root`.
     pub project_copy: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,

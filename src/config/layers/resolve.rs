@@ -73,9 +73,8 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     Ok(flag.or(variable).unwrap_or(files).clone())
 }
 
-/// Returns the stricter of two values, which are the project's value and `below`. The value `below` is the
-/// user's value or the default. Fails if the project's value is looser than both the default and the user's
-/// value.
+/// Returns the stricter value of `project` (the project's value) and `below` (the user's value or the default).
+/// Fails if the project's value is looser than both the default and the user's value.
 fn guard<'a>(
     key: &SettingKey,
     name: &str,
@@ -95,9 +94,9 @@ fn guard<'a>(
     Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
 }
 
-/// Returns a number that is larger for a looser value. Durations count in milliseconds, sizes in bytes, and
-/// numbers in millionths. The value `false` is looser than `true`, and an earlier word of an enum is looser than
-/// a later word. The value `none` is the loosest value.
+/// Converts a value to a number: a looser value becomes a larger number. A duration is converted to
+/// milliseconds, a size to bytes, and a number to millionths. The value `false` is looser than `true`, and an
+/// earlier word of an enum is looser than a later word. The value `none` is the loosest value.
 fn amount(key: &SettingKey, value: &Value) -> u128 {
     match value {
         Value::Bool(strict) => u128::from(!strict),

@@ -1,4 +1,4 @@
-//! Defines one form for each kind of text, number or list that a key accepts.
+//! Implements [`ValueForm`] for each kind of text, number or list that a key accepts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,8 @@ use super::values::{ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, Revi
 use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::review::mandatory;
 
-/// Declares a form with the type of its values, the text of [`ValueForm::allowed`], a JSON Schema and a parser.
+/// Declares a type that implements [`ValueForm`]. The parameters are the type of the values, the result of
+/// [`ValueForm::allowed`], the JSON Schema and the parser.
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident: $value:ty = $allowed:expr, $schema:tt, $read:expr $(; $($more:item)*)?) => {
         $(#[$doc])*

@@ -63,17 +63,17 @@ pub(crate) fn variable(key: &str) -> String {
 }
 
 impl SettingKey {
-    /// Returns whether a project's file may only set a stricter value.
+    /// Returns whether a project's file is allowed to set only a stricter value.
     pub(crate) fn is_guarded(&self) -> bool {
         self.schema["x-project"] == "stricter"
     }
 
-    /// Returns whether only a project's file may set the key.
+    /// Returns whether only a project's file is allowed to set the key.
     pub(crate) fn is_of_project(&self) -> bool {
         self.schema["x-project"] == "own"
     }
 
-    /// Returns whether a project's file may not set the key.
+    /// Returns whether a project's file is forbidden to set the key.
     pub(crate) fn is_of_user(&self) -> bool {
         self.schema["x-project"] == "user"
     }
@@ -147,7 +147,7 @@ fn words(schema: &Value) -> Vec<&str> {
     own.chain(list("anyOf").chain(list("oneOf")).flat_map(words)).collect()
 }
 
-/// Finds a key by its present or earlier name. The keys of agents are not searched.
+/// Finds a key by its present or earlier name, but not a key of an agent such as `role`.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     let name = renamed::today(name).unwrap_or(name);
     KEYS.iter().find(|key| key.name == name)

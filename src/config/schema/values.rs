@@ -1,5 +1,6 @@
-//! Defines the forms of values. A [`ValueForm`] determines the accepted values of a key, the error for other
-//! values, and the JSON Schema. A form also normalises values, for example a command to a list of words.
+//! Defines the trait [`ValueForm`]. An implementation defines the values that a key accepts, the error for all
+//! other values, and the JSON Schema. The implementation also normalises values: for example, a command becomes
+//! a list of words.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -95,7 +96,7 @@ pub(crate) trait ValueForm {
     }
 }
 
-/// Assigns a form to a field, as in `#[serde(with = "As::<Time>")]`.
+/// Makes serde read and write a field with the [`ValueForm`] `F`, for example `#[serde(with = "As::<Time>")]`.
 pub(crate) struct As<F>(PhantomData<F>);
 
 impl<F: ValueForm> As<F> {
@@ -144,8 +145,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts one special word, and every value that the form `F` accepts. The special word is `none` (or `null`)
-/// if `NONE` is true, and `all` if `NONE` is false.
+/// Accepts every value that `F` accepts, and one more word. If `NONE` is true, the word is `none` (or `null`).
+/// If `NONE` is false, the word is `all`.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -1,5 +1,5 @@
-//! Updates the findings, opinions and sums from which the measures of reviewers, judges, models and categories are
-//! computed.
+//! Updates the tables of findings, opinions and sums. `glee stats` computes its statistics about reviewers,
+//! judges, models and categories from these tables.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -199,8 +199,8 @@ impl Measures<'_> {
         }
     }
 
-    /// Records a response of the coder. Every response invalidates earlier re-checks of the finding. Unless the
-    /// coder repairs its edits, the response also invalidates earlier edits for the finding.
+    /// Records a response of the coder, and clears `objected`, because earlier re-checks did not see the
+    /// response. If the response is not a repair, also clears `changed`, so that earlier edits are ignored.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
@@ -244,8 +244,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding, and the opinions of reviewers on the finding. If the finding is already stored, its day,
-    /// the finding that it reverses and its problem do not change.
+    /// Stores a finding. If the finding is already stored, the columns `day`, `reverses`, `origin_run` and
+    /// `origin` keep their values.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
@@ -360,14 +360,15 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// Adds the addends of the problems that a finding changes to the sums (`sign` is 1), or subtracts the addends from
-    /// the sums (`sign` is -1).
+    /// If `sign` is 1, adds the numbers of all problems that depend on `finding` to the sums. If `sign` is -1,
+    /// subtracts these numbers.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         let problems = self.problems();
         problems.add(&problems.of(&self.changed(finding)?)?, sign)
     }
 
-    /// A finding, and the finding that it reverses. A change of the finding changes the addends of both.
+    /// Returns `finding` and, if it reverses another finding, the reversed finding. If `finding` changes, the
+    /// numbers of the problems of both findings change.
     fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
         let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
         let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));

@@ -1,6 +1,7 @@
-//! A problem is a finding together with the findings of later runs that repeat it. The SQL view `addend` defines the
-//! numbers (addends) that a problem adds to the sums. Before a finding of a problem changes, the addends of the
-//! problem are subtracted. After the change, the new addends are added.
+//! A problem is a finding together with the findings of later runs that repeat it. The SQL view `addend`
+//! contains the numbers that each problem contributes to the sums. Before a finding of a problem changes, Glee
+//! subtracts the problem's numbers from the sums. After the change, Glee adds the problem's new numbers to the
+//! sums.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +34,8 @@ impl Problems<'_> {
         self.db.prepare_cached(sql)?.query_map([run], key)?.collect()
     }
 
-    /// Adds the addends of problems to the sums (`sign` is 1), or subtracts the addends from the sums (`sign` is -1).
+    /// If `sign` is 1, adds the numbers of `problems` to the tables `tally` and `pair`. If `sign` is -1,
+    /// subtracts these numbers.
     pub(crate) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
         for sum in [TALLY, PAIR] {
             let mut sum = self.db.prepare_cached(sum)?;
@@ -88,8 +90,9 @@ pub(crate) fn key_of(origin: &FindingOrigin) -> Key {
     (origin.run.0.clone(), origin.finding.0)
 }
 
-/// The end of a statement that inserts an opinion. Of two opinions of a reviewer about a problem, the stronger one
-/// remains, and of two equal opinions the first.
+/// The end of an SQL statement that inserts a reviewer's opinion about a problem. If the reviewer already has an
+/// opinion about this problem, the stronger opinion is stored. `raised` is the strongest opinion, and `silent`
+/// is the weakest. If both opinions are equally strong, the first opinion is stored.
 pub(crate) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.model, said = excluded.said
      WHERE (excluded.said <> 'raised', excluded.said = 'silent') < (said <> 'raised', said = 'silent')";
 

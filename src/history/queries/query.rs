@@ -352,8 +352,8 @@ fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     })
 }
 
-/// Builds the SQL statement for a filter. The statement reads the rows in the order of an index, beginning with
-/// the newest row.
+/// Builds the SQL statement for a filter. The statement reads the newest row first, and an index provides this
+/// order.
 fn listing(filter: &DisputeFilter) -> (String, Vec<Value>) {
     let mut sql = String::from("SELECT dispute.* FROM ");
     let mut conditions = Vec::new();

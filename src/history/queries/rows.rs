@@ -144,7 +144,7 @@ pub struct RunRow {
 pub struct OtherRunRow {
     pub run: RunId,
     pub started: Timestamp,
-    /// The end that is recorded last. `None` if the run is still active or was interrupted.
+    /// The exit reason in the run's last end event. `None` if the run is still active or was interrupted.
     pub exit: Option<ExitReason>,
 }
 

@@ -88,8 +88,8 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // The first line of the error message states the error. The remaining lines are advice. The
-                    // advice mentions quotas for every error, so Glee would classify every error as an exceeded
+                    // The first line of the error message states the error. The other lines are ignored, because
+                    // they mention quotas for every error, and Glee would classify every error as an exceeded
                     // quota.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {

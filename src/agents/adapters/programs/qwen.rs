@@ -51,8 +51,8 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // The first line of the error message states the error. The remaining lines are advice. The advice
-        // mentions quotas for every error, so Glee would classify every error as an exceeded quota.
+        // The first line of the error message states the error. The other lines are removed, because they
+        // mention quotas for every error, and Glee would classify every error as an exceeded quota.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

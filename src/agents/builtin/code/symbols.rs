@@ -102,8 +102,8 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// Maps kinds of definitions to kinds of syntax nodes. An entry contains the kind of the definition, the name of
-/// the field that contains the defined name, and the kinds of the syntax nodes.
+/// Maps kinds of definitions to kinds of syntax nodes. An entry contains the kind of the definition, the
+/// tree-sitter field with the definition's name, and the tree-sitter node kinds, separated by spaces.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

@@ -137,7 +137,8 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     Ok(measure)
 }
 
-/// A label counts once, even if several findings match the label. A finding without a label counts as wrong.
+/// A label with at least one matching finding is one true positive. A finding that matches no label is a false
+/// positive.
 fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
     let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {

@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! The scan ignores comments that disable an ast-grep rule. If the author of the code objects to a rule, the
-//! author must write a waiver for Glee, because Glee records waivers.
+//! Comments that disable rules of ast-grep have no effect. The author of the code can object to a rule with a
+//! comment `glee-allow: <rule> -- <reason>`, which Glee records.
 
 use std::ops::Range;
 use std::path::Path;
@@ -94,9 +94,8 @@ impl Catalog {
     }
 }
 
-/// Merges hits of the same category that overlap or start on the same line. The function keeps the most severe
-/// hit. If several hits are equally severe, the function keeps the first of these hits that has a fix. If none
-/// of these hits has a fix, the function keeps the first of these hits.
+/// Merges hits of the same category that overlap or start on the same line. The result keeps the most severe
+/// hit. Of equally severe hits, the result keeps the first hit with a fix, or the first hit if no hit has a fix.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {

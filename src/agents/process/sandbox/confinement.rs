@@ -1,4 +1,5 @@
-//! The sandbox rules of one agent process, which limit what the process may write and inspect.
+//! Defines the restrictions on the files that an agent's process can write, and on the processes that the agent
+//! can inspect.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,11 +12,12 @@ pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 pub enum Hold {
     #[default]
     Free,
-    /// The agent may write. On systems that support isolation, the agent cannot inspect other processes.
+    /// The agent is allowed to write. On systems that support isolation, the agent cannot inspect other
+    /// processes.
     Isolated,
-    /// The agent may only read, but runs even on a system that cannot prevent writes.
+    /// The agent is allowed only to read, but runs even on a system that cannot prevent writes.
     IfPossible,
-    /// The agent may only read, and is not started on a system that cannot prevent writes.
+    /// The agent is allowed only to read, and is not started on a system that cannot prevent writes.
     Always,
 }
 

@@ -7,13 +7,13 @@
 //! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
 //! permissions, which Glee detects by comparing the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Codex therefore runs in
-//! a mount namespace and not inside Landlock. In the mount namespace, all folders are read-only except the
-//! folders to which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
+//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee runs Codex in a
+//! mount namespace instead of Landlock. In the mount namespace, all folders are read-only except the folders to
+//! which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
 //!
-//! An agent that may write is isolated, but not confined. An isolated agent cannot inspect processes that it did
-//! not start, and therefore cannot read Glee's memory. An agent that runs as root loses the capabilities to
-//! inspect other processes.
+//! An agent that is allowed to write, such as a coder, runs without write restrictions. However, this agent
+//! cannot inspect processes that it did not start, so the agent cannot read Glee's memory. An agent that runs as
+//! root loses the capabilities to inspect other processes.
 //!
 //! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
 //! the configuration folder of a known program in advance, because the program cannot create the folder inside the
@@ -45,7 +45,8 @@ pub(crate) use namespace::make_read_only;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
-/// Terminals and devices that store nothing. Every agent may write to these devices.
+/// Terminals, and devices that store nothing such as `/dev/null`. Every agent is allowed to write to these
+/// devices.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +59,8 @@ pub fn layers() -> SandboxLayers {
     SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
 }
 
-/// A coder is isolated but not confined, because a coder has to write. Codex has its own sandbox, which cannot
-/// start in an isolated process.
+/// Returns the restrictions of an agent. A coder can write, but cannot inspect other processes. Codex has its
+/// own sandbox, which cannot start in an isolated process.
 pub(crate) fn confinement(
     sandbox: Sandbox,
     role: Role,
@@ -146,7 +147,7 @@ impl Surroundings {
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
-            // The user's cache is not replaced if the agent may write to a folder inside the cache.
+            // If the agent is allowed to write to a folder inside the user's cache, the cache is not replaced.
             && !confinement.writable.iter().any(|path| Path::new(path).starts_with(cache))
         {
             let instead = temporary.join("cache");
@@ -216,8 +217,9 @@ mod kernel {
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
         // A Landlock domain prevents the inspection of outside processes. Landlock requires that a domain
-        // restricts at least one access right. The domain that is created here restricts two access rights, but
-        // grants both rights for all paths.
+        // restricts at least one access right. The domain therefore restricts the rights `Refer` and
+        // `MakeBlock`, and then grants both rights below `/`, so that the agent's file accesses stay
+        // unrestricted.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -229,7 +231,7 @@ mod kernel {
 
     /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
     pub(crate) fn drop_capabilities() {
-        // Dropping a capability fails if the thread does not run as root. The failure is ignored, because a
+        // If the thread does not run as root, dropping a capability fails. This error is ignored, because a
         // thread without the rights of root has none of these capabilities.
         for capability in DROPPED {
             let _ = remove_capability_from_bounding_set(capability);

@@ -1,7 +1,8 @@
-//! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no sockets
-//! of other programs. The mounts are in a separate mount namespace. Without the rights of root, this namespace is
-//! created inside a user namespace that keeps the user's id. On some systems, mounting fails only inside the new
-//! namespace, so a separate process tests mounting first. Landlock keeps the agent from undoing the mounts.
+//! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no
+//! sockets of other programs. The mounts are in a separate mount namespace. Without the rights of root, this
+//! namespace is created inside a user namespace that keeps the user's id. On some systems, creating a namespace
+//! succeeds but mounting in the namespace fails, so a separate process tests mounting first. Landlock prevents
+//! the agent from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -73,8 +74,8 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // With `MS_PRIVATE`, file systems that are mounted later outside the namespace do not appear in the
-    // namespace. Inside the namespace, these file systems would be writable.
+    // `MS_PRIVATE` prevents file systems that are mounted later outside the namespace from appearing, as
+    // writable file systems, in the namespace.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
@@ -82,8 +83,8 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
     let table = fs::read("/proc/self/mountinfo")?;
     for line in path_bytes::items(&table, b'\n') {
         let found = MountPoint::of(line).ok_or(io::ErrorKind::InvalidData)?;
-        // `/proc` stays writable, because the creation of a user namespace writes to `/proc`. An `autofs` is
-        // skipped, because it contains no files.
+        // `/proc` stays writable, because the creation of a user namespace writes to `/proc`. Mounts of the type
+        // `autofs` are skipped, because `autofs` contains no files.
         if ["proc", "autofs"].contains(&found.kind.as_str()) || writable.contains(&found.path.as_path()) {
             continue;
         }
@@ -101,7 +102,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The current flags of the mount, which a remount has to set again.
+    /// The current flags of the mount. A remount clears all flags that it does not set again.
     flags: MsFlags,
     kind: String,
 }

@@ -50,7 +50,8 @@ pub fn main(args: &[OsString]) -> ExitCode {
     else {
         return ExitCode::from(2);
     };
-    // If the supervisor's parent is a different process than at the start, Glee has ended.
+    // If Glee ends, another process becomes the supervisor's parent, and the supervisor must not start the
+    // agent.
     if parent_id() != orders.starter {
         return ExitCode::from(2);
     }
@@ -72,8 +73,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // `open` also contains the descriptor through which `read_dir` read the folder. The descriptor of the
-        // folder is already closed, so `close` fails.
+        // An error is ignored, because `open` also contains the descriptor of the folder `DESCRIPTORS`, which is
+        // already closed.
         let _ = nix::unistd::close(fd);
     }
 }

@@ -56,12 +56,12 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
-/// Makes the supervisor's ends of the two pipes inheritable. The caller closes its own copies of the pipe ends
-/// after the start of the supervisor.
+/// Makes the supervisor's ends of the liveness pipe and the report pipe inheritable. After the start of the
+/// supervisor, the caller closes its own copies of the pipe ends.
 ///
-/// If another thread starts a process before the caller closes these ends of the pipes, this process also
-/// inherits the ends. The inherited ends are harmless: Glee waits for EOF on neither pipe, and a supervisor
-/// closes all descriptors that the supervisor does not need.
+/// If another thread starts a process before the caller closes its copies, the new process also inherits the
+/// pipe ends. The inherited ends are harmless, because Glee waits for EOF neither on the liveness pipe nor on
+/// the report pipe, and each supervisor closes all descriptors that the supervisor does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;

@@ -27,7 +27,8 @@ const PACKAGED: [(&str, &str); 7] = [
 
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
-/// Finds a checkpoint by any spelling of its name, such as `PostTasks`, `post_tasks` or `post-tasks`.
+/// Finds a checkpoint by its name. Upper case, blanks, `-` and `_` do not matter: `PostTasks` and `post_tasks`
+/// also find `post-tasks`.
 pub fn checkpoint(name: &str) -> Option<&'static str> {
     let letters = |word: &str| {
         word.chars().filter(|c| !"-_ ".contains(*c)).map(|c| c.to_ascii_lowercase()).collect::<String>()

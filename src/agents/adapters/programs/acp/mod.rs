@@ -1,5 +1,6 @@
-//! The adapter `acp` runs agents that speak the Agent Client Protocol on stdin and stdout. The module `permission`
-//! decides which tools an agent may use. The adapter reads the answer only from the recorded output.
+//! The adapter `acp` runs agents that speak the Agent Client Protocol on stdin and stdout. The module
+//! `permission` decides which tools an agent is allowed to use. The adapter reads the answer only from the
+//! recorded output.
 
 #[cfg(feature = "acp")]
 mod permission;

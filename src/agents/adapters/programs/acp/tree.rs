@@ -1,5 +1,5 @@
-//! Checks whether an agent may access a path through Glee. Only files of the tree outside `.git` are accessible.
-//! Symbolic links are resolved first, so that no link leads out of the tree.
+//! Checks whether an agent is allowed to access a path through Glee. Only files that are inside the tree and
+//! outside `.git` are accessible. Symbolic links are resolved first, so that no link leads out of the tree.
 
 use std::path::{Component, Path, PathBuf};
 
