@@ -222,7 +222,8 @@ pub(crate) fn dispute_with(
     let journal = site.journal()?.ok_or_else(unknown)?;
     let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
     let form = record.dispute.is_open().then_some(form);
-    // A person can rule without the code, so an error of the report does not replace the page.
+    // If the report cannot be made, the page shows the error in place of the disputed code, because a person can
+    // also rule without the code.
     let (report, failure) = match report_of(site, &journal, &record) {
         Ok(report) => (report, None),
         Err(error) => (None, Some(views::line(&error.message()))),

@@ -1,4 +1,4 @@
-//! The data and texts of a finding, as several report formats for programs show them. All texts are escaped for
+//! The data and the texts of a finding that several report formats for programs use. All texts are escaped for
 //! display.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub(crate) enum ReportedState {
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code, and a reviewer confirmed the change or did not check the change.
+    /// The coder changed the code, and a reviewer confirmed the change, or the re-check is off or incomplete.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
@@ -43,8 +43,8 @@ pub(crate) struct Region {
 
 pub(crate) struct Entry<'a> {
     pub(crate) settled: &'a SettledFinding,
-    /// Identifies the finding in later runs. The fingerprint stays the same until the title or the anchored
-    /// block of code changes. No two entries of a report have the same fingerprint.
+    /// Identifies the finding in later runs. The fingerprint stays the same until the file, the category, the
+    /// title, or the anchored block or line changes. No two entries of a report have the same fingerprint.
     pub(crate) fingerprint: String,
 }
 

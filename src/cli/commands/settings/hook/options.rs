@@ -1,4 +1,4 @@
-//! The hooks, their modes, and the options that they share.
+//! The hooks, the modes of a hook, and the options that `glee hook install` and `glee hook run` share.
 
 use std::time::Duration;
 

@@ -171,8 +171,9 @@ fn record_ruling(
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
 
-/// Returns the dispute of an objection, and whether a judge has to rule on the dispute. Returns `None` if an
-/// earlier dispute about the finding waits for a person.
+/// Opens a dispute for an objection, unless a dispute for the same comments is recorded. Returns the number of
+/// the dispute, and whether a judge has to rule on the dispute. Returns `None` if an earlier dispute about the
+/// finding waits for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,

@@ -174,7 +174,7 @@ struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
     asked: HashMap<&'a str, MarkView>,
-    /// The result for every file that the other fields do not contain.
+    /// The result for each file that is in no other field.
     otherwise: MarkView,
 }
 
