@@ -458,7 +458,7 @@ impl EventSink for RunObserver {
     }
 }
 
-/// Applies the route from the command line to every dispute. If this route is `human`, a dialog asks for the
+/// Applies the route from the command line to every dispute. If the route is `human`, a dialog asks for the
 /// rulings.
 struct ChosenRoute {
     route: Route,
@@ -491,8 +491,8 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if the time limit `budget.duration` ended the run. The value is not the number of a
-/// signal.
+/// The value of `cause` if the time limit `budget.duration` ended the run. The other values except 0 are the
+/// numbers of signals.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run after the duration `left`. Time during which the process is suspended does not count.

@@ -149,10 +149,10 @@ pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, E
 #[derive(Default, Serialize)]
 struct DisputePart {
     rows: Vec<DisputeLine>,
-    /// The number of the last dispute of this part, for the link to older disputes. `None` if no older disputes
-    /// exist.
+    /// The number of the last dispute in `rows`, which the link to older disputes contains. `None` if no older
+    /// disputes exist.
     older: Option<u64>,
-    /// Whether the list has newer disputes than this part.
+    /// Whether the list has disputes that are newer than the disputes in `rows`.
     is_later: bool,
 }
 
@@ -162,8 +162,9 @@ struct DisputesPage {
     settled: DisputePart,
 }
 
-/// The parameters of the address. A list shows disputes whose numbers are less than the parameter. If a
-/// parameter is missing, the list shows the newest disputes.
+/// The query parameters of the page. The list of open disputes shows the disputes whose numbers are less than
+/// `open_before`. If `open_before` is missing, the list shows the newest disputes. The parameter
+/// `settled_before` has the same effect on the list of settled disputes.
 #[derive(Default, Deserialize)]
 pub(crate) struct DisputePosition {
     open_before: Option<u64>,

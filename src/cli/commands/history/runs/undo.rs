@@ -1,5 +1,5 @@
 //! `glee runs undo`: lists and undoes the changes that the coder made in a run. `glee runs undo --redo` restores
-//! these changes.
+//! the changes that an undo reverted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Sends a publication, which is a set of planned changes to a pull request, to the host.
 //!
-//! The order is fixed: comments, changes of threads, summary, check. Each plan is compared with the conversation
-//! on the host. After an interruption, the next plan therefore contains only the missing changes.
+//! The order is fixed: comments, changes of threads, summary, check. After an interruption, the next publication
+//! contains only the missing changes, because each publication is computed from the conversation on the host.
 
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
@@ -15,8 +15,9 @@ use crate::workflows::pull_request::{Publication, ThreadChange};
 pub(crate) struct Unapplied {
     /// The comments that the host refused.
     comments: usize,
-    /// The threads that are still open, and the threads that are still resolved.
+    /// The threads that Glee could not resolve.
     open: usize,
+    /// The threads that Glee could not reopen.
     resolved: usize,
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn apply(
         match change {
             ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
             ThreadChange::Resolve { thread, is_resolved } => {
-                // The host or the token does not allow the change, so the thread only gets the reply.
+                // If the host or the token does not allow the change, the thread keeps its state.
                 if !host.set_resolved(request, thread, *is_resolved)? {
                     unapplied.open += usize::from(*is_resolved);
                     unapplied.resolved += usize::from(!is_resolved);

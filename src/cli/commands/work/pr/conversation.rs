@@ -66,8 +66,8 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
-        // A dispute with a participant was opened for replies. Its ruling possibly still has to be published as the
-        // answer, because an earlier command was killed.
+        // If `participant` is set, the dispute was opened for replies. Glee treats such a dispute as new,
+        // because an earlier command was possibly killed before the command published the ruling.
         if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }
