@@ -421,7 +421,7 @@ impl RunReport<'_> {
 /// The variable with which GitHub's runner names the file for the summary of the job's page.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Appends to the job summary, because earlier commands of the step can have written to the same file.
+/// Appends to the job summary, because earlier commands of the step possibly wrote to the same file.
 fn summarise_job(globals: &Globals, text: &str) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let opened = OpenOptions::new().create(true).append(true).open(path);

@@ -16,7 +16,7 @@ pub enum Verbosity {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether stderr is a terminal with a movable cursor. Live lines and dialogs require such a terminal.
+    /// Whether stderr is a terminal with a movable cursor. Live lines and dialogs require a movable cursor.
     pub terminal: bool,
     pub color: bool,
     pub unicode: bool,

@@ -170,7 +170,7 @@ struct DeletedRegion {
     start_line: u32,
     start_column: u32,
     end_line: u32,
-    /// If the column is absent, the region extends to the end of the line.
+    /// Without `end_column`, the region extends to the end of the line `end_line`.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_column: Option<u32>,
 }

@@ -1,7 +1,7 @@
 //! The templates of HTML pages, their style sheet, their script and the content security policy.
 //!
-//! The templates escape every value. Only the functions of this file and of `highlight` convert a text to
-//! markup. These functions first escape the text.
+//! The templates escape every value. Markup comes only from functions of this file and of `highlight`, which
+//! first escape the text that they convert.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;

@@ -172,7 +172,7 @@ impl Span {
         if text.is_empty() {
             return;
         }
-        // A blank is appended to the open `span` element, because the colour of a blank is invisible.
+        // A text that consists of blanks opens no `span` element of its own, because blanks show no colour.
         if class != self.0 && !text.trim().is_empty() {
             self.close(html);
             if !class.is_empty() {

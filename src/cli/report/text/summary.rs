@@ -112,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Returns the counts of the summary. The summary always shows the first five counts. The summary shows any
-/// further count only if the count is not zero.
+/// Returns the counts of the summary. The summary always shows the first five counts. Each of the other counts
+/// is an empty string if the count is zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();

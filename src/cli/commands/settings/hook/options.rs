@@ -62,7 +62,7 @@ impl HookMode {
 // The struct has no doc comment, because clap would use it as the help of the commands.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HookOptions {
-    /// The reaction to a review with findings or to a failed review
+    /// The effect on git of a review with findings or of a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
     /// The maximum duration of the review, unless `budget.duration` is shorter

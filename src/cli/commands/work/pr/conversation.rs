@@ -2,7 +2,7 @@
 //! disputes.
 //!
 //! A reply is recorded before the host receives the ruling. If Glee is killed before it sends the ruling, the
-//! next command finds the recorded dispute by the ids of the comments. The command then publishes the recorded
+//! next command finds the recorded dispute by the ids of the comments. The next command publishes the recorded
 //! ruling instead of asking the judge again.
 
 use super::session::RequestSession;

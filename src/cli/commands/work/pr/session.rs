@@ -95,7 +95,8 @@ fn recorded(workspace: &Workspace, journal: &Journal, run: &RunId) -> Result<(Ou
     Ok((recorded.outcome, recorded.reviewed))
 }
 
-/// Fails if the head commit is not the reviewed commit, because findings could name other lines there.
+/// Fails if the run did not review the head commit of the pull request, because the line numbers of the findings
+/// apply only to the reviewed commit.
 fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId) -> Result<(), CommandError> {
     let (request, name) = (&on_host.request, on_host.name());
     if request.link != reviewed.link || request.number != reviewed.number {
