@@ -315,7 +315,8 @@ pub(crate) struct RunReport<'a> {
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// If true, Glee opens no pager, for example because the user answered a dialog or a signal ended the run.
+    /// If `was_asked` is true, Glee opens no pager, for example because the user answered a dialog or a signal
+    /// ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -491,11 +492,11 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if the time limit `budget.duration` ended the run. The other values except 0 are the
-/// numbers of signals.
+/// The value of `cause` if the time limit `budget.duration` ended the run. Any other value except 0 is the
+/// number of a signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`. Time during which the process is suspended does not count.
+/// Stops the run after the duration `left`. The limit excludes the time during which the process is suspended.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

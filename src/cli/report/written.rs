@@ -1,6 +1,6 @@
 //! Records the reports that a run writes into the reviewed tree. A run can be resumed only if the tree has not
-//! changed since the run stopped. Before Glee resumes a run, Glee therefore removes the reports and restores the
-//! files that the reports replaced. At the end of the resumed run, Glee writes the reports again.
+//! changed since the run stopped. Before Glee resumes a run, Glee removes the reports and restores the files
+//! that the reports replaced. At the end of the resumed run, Glee writes the reports again.
 
 use std::fs;
 use std::io;
@@ -19,8 +19,8 @@ pub(crate) struct WrittenReport {
     format: String,
     /// The path of the report, relative to the root of the tree.
     pub(crate) path: String,
-    /// The hash of the written report. A file with another hash was changed later, so Glee does not remove the
-    /// file.
+    /// The hash of the written report. If the file has another hash, the file was changed after the run, and
+    /// Glee does not remove the file.
     hash: String,
 }
 

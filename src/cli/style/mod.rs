@@ -1,6 +1,6 @@
 //! Pure functions that format text with colours, glyphs, column widths and code excerpts. The caller must first
-//! escape text from files and agents with `protocol::text::printable`, because these functions do not remove escape
-//! sequences.
+//! escape text from files and agents with `protocol::text::printable`, because the functions of this module do
+//! not remove escape sequences.
 
 #[cfg(test)]
 pub(crate) mod fixture;

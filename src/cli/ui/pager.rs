@@ -31,7 +31,7 @@ impl Pager {
     pub(crate) fn show(&self, text: &str) -> io::Result<()> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &self.0]).stdin(Stdio::piped());
-        // The values are the defaults of git. If the text fits on the screen, `less` prints the text and ends.
+        // Git sets the same default values. If the text fits on the screen, `less` prints the text and ends.
         for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
             if std::env::var_os(name).is_none() {
                 shell.env(name, value);

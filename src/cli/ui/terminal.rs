@@ -95,9 +95,8 @@ impl Terminal {
         open(&Term::stderr())
     }
 
-    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The terminal would
-    /// print `^C` at the end of the live lines. A line with `^C` could wrap, and Glee could not erase all live
-    /// lines.
+    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. If the terminal printed
+    /// `^C` after the live lines, a line could wrap, and Glee could not erase all live lines.
     pub(crate) fn hide_interrupt(&self) {
         if !self.shared.screen.is_live() || !is_foreground() {
             return;
@@ -168,8 +167,9 @@ impl Terminal {
         }
     }
 
-    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the queued
-    /// lines. Keys are no longer read. Any thread can call this method, for example when a signal ends the process.
+    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the
+    /// queued lines. After the call, Glee reads no keys. Any thread can call this method, for example when a
+    /// signal ends the process.
     pub fn restore(&self) {
         self.shared.listens.store(false, Ordering::Relaxed);
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());

@@ -187,8 +187,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 
 /// Prints a note if the new value has no effect, because a source with higher precedence sets the same key.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // An error of loading is ignored, because the changed file is valid, and another source contains the invalid
-    // value.
+    // An error of `settings::load` is ignored, because the changed file is valid, and another source contains
+    // the invalid value.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)

@@ -13,7 +13,7 @@ use crate::protocol::text::printable;
 
 /// Makes the agents in `with` the only reviewers. Sets the model of the reviewers to `model`. A model in `with`
 /// takes precedence over `model`, and embedded reviewers have no model. If `with` contains the program of a
-/// connected reviewer, the connected reviewer keeps its name, focus and variables.
+/// connected reviewer, the connected reviewer takes part with its configured name, focus and variables.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();

@@ -79,8 +79,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
         of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        // A separate list contains the files that no reviewer could read. A reviewer gets a line here if another
-        // reviewer read some of the files that the reviewer could not read.
+        // A separate list contains the files that no reviewer could read. The line about a reviewer's unread
+        // files is printed only if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));

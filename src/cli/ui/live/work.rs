@@ -107,7 +107,7 @@ impl Work {
         self.skips.insert(call.clone(), skip);
     }
 
-    /// Ends the calls of an agent that are running now.
+    /// Ends the running calls of an agent.
     pub(crate) fn skip(&self, name: &AgentName) {
         let calls = self.agents.get(name).into_iter().flat_map(|agent| &agent.calls);
         calls.filter_map(|call| self.skips.get(&call.id)).for_each(StopHandle::stop);

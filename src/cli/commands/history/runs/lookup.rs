@@ -159,8 +159,8 @@ pub(crate) struct ReportsInTree {
 }
 
 impl ReportsInTree {
-    /// Restores the files that the reports replaced, so that no report counts as a change of the coder. Returns
-    /// a copy of `outputs` to which the reports are added, so that the command writes the reports again.
+    /// Restores the files that the reports replaced, so that Glee does not attribute the reports to the coder.
+    /// Returns a copy of `outputs` to which the reports are added, so that the command writes the reports again.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {
@@ -181,8 +181,8 @@ impl ReportsInTree {
 }
 
 /// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with
-/// other changes (reliability requirement N4). A report that Glee wrote into the tree does not count as a
-/// change. `folder` is the folder of the run.
+/// other changes (reliability requirement N4). A report that Glee wrote into the tree is not a change. `folder`
+/// is the folder of the run.
 pub(crate) fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,

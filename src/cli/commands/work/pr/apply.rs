@@ -1,7 +1,8 @@
 //! Sends a publication, which is a set of planned changes to a pull request, to the host.
 //!
-//! The order is fixed: comments, changes of threads, summary, check. After an interruption, the next publication
-//! contains only the missing changes, because each publication is computed from the conversation on the host.
+//! Glee sends the changes in a fixed order: comments, changes of threads, summary, check. After an interruption,
+//! the next publication contains only the missing changes, because each publication is computed from the
+//! conversation on the host.
 
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     /// If a batch contained comments on lines and on a file, the host could accept the comments on lines and
-    /// then refuse the comment on the file. Glee would then send all comments of the batch again.
+    /// then refuse the comment on the file. After the refusal, Glee would send all comments of the batch again.
     #[test]
     fn a_comment_on_a_file_is_a_batch_of_its_own() {
         let comment = |line| NewComment { path: "a".to_owned(), line, start_line: None, body: String::new() };

@@ -27,7 +27,7 @@ pub(crate) struct RequestSession {
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,
-    /// The fetched commits of the change. The judge and the plan of the publication read files of these commits.
+    /// The fetched commits of the change. Glee reads files of the commits for the judge and for the publication.
     pub(crate) commits: FetchedChange,
 }
 

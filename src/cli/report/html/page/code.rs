@@ -64,8 +64,8 @@ pub(crate) struct Excerpts {
 }
 
 impl Excerpts {
-    /// Reads the excerpts of `places`. The most important place is the first item of `places`. If the excerpts
-    /// reach their maximum total size, the less important places get no excerpt.
+    /// Reads the excerpts of `places`. The items of `places` are sorted by importance, the most important item
+    /// first. If the excerpts reach their maximum total size, the less important places get no excerpt.
     pub(crate) fn of(places: &[CodePlace], source: SourceOf<'_>) -> Self {
         let mut texts: HashMap<(String, u32), Option<String>> = HashMap::new();
         let mut wanted: HashMap<(String, u32), Vec<RangeInclusive<u32>>> = HashMap::new();

@@ -71,7 +71,7 @@ const INCOMPLETE: MarkView = MarkView { word: "incomplete", tone: "warn" };
 const FAILED: MarkView = MarkView { word: "failed", tone: "bad" };
 const NOT_ASKED: MarkView = MarkView { word: "not asked", tone: "warn" };
 
-/// Returns the status of a reviewer in words, and the class of the status in the style sheet.
+/// Returns the status of a reviewer in words, and the CSS class of the status.
 pub(crate) fn status(reviewer: &ReviewerReport) -> (&'static str, &'static str) {
     match reviewer.status {
         _ if reviewer.failure.is_some() => ("failed", "bad"),

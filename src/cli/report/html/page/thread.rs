@@ -16,7 +16,7 @@ use crate::protocol::{secrets, text::printable};
 pub(crate) struct ThreadEntry {
     who: String,
     initial: String,
-    /// The class of the speaker's role in the style sheet.
+    /// The CSS class of the speaker's role.
     role: &'static str,
     title: &'static str,
     action: String,
@@ -135,8 +135,8 @@ impl Threads {
         }
     }
 
-    /// Adds the responses and the rulings of the outcome to the threads. A report without events has no other
-    /// source for these entries.
+    /// For a report without events, adds the responses and the rulings of the outcome to the threads of the
+    /// findings.
     fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
         let coder = speaker.cast.members.iter().find(|(_, role)| *role == Some(Role::Coder)).map(|(name, _)| name);
         for finding in &outcome.findings {
@@ -275,7 +275,7 @@ pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
     }
 }
 
-/// Returns the name of the objector, and the class of the objector's role in the style sheet.
+/// Returns the name of the objector, and the CSS class of the objector's role.
 pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str) {
     let coder = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder));
     match dispute.objector {
