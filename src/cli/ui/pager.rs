@@ -13,7 +13,7 @@ pub(crate) struct Pager(String);
 
 impl Pager {
     /// Returns the pager from the variable `GLEE_PAGER`, or else from `PAGER`, or else `less`. Returns `None` if
-    /// the value of the variable is empty or `cat`.
+    /// the command is empty or `cat`.
     pub(crate) fn of_user() -> Option<Self> {
         let given = ["GLEE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
         let command = given.unwrap_or_else(|| "less".to_owned());

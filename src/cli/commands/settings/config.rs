@@ -204,8 +204,8 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // Rows with more than 72 characters do not widen the first column, because one long row would move the
-    // second column with the origins off the screen.
+    // A row with more than 72 characters does not widen the first column, because the origins in the second
+    // column must fit on the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows

@@ -67,7 +67,7 @@ fn without_noncharacters(text: String) -> String {
 pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
     sorted.sort_by_key(|settled| {
-        // An unknown severity is sorted like the highest severity.
+        // An unknown severity is sorted before the highest severity.
         (reported_state(settled), settled.finding.raw.severity.tag, settled.finding.id)
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();

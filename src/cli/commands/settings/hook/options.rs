@@ -59,7 +59,7 @@ impl HookMode {
     }
 }
 
-// The struct has no doc comment, because clap would use it as the help of the commands.
+// The struct has no doc comment, because clap would use the comment as the help of the commands.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HookOptions {
     /// The effect on git of a review with findings or of a failed review

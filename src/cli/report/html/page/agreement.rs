@@ -1,5 +1,5 @@
-//! The agreement of each pair of participants: the number of findings on which both took a position, and the
-//! number of findings on which both took the same position.
+//! Counts, for each pair of participants, the findings on which both participants took a position, and the
+//! findings on which the two positions are equal.
 
 use std::collections::{BTreeMap, HashMap};
 
