@@ -1,8 +1,8 @@
 //! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy
-//! main thread cannot delay the signals. The thread asks the attached run to stop, and the run then ends its
-//! agents and writes a report. If the event loop of an attached run does not respond within [`PATIENCE`], the
-//! process exits at once. An immediate exit is safe, because every write to the history is a transaction and the
-//! supervisors end their agents. After the run has ended, only a further signal ends the process.
+//! main thread cannot delay the signals. The thread asks the run to stop, and the run then ends its agents and
+//! writes a report. If the event loop of the run does not respond within [`PATIENCE`], the process exits at
+//! once. An immediate exit is safe, because every write to the history is a transaction and the supervisors end
+//! their agents. After the run has ended, only a further signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -21,8 +21,8 @@ use crate::domain::ExitReason;
 
 /// The maximum time that the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval at which the signal thread checks for a response. If the process is suspended, the whole time of
-/// the suspension counts as one interval.
+/// The interval at which the signal thread checks whether the event loop has responded. If the process is
+/// suspended, the whole time of the suspension counts as one interval.
 const STEP: Duration = Duration::from_millis(30);
 /// The maximum time that the process waits for a blocked stderr to accept the last message.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);
@@ -32,7 +32,7 @@ pub(crate) struct SignalScope {
     pub(crate) cause: Arc<AtomicU8>,
     pub(crate) terminal: Terminal,
     pub(crate) event_loop: Arc<Loop>,
-    /// The hint that explains how to resume the run, and a flag that is set once the start of the run is recorded.
+    /// A hint on how to resume the run, and a flag that becomes true when the start of the run is recorded.
     pub(crate) resume: Option<(String, Arc<AtomicBool>)>,
 }
 

@@ -16,7 +16,7 @@ use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words that a flag accepts, each with the value that the word means, and with a help text. The help text
+/// The words that a flag accepts. An entry consists of the word, the value of the word, and a help text, which
 /// can be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 

@@ -138,7 +138,7 @@ pub(crate) fn require_sandbox(settings: &Settings) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The returned flag tells whether the user or a signal stopped the run.
+/// Returns the disputes, and whether the user or a signal stopped the run.
 pub(crate) fn settle(
     context: &CommandContext<'_>,
     workspace: Workspace,
@@ -181,7 +181,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
     let (globals, outputs) = (context.globals, context.outputs);
-    // Each event on standard output was printed when the event was recorded.
+    // With the format `jsonl` on standard output, each event was already printed when the event was recorded.
     let shown = outputs.formats().filter(|format| format.shows_events());
     let is_printed = usize::from(outputs.stdout == Format::Jsonl);
     let events = match shown.count() > is_printed {
@@ -262,9 +262,9 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
     }
 }
 
-/// Drives a run to its end, or until a signal or the time limit stops the run. The second value of the result is
-/// the reason why the run was stopped, or `None` if the run was not stopped. `resume` consists of a hint on how
-/// to resume the run, and a flag that is set once the start of the run is recorded.
+/// Executes a run until the run ends, or until a signal or the time limit stops the run. The second value of the
+/// result is the reason why the run was stopped, or `None` if the run was not stopped. `resume` contains a hint
+/// on how to resume the run, and a flag that becomes true when the start of the run is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -315,8 +315,8 @@ pub(crate) struct RunReport<'a> {
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// Whether Glee asked the person in a dialog, or a signal ended the run. If `was_asked` is true, Glee opens
-    /// no pager.
+    /// If `was_asked` is true, Glee opens no pager, for example because the user answered a dialog or a signal
+    /// ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -422,7 +422,7 @@ impl RunReport<'_> {
 /// The variable with which GitHub's runner names the file for the summary of the job's page.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Appends to the job summary, because earlier commands of the step can have written to the same file.
+/// Appends to the job summary, because earlier commands of the step possibly wrote to the same file.
 fn summarise_job(globals: &Globals, text: &str) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let opened = OpenOptions::new().create(true).append(true).open(path);
@@ -459,7 +459,7 @@ impl EventSink for RunObserver {
     }
 }
 
-/// Applies the route from the command line to every dispute. If this route is `human`, a dialog asks for the
+/// Applies the route from the command line to every dispute. If the route is `human`, a dialog asks for the
 /// rulings.
 struct ChosenRoute {
     route: Route,
@@ -492,11 +492,11 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if the time limit `budget.duration` ended the run. The value is not the number of a
-/// signal.
+/// The value of `cause` if the time limit `budget.duration` ended the run. Any other value except 0 is the
+/// number of a signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`. Time during which the process is suspended does not count.
+/// Stops the run after the duration `left`. The limit excludes the time during which the process is suspended.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

@@ -70,8 +70,8 @@ impl Globals {
         }
     }
 
-    /// Whether Glee may prompt the user. Prompts require that `--no-input` is absent, and that stdin and stderr are
-    /// terminals with a movable cursor.
+    /// Whether Glee is allowed to prompt the user. Prompts require that `--no-input` is absent, and that stdin
+    /// and stderr are terminals with a movable cursor.
     pub(crate) fn interactive(&self) -> bool {
         !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
     }

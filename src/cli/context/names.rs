@@ -39,8 +39,8 @@ pub(crate) fn full_of_any_role(
 ) -> Result<Vec<String>, CommandError> {
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
-        // If several agents match, and none of these agents has the role `usual`, the first search returns
-        // `given`. The second search then fails with an error that lists the agents.
+        // If several agents match and no matching agent has the role `usual`, `full` returns `given`. Without a
+        // role, `full` fails with an error that lists the matching agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()

@@ -33,8 +33,8 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// If `was_asked` is true, the command asked the person in a dialog, or a signal ended the run, so no pager
-    /// is opened. In a pager, keys that the person typed too early would control the pager.
+    /// If `was_asked` is true, no pager is opened. After a dialog, a pager would also read the keys that the
+    /// user typed before the pager started.
     pub(crate) fn new(globals: &Globals, was_asked: bool) -> Self {
         let ui = settings::of_screen(globals);
         let size = screen::size_of_stdout();

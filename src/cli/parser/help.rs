@@ -4,7 +4,7 @@ use clap::Command;
 use console::Term;
 use textwrap::{Options, WordSplitter};
 
-/// The maximum width of a line in columns. Wider lines are hard to read.
+/// The maximum width of a line in columns, because long lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
 /// The spaces between an example and its explanation.
 const GAP: &str = "   ";
@@ -40,7 +40,8 @@ fn wrap(text: &str, width: usize) -> String {
     text.lines().map(|line| wrap_line(line, width)).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps one line: a paragraph, or an example. An example is indented by two columns and can have an explanation.
+/// Wraps one line, which is a paragraph or an example. An example is indented by two columns and can have an
+/// explanation.
 fn wrap_line(line: &str, width: usize) -> String {
     let example = line.strip_prefix("  ").map(|line| line.split_once(GAP));
     let options = |indent| {

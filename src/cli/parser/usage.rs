@@ -9,10 +9,11 @@ use crate::cli::context::globals::Globals;
 use crate::cli::error::CommandError;
 use crate::config::closest;
 
-/// An invalid command line: the innermost subcommand that the user named, and the global options if they are
-/// valid.
+/// An invalid command line.
 pub(crate) struct WrongUsage {
+    /// The innermost subcommand in the command line.
     command: Command,
+    /// `None` if a global option is invalid.
     pub(crate) globals: Option<Globals>,
 }
 

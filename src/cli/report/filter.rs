@@ -18,8 +18,8 @@ pub(crate) struct FindingFilter {
 }
 
 impl FindingFilter {
-    /// Creates a filter for one severity and one path pattern. If a text is empty, the filter ignores the
-    /// severity or the path.
+    /// Creates a filter for one severity and one path pattern. An empty `severity` matches every severity, and
+    /// an empty `path` matches every path.
     pub(crate) fn of(severity: &str, path: &str) -> Result<Self, String> {
         let given = |text: &str| !text.trim().is_empty();
         Ok(Self {
@@ -83,7 +83,8 @@ fn tag(text: &str) -> Result<Tag, String> {
     })
 }
 
-/// A path pattern with the rules of git: `*` also matches `/`, and a folder contains the files below it.
+/// A path pattern that follows the rules of git. In a pattern, `*` also matches `/`. A pattern that matches a
+/// folder also matches all files below the folder.
 #[derive(Clone, Debug)]
 struct PathPattern(GlobMatcher);
 

@@ -33,7 +33,7 @@ fn with_fix(given: Vec<String>) -> Vec<String> {
 }
 
 /// Returns a command that reviews the target of a recorded run again. Returns `None` if no arguments can select
-/// the target, for example if the target was a diff from standard input, or if an earlier version of Glee
+/// the target again, for example a diff from standard input. Also returns `None` if an earlier version of Glee
 /// recorded the run.
 pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Option<String> {
     let target = plan.target_args.clone()?;

@@ -1,5 +1,5 @@
-//! Converts the paths in texts that people read. Each path becomes relative to the folder in which the user
-//! works, so that the user can open the path or pass the path to a command.
+//! Makes the paths in output for people relative to the folder in which the user works. The user can then open
+//! the paths or pass the paths to commands.
 
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Returns the base folder of the relative paths in an output. The base is this folder if people read the
-    /// output, otherwise the root.
+    /// Returns the folder to which the paths in an output are relative: `self` if people read the output, and
+    /// the root of the tree if programs read the output.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }
@@ -36,7 +36,7 @@ impl WorkFolder {
         self.within.is_empty()
     }
 
-    /// Changes a path that is relative to the root into a path that is relative to this folder.
+    /// `path` is relative to the root of the tree, and becomes relative to the folder in which the user works.
     pub(crate) fn path(&self, path: &mut String) {
         if !self.is_root() {
             *path = seen_from(&self.within, path);
@@ -79,8 +79,8 @@ impl WorkFolder {
         gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
     }
 
-    /// Makes the paths in an event relative to the user's folder. The function changes only paths that the live
-    /// display shows.
+    /// Makes the paths in an event relative to the folder in which the user works. The function changes only
+    /// paths that the live display shows.
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {

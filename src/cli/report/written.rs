@@ -1,6 +1,6 @@
-//! Records the reports of a run that are files of the reviewed tree. A run can continue only if the tree is as
-//! the run left it. Glee therefore restores or deletes these files before the run continues, and writes the
-//! reports again at the end.
+//! Records the reports that a run writes into the reviewed tree. A run can be resumed only if the tree has not
+//! changed since the run stopped. Before Glee resumes a run, Glee removes the reports and restores the files
+//! that the reports replaced. At the end of the resumed run, Glee writes the reports again.
 
 use std::fs;
 use std::io;
@@ -19,8 +19,8 @@ pub(crate) struct WrittenReport {
     format: String,
     /// The path of the report, relative to the root of the tree.
     pub(crate) path: String,
-    /// The hash of the report. If the file has another hash, the file was changed, and no longer counts as a
-    /// report.
+    /// The hash of the written report. If the file has another hash, the file was changed after the run, and
+    /// Glee does not remove the file.
     hash: String,
 }
 
@@ -41,8 +41,7 @@ impl WrittenReport {
         Some((*format, root.join(&self.path)))
     }
 
-    /// Replaces the report by `content`, which is the content of the file in the tree of the run. If `content`
-    /// is `None`, deletes the report.
+    /// Replaces the report by `content`, or deletes the report if `content` is `None`.
     pub(crate) fn put_aside(&self, root: &Path, content: Option<&[u8]>) -> io::Result<()> {
         let path = root.join(&self.path);
         match content {
@@ -56,8 +55,8 @@ fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Adds reports to the list in `folder`, which is the folder of the run. Adds nothing if the folder does not
-/// exist, because the run was pruned.
+/// Adds reports to the list in `folder`, which is the folder of the run. If the run was pruned, the folder does
+/// not exist, and the function adds nothing.
 pub(crate) fn record(folder: &Path, reports: Vec<WrittenReport>) -> io::Result<()> {
     if reports.is_empty() || !folder.is_dir() {
         return Ok(());

@@ -4,10 +4,10 @@
 //! - A token in the printed address proves that the user can read the terminal. The server exchanges the token for a
 //!   cookie and removes the token from the address.
 //! - All pages are below a random path, and the cookie is valid only for this path. A browser sends a cookie to
-//!   every port of a host, and therefore also to servers of other users on this computer. However, a browser
-//!   sends no request for the random path to the other servers, so the other servers do not receive the cookie.
+//!   every port of a host, and therefore also to servers of other users on this computer. A server of another
+//!   user does not receive the cookie, because the browser does not request the random path from that server.
 //! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
-//!   another name.
+//!   the attacker's host name.
 //! - A write must come from a page of this server. The origin of the request must be this server, and the form
 //!   must contain a second token, which only pages of this server contain.
 
@@ -116,8 +116,8 @@ pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     }
 }
 
-/// Whether the request follows a link on a page of another site. When a user follows such a link, the browser
-/// does not send a cookie with `SameSite=Strict`.
+/// Whether the user followed a link on a page of another site. For a link from another site, the browser does
+/// not send a cookie with `SameSite=Strict`.
 pub(crate) fn is_link_from_elsewhere(headers: &HeaderMap) -> bool {
     site(headers).is_some_and(|site| site != "same-origin" && site != "none")
 }

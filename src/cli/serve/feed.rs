@@ -2,8 +2,7 @@
 //! events of the review to the history. One thread polls the history for all browsers.
 //!
 //! The use of memory is limited, because the thread sends events through a channel of fixed capacity. If a
-//! browser reads too slowly, the server reads the events that the browser missed from the history, a limited
-//! number at a time.
+//! browser reads too slowly, the server reads the missed events from the history, a limited number at a time.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};

@@ -71,9 +71,8 @@ fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
     }
 }
 
-/// Opens the browser with a private file that redirects to the address of the server. The browser does not get
-/// the address as an argument, because the address is secret, and all users of the computer can see the
-/// arguments of a process.
+/// Opens the browser with a private file that redirects to the address of the server. The secret address is not
+/// an argument of the browser, because all users of the computer can see the arguments of a process.
 fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandError> {
     let written = || -> io::Result<NamedTempFile> {
         let folder = place::state_dir().map_err(|error| io::Error::other(error.message()))?.join("serve");

@@ -149,10 +149,10 @@ pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, E
 #[derive(Default, Serialize)]
 struct DisputePart {
     rows: Vec<DisputeLine>,
-    /// The number of the last dispute of this part, for the link to older disputes. `None` if no older disputes
-    /// exist.
+    /// The number that the link to older disputes contains: the number of the last dispute in `rows`. `None` if
+    /// no older disputes exist.
     older: Option<u64>,
-    /// Whether the list has newer disputes than this part.
+    /// Whether the list has disputes that are newer than the disputes in `rows`.
     is_later: bool,
 }
 
@@ -162,8 +162,9 @@ struct DisputesPage {
     settled: DisputePart,
 }
 
-/// The parameters of the address. A list shows disputes whose numbers are less than the parameter. If a
-/// parameter is missing, the list shows the newest disputes.
+/// The query parameters of the page. The list of open disputes shows the disputes whose numbers are less than
+/// `open_before`. If `open_before` is missing, the list shows the newest disputes. The parameter
+/// `settled_before` has the same effect on the list of settled disputes.
 #[derive(Default, Deserialize)]
 pub(crate) struct DisputePosition {
     open_before: Option<u64>,
@@ -222,7 +223,8 @@ pub(crate) fn dispute_with(
     let journal = site.journal()?.ok_or_else(unknown)?;
     let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
     let form = record.dispute.is_open().then_some(form);
-    // A person can rule without the code, so an error of the report does not replace the page.
+    // If the report cannot be made, the page shows the error in place of the disputed code, because a person can
+    // also rule without the code.
     let (report, failure) = match report_of(site, &journal, &record) {
         Ok(report) => (report, None),
         Err(error) => (None, Some(views::line(&error.message()))),

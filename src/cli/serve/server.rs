@@ -21,7 +21,8 @@ const CONNECTIONS: usize = 512;
 /// The maximum size of a request's head, in bytes.
 const BUFFER: usize = 32 << 10;
 
-/// A client must send the head of a request within this time. Otherwise, the server closes the connection.
+/// The maximum time in which a client has to send the head of a request. The server closes the connection of a
+/// slower client.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum time that the server waits for open connections before it stops.

@@ -2,9 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The form of the links: an address with the placeholders `{path}`, `{line}` and `{column}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceLinks {
+    /// The address of a link, with the placeholders `{path}`, `{line}` and `{column}`.
     format: String,
     folder: PathBuf,
 }

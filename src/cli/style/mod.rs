@@ -1,6 +1,6 @@
 //! Pure functions that format text with colours, glyphs, column widths and code excerpts. The caller must first
-//! escape text from files and agents with `protocol::text::printable`, because these functions do not remove escape
-//! sequences.
+//! escape text from files and agents with `protocol::text::printable`, because the functions of this module do
+//! not remove escape sequences.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -22,7 +22,7 @@ use crate::protocol::text::printable;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     pub color: bool,
-    /// Whether decorative glyphs may be non-ASCII characters.
+    /// Whether glyphs are allowed to be non-ASCII characters.
     pub unicode: bool,
     /// The width of a line in columns.
     pub width: usize,
@@ -147,8 +147,8 @@ impl Style {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Marks the end of a line as cut. If the line has no free columns, the mark replaces the last word of the
-    /// line. If the line consists of a single long word, the line gets no mark.
+    /// Appends the cut mark, for example `…`, to a line. If the cut mark does not fit, the cut mark replaces the
+    /// last word of the line. A line that one long word fills gets no cut mark.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width

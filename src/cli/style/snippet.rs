@@ -1,8 +1,8 @@
 //! Draws code with line numbers and a caret, using `annotate-snippets`.
 //!
-//! Every span is computed from the drawn text, because `annotate-snippets` panics if a span is outside the text, or
-//! starts or ends inside a character. In the drawn text, control characters are escaped, tabs are replaced by
-//! spaces, and long lines are shortened on both sides of the marked part.
+//! Every span is computed from the drawn text. `annotate-snippets` panics if a span is outside the text, or if a
+//! span starts or ends inside a character. In the drawn text, control characters are escaped, tabs are replaced
+//! by spaces, and long lines are shortened on both sides of the marked part.
 
 use std::ops::Range;
 
@@ -13,8 +13,7 @@ use super::{Color, Glyph, Style, behind, columns, wrap};
 use crate::protocol::text::printable;
 use crate::workspace::code::anchors::Excerpt;
 
-/// The maximum number of lines in a marked range. If a range has more lines, the excerpt marks only the first
-/// line of the range.
+/// The maximum number of lines in a marked range. The excerpt marks only the first line of a longer range.
 const LONGEST_RANGE: u64 = 40;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

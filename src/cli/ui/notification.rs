@@ -31,7 +31,7 @@ pub(crate) fn sequence(
         TerminalNotice::Osc9 => format!("\x1b]9;Glee: {text}\x07"),
         TerminalNotice::Osc777 => format!("\x1b]777;notify;Glee;{text}\x07"),
     };
-    // Inside tmux and screen, the outer terminal receives only wrapped sequences.
+    // Tmux and screen pass a sequence to the outer terminal only if the sequence is wrapped.
     Some(match (variable("TMUX"), variable("STY")) {
         (Some(_), _) => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")),
         (None, Some(_)) => format!("\x1bP{sequence}\x1b\\"),

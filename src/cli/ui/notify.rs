@@ -36,7 +36,7 @@ struct Notices {
     root: PathBuf,
     run: RunId,
     terminal: Terminal,
-    /// The start of the run, or the time of the last answer of a person.
+    /// The time of the last answer of a person, or the start of the run if no person has answered.
     since: Mutex<Instant>,
     /// The running command, which waits for earlier commands. The thread returns the failures of all commands.
     running: Mutex<Option<JoinHandle<Vec<String>>>>,
@@ -76,8 +76,8 @@ impl Notifier {
         self.ended(message, Some(exit), facts);
     }
 
-    /// Notifies a person about the end of a run, unless the person stopped the run. `facts` is a JSON object that
-    /// the command receives in addition.
+    /// Notifies a person about the end of a run, unless the person stopped the run. The fields of the JSON
+    /// object `facts` are added to the JSON that the notification command receives.
     pub(crate) fn ended(&self, message: &str, exit: Option<ExitReason>, facts: Value) {
         // A person who stopped the run needs no notification.
         if !matches!(exit, Some(ExitReason::Signal(_))) {

@@ -13,7 +13,7 @@ pub(crate) struct Pager(String);
 
 impl Pager {
     /// Returns the pager from the variable `GLEE_PAGER`, or else from `PAGER`, or else `less`. Returns `None` if
-    /// the value of the variable is empty or `cat`.
+    /// the command is empty or `cat`.
     pub(crate) fn of_user() -> Option<Self> {
         let given = ["GLEE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
         let command = given.unwrap_or_else(|| "less".to_owned());
@@ -31,7 +31,7 @@ impl Pager {
     pub(crate) fn show(&self, text: &str) -> io::Result<()> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", &self.0]).stdin(Stdio::piped());
-        // The values are the defaults of git. If the text fits on the screen, `less` prints the text and ends.
+        // Git sets the same default values. If the text fits on the screen, `less` prints the text and ends.
         for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
             if std::env::var_os(name).is_none() {
                 shell.env(name, value);

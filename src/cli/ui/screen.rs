@@ -16,7 +16,7 @@ pub enum Verbosity {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether stderr is a terminal with a movable cursor. Live lines and dialogs require such a terminal.
+    /// Whether stderr is a terminal with a movable cursor. Live lines and dialogs require a movable cursor.
     pub terminal: bool,
     pub color: bool,
     pub unicode: bool,
@@ -35,8 +35,8 @@ impl Screen {
         self.terminal && self.verbosity != Verbosity::Quiet
     }
 
-    /// Returns the style for the current width. A width below 10 columns counts as 10 columns. An unknown width
-    /// counts as 80 columns.
+    /// Returns the style for the current width. The width of the style is at least 10 columns, and 80 columns if
+    /// the width of the terminal is unknown.
     pub fn style(&self) -> Style {
         let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
         let width = self.columns.unwrap_or_else(asked).max(10);

@@ -95,8 +95,8 @@ impl Terminal {
         open(&Term::stderr())
     }
 
-    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. The cursor is at the
-    /// end of the live lines. A `^C` at this position could add a line, and Glee could not erase all live lines.
+    /// Keeps the terminal from showing Ctrl-C as `^C` until [`Self::restore`] is called. If the terminal printed
+    /// `^C` after the live lines, a line could wrap, and Glee could not erase all live lines.
     pub(crate) fn hide_interrupt(&self) {
         if !self.shared.screen.is_live() || !is_foreground() {
             return;
@@ -112,7 +112,8 @@ impl Terminal {
     /// Lets the program read single keys without echo until [`Self::restore`] is called. Ctrl-C is not read as a
     /// key, and still causes SIGINT.
     pub(crate) fn take_keys(&self) {
-        // A process in the background does not change the settings, because the change would suspend the process.
+        // A process in the background does not change the settings of the terminal, because the change would
+        // suspend the process.
         let settings = tcgetattr(io::stdin()).ok().filter(|_| is_foreground());
         if let Some(mut unbuffered) = settings.clone() {
             unbuffered.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
@@ -122,8 +123,8 @@ impl Terminal {
         saved.settings = saved.settings.take().or(settings);
     }
 
-    /// Passes each key that the user presses to `press`, until [`Self::restore`] is called. While a dialog is open,
-    /// the keys belong to the dialog. Returns false if no keys can be read.
+    /// Passes each key that the user presses to `press`, until [`Self::restore`] is called. While a dialog is
+    /// open, only the dialog reads keys. Returns false if no keys can be read.
     pub(crate) fn listen(&self, mut press: impl FnMut(char) + Send + 'static) -> bool {
         if !self.shared.screen.is_live() || !io::stdin().is_terminal() || !is_foreground() {
             return false;
@@ -166,12 +167,14 @@ impl Terminal {
         }
     }
 
-    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the queued
-    /// lines. Keys are no longer read. Any thread can call this method, for example when a signal ends the process.
+    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the
+    /// queued lines. After the call, Glee reads no keys. Any thread can call this method, for example when a
+    /// signal ends the process.
     pub fn restore(&self) {
         self.shared.listens.store(false, Ordering::Relaxed);
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());
-        // A process in the background does not change the settings, because the change would suspend the process.
+        // A process in the background does not change the settings of the terminal, because the change would
+        // suspend the process.
         if let Some(settings) = settings.filter(|_| is_foreground()) {
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &settings);
             drop(Term::stderr().show_cursor());

@@ -1,5 +1,5 @@
-//! `glee agents --check`: asks every connected agent one harmless question, and prints the agent's behaviour and
-//! the cost of the question.
+//! `glee agents --check`: asks each connected agent one harmless question, and prints whether the agent works
+//! and what the call costs.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -187,8 +187,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 
 /// Prints a note if the new value has no effect, because a source with higher precedence sets the same key.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // If the settings cannot be loaded, Glee prints no note, because an invalid value in another source does not
-    // affect this change.
+    // An error of `settings::load` is ignored, because the changed file is valid, and another source contains
+    // the invalid value.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
@@ -204,8 +204,8 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // Rows with more than 72 characters do not widen the first column, because one long row would move the
-    // second column with the origins off the screen.
+    // A row with more than 72 characters does not widen the first column, because the origins in the second
+    // column must fit on the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows

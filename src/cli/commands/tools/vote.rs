@@ -249,8 +249,8 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The conflict type of each flagged tuple. If several flags in the list name the same tuple, the tuple has the
-/// conflict type of the last of these flags.
+/// The tuples with a conflict, each with the type of the conflict. If several entries of the list contain the
+/// same tuple, the last of these entries applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

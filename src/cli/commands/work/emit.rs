@@ -153,7 +153,7 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
     // The watch closes a new connection if no message arrives in time, and the first line of the file can arrive
-    // late. The command therefore sends a status query before the lines of the file.
+    // late. A status query before the lines of the file keeps the connection open.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
     // The sending thread sets `sent_all` and then shuts down the writer. After the shutdown, the watch closes
@@ -163,7 +163,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // The shutdown ends the input of the watch. An error is ignored, because the watch has possibly ended.
+        // After the shutdown, the watch reads the end of its input. An error is ignored, because the watch has
+        // possibly ended.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });

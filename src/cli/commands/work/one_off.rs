@@ -11,9 +11,9 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// Makes the agents in `with` the only reviewers. Sets `model` for each reviewer, except for embedded reviewers and
-/// for reviewers with a model in `with`. If a connected reviewer runs a program in `with`, this reviewer takes part
-/// with its configured name, focus and variables.
+/// Makes the agents in `with` the only reviewers. Sets the model of the reviewers to `model`. A model in `with`
+/// takes precedence over `model`, and embedded reviewers have no model. If `with` contains the program of a
+/// connected reviewer, the connected reviewer takes part with its configured name, focus and variables.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();

@@ -160,8 +160,8 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
-            // The option `--with` sets `review.reviewers` to `all`, because another value can name a reviewer
-            // that is not connected, which is an error.
+            // The option `--with` replaces the configured `review.reviewers` by `all`, because a configured
+            // reviewer that is not connected would cause an error.
             ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
         values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
@@ -237,7 +237,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
-/// Runs the review. A hook of git passes a `limit` for the duration. The shorter one of `limit` and
+/// `limit` is the maximum duration of a review that a hook of git started. The shorter one of `limit` and
 /// `budget.duration` applies.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
@@ -335,7 +335,8 @@ fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// The error for a change that adds the project's configuration. A change cannot choose its reviewers.
+/// The error for a change that adds the project's configuration. Glee ignores the added configuration, because a
+/// change must not choose its own reviewers.
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
@@ -356,7 +357,7 @@ fn short(commit: &str) -> String {
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base = short(&steering.base);
     let finding = |path: &String| {
-        // Glee cannot ignore this edit, so a person has to approve the edit.
+        // The review applies an edited rule, so a person has to approve the edit of a rule.
         let is_rule = path.starts_with(&format!("{PROJECT_RULES}/"));
         let body = match path.as_str() {
             _ if is_rule => format!(

@@ -1,5 +1,5 @@
-//! The data and texts of a finding, as several report formats for programs show them. All texts are escaped for
-//! display.
+//! Converts findings to the data and the texts that several report formats for programs share. All texts are
+//! escaped for display.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
 
-/// The level of a finding or of a gap in the review. Most report formats have the same three levels.
+/// The level of a finding or of a gap in the review. Most report formats have these three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,
@@ -25,7 +25,7 @@ pub(crate) enum ReportedState {
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code, and a reviewer confirmed the change or did not check the change.
+    /// The coder changed the code. A reviewer confirmed the change, unless the re-check is off or incomplete.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
@@ -43,8 +43,9 @@ pub(crate) struct Region {
 
 pub(crate) struct Entry<'a> {
     pub(crate) settled: &'a SettledFinding,
-    /// Identifies the finding in later runs. The fingerprint stays the same until the title or the anchored
-    /// block of code changes. No two entries of a report have the same fingerprint.
+    /// Identifies the finding in later runs. The fingerprint stays the same until the file, the category, the
+    /// title, the anchored block or the line in the block changes. No two entries of a report have the same
+    /// fingerprint.
     pub(crate) fingerprint: String,
 }
 
@@ -66,7 +67,7 @@ fn without_noncharacters(text: String) -> String {
 pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
     sorted.sort_by_key(|settled| {
-        // An unknown severity counts as the highest severity.
+        // An unknown severity is sorted before the highest severity.
         (reported_state(settled), settled.finding.raw.severity.tag, settled.finding.id)
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();

@@ -8,7 +8,7 @@ use crate::cli::report::text;
 use crate::cli::style::count;
 use crate::domain::Outcome;
 
-/// The maximum number of errors, of warnings and of notices that GitHub shows for one step.
+/// The maximum number of annotations of each kind (error, warning, notice) that GitHub shows for one step.
 const MOST: usize = 10;
 
 pub(crate) fn render(outcome: &Outcome) -> String {

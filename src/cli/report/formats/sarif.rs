@@ -170,7 +170,7 @@ struct DeletedRegion {
     start_line: u32,
     start_column: u32,
     end_line: u32,
-    /// If the column is absent, the region extends to the end of the line.
+    /// Without `end_column`, the region extends to the end of the line `end_line`.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_column: Option<u32>,
 }
@@ -285,8 +285,8 @@ fn message(text: impl Into<String>) -> Message {
     Message { text: text.into().replace("](", "] (") }
 }
 
-/// Returns one rule for each pair of category and severity, and a map from the id of each rule to the position
-/// of the rule.
+/// Returns one rule for each pair of category and severity, and a map from the id of each rule to the index of
+/// the rule.
 fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
     let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in entries {

@@ -1,7 +1,7 @@
 //! The templates of HTML pages, their style sheet, their script and the content security policy.
 //!
-//! The templates escape every value. Only the functions of this file and of `highlight` convert a text to
-//! markup. These functions first escape the text.
+//! The templates escape every value. Only functions of this file and of `highlight` create markup from a text,
+//! and these functions first escape the text.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -87,7 +87,7 @@ impl Assets {
         }
     }
 
-    /// A server provides the style sheet and the script at these addresses.
+    /// Returns the assets of a page whose style sheet and script a server provides at the given addresses.
     pub(crate) fn served(style_url: &'static str, script_url: &'static str) -> Self {
         Self { policy: None, nonce: None, style: Value::from(""), script: Value::from(""), style_url, script_url }
     }

@@ -11,9 +11,9 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// The beginnings of scope names, each with a class of the style sheet. A word of code can be in several nested
-/// scopes. The innermost scope whose name has an entry in `CLASSES` determines the class of the word. If the
-/// entry has an empty class, the word gets no class.
+/// The beginnings of scope names, each with a CSS class. A word of code can be in several nested scopes. The
+/// innermost scope whose name has an entry in `CLASSES` determines the class of the word. If the entry has an
+/// empty class, the word gets no class.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -48,8 +48,8 @@ static SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
 /// earlier line.
 const BEFORE: u32 = 120;
 
-/// The maximum length of a parsed line in bytes. Longer lines are usually generated, and their parsing takes a
-/// long time.
+/// The maximum length of a parsed line in bytes. A longer line is usually generated, and parsing the line takes
+/// a long time.
 const LONGEST: usize = 600;
 
 /// Highlights lines of files. Parsing takes a long time, so the number of parsed lines is limited. After the
@@ -172,7 +172,7 @@ impl Span {
         if text.is_empty() {
             return;
         }
-        // A blank is appended to the open `span` element, because the colour of a blank is invisible.
+        // A text that consists of blanks opens no `span` element of its own, because blanks show no colour.
         if class != self.0 && !text.trim().is_empty() {
             self.close(html);
             if !class.is_empty() {

@@ -326,7 +326,7 @@ fn no_text_becomes_markup() {
         assert!(!page.chars().any(|c| c != '\n' && c != '\t' && printable::is_unsafe(c)));
     }
     assert!(hostile.contains("{{ 7*7 }} {% raw %}"), "templates inside texts are not rendered");
-    // Without events.
+    // Renders the page without events.
     elements(&page(&outcome, &[], &|_, _| None));
 }
 

@@ -83,7 +83,8 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     text
 }
 
-/// Returns the finding of this run that repeats an earlier disputed finding. The two findings have different ids.
+/// Returns the finding of this run that repeats the finding of an earlier dispute. In the earlier dispute, the
+/// finding has another id.
 pub(crate) fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
     let waits = FindingState::Disputed { dispute: dispute.number };
     let repeated = outcome.findings.iter().find(|finding| dispute.opened_by.is_some() && finding.state == waits);

@@ -205,8 +205,9 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. An open finding gets a note only if a ruling lowered its
-    /// severity, or if the run asked the coder about findings.
+    /// Returns a note about the state of a finding. An open finding gets a note if a ruling lowered the severity
+    /// of the finding, or if the coder answered findings of the run or changed code. Any other open finding gets
+    /// no note.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response

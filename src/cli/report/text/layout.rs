@@ -11,8 +11,8 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns the maximum number of lines of one text in the report. The maximum of a short report is `short`. A
-/// full report has no maximum.
+/// Returns the maximum number of lines of one text in the report. A full report shows all lines, and any other
+/// report shows at most `short` lines.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }
@@ -38,7 +38,7 @@ pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]
     }
 }
 
-/// Returns the items to show, and a note about omitted items. A full report omits no items.
+/// Returns the items to show, and a note about omitted items. A full report shows all items.
 pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     const NAMED: usize = 6;
     let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };

@@ -14,7 +14,7 @@ use crate::cli::style::{Style, count};
 use crate::domain::{AnswerStatus, ExitReason, FindingId, Outcome};
 use crate::protocol::text::printable;
 
-/// The maximum width of a line in columns. Wider lines are hard to read.
+/// The maximum width of a line in columns, because long lines are hard to read.
 const WIDEST: usize = 110;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
@@ -46,8 +46,8 @@ pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
     summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
 }
 
-/// Returns a copy of the outcome that contains only the findings and disputes to show. Also returns a line with
-/// the numbers of findings and disputes that the filter hides. The line is empty if the filter hides nothing.
+/// Returns a copy of the outcome that contains only the findings and disputes to show. Also returns a line that
+/// counts the findings and disputes that the filter hides. The line is empty if the filter hides nothing.
 fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
     let mut shown = outcome.clone();
     shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));

@@ -79,8 +79,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
         of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        // A separate list names the files that no reviewer could read. Only a reviewer with additional unread
-        // files gets a line.
+        // A separate list contains the files that no reviewer could read. The line about a reviewer's unread
+        // files is printed only if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
@@ -133,8 +133,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists the fixed findings of earlier runs. In each case, the reviewer that raised the finding reviewed the
-/// changed code, and did not raise the finding again.
+/// Lists the findings of earlier runs that the change fixed. The reviewer of a listed finding reviewed the
+/// changed code and did not raise the finding again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

@@ -55,7 +55,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // A finding with an open dispute counts as a dispute and not as an open finding.
+    // A finding with an open dispute is counted as a dispute and not as an open finding.
     let waiting = match (open, blocking.saturating_sub(open)) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
@@ -112,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Returns the counts of the summary. The summary always shows the first five counts. The summary shows any
-/// further count only if the count is not zero.
+/// Returns the counts of the summary. The summary always shows the first five counts. Any other count that is
+/// zero is an empty string.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();

@@ -32,7 +32,7 @@ fn lines(texts: &[Untrusted]) -> Vec<String> {
     texts.iter().map(block).collect()
 }
 
-/// Returns the class of a colour in the style sheet.
+/// Returns the CSS class of a colour.
 fn tone(color: Color) -> &'static str {
     match color {
         Color::Good => "good",

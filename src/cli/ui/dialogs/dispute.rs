@@ -1,5 +1,5 @@
-//! Resolves disputes in a dialog with the user. Without a terminal, the configured default applies. The terminal
-//! is restored after every dialog. If the user leaves a dialog, Glee records no decision.
+//! Resolves disputes in a dialog with the user. Without a terminal, the configured default route applies to all
+//! disputes. The terminal is restored after every dialog. If the user leaves a dialog, Glee records no decision.
 
 use std::fmt::Write as _;
 use std::io;

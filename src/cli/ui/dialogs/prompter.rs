@@ -101,7 +101,7 @@ fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     sheet + "\n"
 }
 
-/// Appends texts in columns, or one below the other if the screen is too narrow.
+/// Appends texts side by side, or one below the other if the screen is too narrow.
 fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
     let gap = 2;
     let width = ((style.width.saturating_sub(1) + gap) / texts.len().max(1)).saturating_sub(gap);

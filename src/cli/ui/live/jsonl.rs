@@ -13,7 +13,7 @@ pub struct JsonLines {
 }
 
 impl JsonLines {
-    /// The error of the first failed write. A closed pipe does not count as a failure.
+    /// The error of the first failed write. A closed pipe is not a failure.
     pub fn failure(&self) -> Option<&io::Error> {
         self.failure.as_ref()
     }

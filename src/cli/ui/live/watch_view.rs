@@ -18,8 +18,8 @@ use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
 
-/// The maximum number of agent events that are printed per second. Above this number, the
-/// view only counts the events.
+/// The maximum number of agent events that are printed per second. The view counts further events without
+/// printing them.
 const PRINTED: u64 = 20;
 const TICK: Duration = Duration::from_secs(1);
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";

@@ -107,7 +107,7 @@ impl Work {
         self.skips.insert(call.clone(), skip);
     }
 
-    /// Ends the calls of an agent that are running now.
+    /// Ends the running calls of an agent.
     pub(crate) fn skip(&self, name: &AgentName) {
         let calls = self.agents.get(name).into_iter().flat_map(|agent| &agent.calls);
         calls.filter_map(|call| self.skips.get(&call.id)).for_each(StopHandle::stop);
@@ -160,8 +160,8 @@ impl Work {
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
 
-    /// Returns one line about all agents at work, or `None` if no agent is at work. The agents that a watch
-    /// started do not count, because they run until the watch ends.
+    /// Returns one line about all agents at work, or `None` if no agent is at work. The line omits the agents
+    /// that a watch started, because these agents work until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
         let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
         let fact = |(name, agent): (&AgentName, &AgentWork)| {

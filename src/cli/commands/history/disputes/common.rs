@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// Returns the disputes with a ruling in force on code that was removed from the tree.
+/// Returns the disputes whose rulings are in force, but whose code no longer exists in the tree.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;

@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(since("1970-01-02T00:00:00Z"), Ok(Timestamp::from_second(86_400).unwrap()));
         let three_days_ago = Timestamp::now() - SignedDuration::from_hours(72);
         for age in ["3d", "72h", "3 days"] {
-            // If daylight saving time began or ended in between, the result is shifted by an hour.
+            // If daylight saving time began or ended in the last three days, the result differs by an hour.
             assert!((since(age).unwrap() - three_days_ago).total(jiff::Unit::Hour).unwrap().abs() < 2.0, "{age}");
         }
         let midnight = "2026-11-01T00:00".parse::<DateTime>().unwrap().to_zoned(TimeZone::system()).unwrap();

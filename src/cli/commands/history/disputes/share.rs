@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     )))
 }
 
-/// Returns each dispute whose ruling is in force and not shared, if the ruling's code still exists.
+/// Returns the disputes whose rulings are in force and not yet shared, and whose code still exists in the tree.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,

@@ -34,7 +34,7 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // This run raised a finding again that has an open dispute in an earlier run.
+        // The run raised a finding whose dispute was opened by an earlier run and is still open.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -152,15 +152,15 @@ pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), Command
     Ok(())
 }
 
-/// The reports that a run wrote into the reviewed tree. The second value of a pair is the content of the file at
-/// the end of the run.
+/// The reports that a run wrote into the reviewed tree. The second value of a pair is the content of the file
+/// before the report replaced the file.
 pub(crate) struct ReportsInTree {
     reports: Vec<(WrittenReport, Option<Vec<u8>>)>,
 }
 
 impl ReportsInTree {
-    /// Restores the files that the reports replaced, so that no report counts as a change of the coder. Returns
-    /// `outputs` with the reports, so that the command writes the reports again.
+    /// Restores the files that the reports replaced, so that Glee does not attribute the reports to the coder.
+    /// Returns a copy of `outputs` to which the reports are added, so that the command writes the reports again.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {
@@ -180,9 +180,9 @@ impl ReportsInTree {
     }
 }
 
-/// Fails if the tree has changed since the run stopped, because a resumed run would mix the coder's changes with
-/// other changes (reliability requirement N4). A report that Glee wrote into the tree does not count as
-/// a change. `folder` is the folder of the run.
+/// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with
+/// other changes (reliability requirement N4). A report that Glee wrote into the tree is not a change. `folder`
+/// is the folder of the run.
 pub(crate) fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,

@@ -84,7 +84,7 @@ impl Args {
         row.started < self.before && (finished || self.unfinished)
     }
 
-    /// A stage that waits for a person ended with [`ExitReason::DisputeOpen`].
+    /// A stage that waits for a person has the exit reason [`ExitReason::DisputeOpen`].
     fn takes_other(&self, row: &OtherRunRow) -> bool {
         let finished = !matches!(
             row.exit,

@@ -15,7 +15,7 @@ use crate::workflows::consensus;
 use crate::workflows::review::recorded::view::{self, Recorded};
 use crate::workspace::root::Workspace;
 
-/// Prints the report of a review, or of a stage or checkpoint, which can also be named by its `--id`.
+/// Prints the report of a recorded run. `text` is the id of the run, or the `--id` of a stage or checkpoint.
 pub(crate) fn run(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let journal = journal(globals, &workspace)?;
@@ -68,8 +68,8 @@ fn print_events(events: &[Event]) -> std::io::Result<()> {
     events.iter().try_for_each(|event| stream::out(&json_line(event)))
 }
 
-/// Returns the last run of each stage and checkpoint with the id `text`, or else the run of another kind than a
-/// review whose id contains `text` at the start or end.
+/// Returns the last run of each stage and checkpoint whose `--id` is `text`. If no stage or checkpoint has this
+/// `--id`, returns the run whose id starts or ends with `text`.
 fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
     let mut last: Vec<(String, RunId)> = Vec::new();
     for row in journal.stages()?.into_iter().filter(|row| row.id == text) {

@@ -1,5 +1,5 @@
 //! `glee runs undo`: lists and undoes the changes that the coder made in a run. `glee runs undo --redo` restores
-//! these changes.
+//! the changes that an undo reverted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -288,8 +288,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run that was recorded before the work tree was moved to its current path. Such a run is in the
-    /// history of the earlier path.
+    /// Finds a run that was recorded before the work tree was moved to its current path. The history of the
+    /// earlier path contains the run.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

@@ -37,13 +37,13 @@ pub(crate) struct Args {
     /// The judge to ask [default: the first connected judge]
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
-    /// The number of findings to draw
+    /// The number of findings in the sample
     #[arg(long, value_name = "N", default_value = "20", value_parser = number::<usize>(1, 10_000))]
     sample: usize,
     /// The seed of the sample [default: random]
     #[arg(long, value_name = "N", value_parser = number::<u64>(0, u64::MAX))]
     seed: Option<u64>,
-    /// Draw only findings that were raised since this day (UTC): a date (2026-11-01), or an age (90d)
+    /// Use only findings that were raised since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
     /// Print the sample without asking the judge

@@ -39,7 +39,7 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Print every measure of reviewers, judges, models or categories; `-v` prints all of them
+    /// Print every measure of reviewers, judges, models or categories (`-v`: of all four)
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)

@@ -11,8 +11,9 @@ use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 /// The maximum number of blocks in a list. The option `--json` prints all blocks.
 const MOST: usize = 20;
 
-/// The maximum width of a name, and the width of a measure's label, in columns.
+/// The maximum width of a name, in columns.
 const NAME: usize = 40;
+/// The width of the label of a measure, in columns.
 const LABEL: usize = 13;
 
 /// The minimum and the maximum width of a plot, in columns.

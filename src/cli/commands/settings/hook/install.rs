@@ -78,7 +78,7 @@ impl HookFiles {
         }
     }
 
-    /// Whether the two paths lead to the same file. This is the case if an installation was interrupted after
+    /// Whether `own` and `earlier` are links to the same file, because an installation was interrupted after
     /// [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
@@ -145,12 +145,12 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     Ok(())
 }
 
-/// Adds the path `earlier` to the existing hook. The hook also keeps the path `own` until Glee's hook replaces
-/// the file, so that git always finds a hook.
+/// Creates a hard link to the existing hook at the path `earlier`. The existing hook remains at the path `own`
+/// until Glee's hook replaces the existing hook, so that git always finds a hook.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
-        // Some file systems do not support hard links. On these file systems, git finds no hook until Glee's
-        // hook is written.
+        // Some file systems do not support hard links. Without hard links, git finds no hook until Glee's hook
+        // is written.
         Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&files.own, &files.earlier),
         linked => linked,
     }

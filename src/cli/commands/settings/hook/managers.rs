@@ -1,4 +1,5 @@
-//! Programs that manage the hooks of a repository. Glee does not overwrite their hooks.
+//! Detects programs that manage the hooks of a repository, such as husky. Glee does not overwrite the hooks of
+//! these programs.
 
 use super::options::Hook;
 use crate::cli::context::CommandError;

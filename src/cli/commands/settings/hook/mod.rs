@@ -38,7 +38,6 @@ enum Command {
 }
 
 impl Args {
-    /// Whether the command reviews, and therefore starts agents.
     pub(crate) fn runs_agents(&self) -> bool {
         matches!(self.command, Command::Run(_))
     }

@@ -1,4 +1,4 @@
-//! The hooks, their modes, and the options that they share.
+//! The hooks, the modes of a hook, and the options that `glee hook install` and `glee hook run` share.
 
 use std::time::Duration;
 
@@ -59,10 +59,10 @@ impl HookMode {
     }
 }
 
-// The struct has no doc comment, because clap would use it as the help of the commands.
+// The struct has no doc comment, because clap would use the comment as the help of the commands.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HookOptions {
-    /// The reaction to a review with findings or to a failed review
+    /// The effect on git of a review with findings or of a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
     /// The maximum duration of the review, unless `budget.duration` is shorter

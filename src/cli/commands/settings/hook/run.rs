@@ -31,7 +31,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    // Standard output and standard error of a hook can be a terminal, but nobody answers questions there.
+    // A hook asks no questions, even if standard output and standard error are terminals.
     let globals = &Globals { no_input: true, no_pager: true, ..globals.clone() };
     let targets = match args.hook {
         Hook::PreCommit => staged(globals),

@@ -28,8 +28,8 @@ pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
 
 /// Returns the script. The script passes its arguments and its standard input to the earlier hook. If the
 /// earlier hook fails, the script ends. The script for `pre-push` stores the standard input in a variable,
-/// because the earlier hook and Glee both read the input. A final dot in the variable keeps trailing line
-/// breaks.
+/// because the earlier hook and Glee both read the input. The script appends a dot to the variable, because the
+/// shell would remove line breaks at the end of the input.
 pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let (name, operation, mark) = (hook.name(), hook.operation(), mark(hook));
     let mode = options.mode.word();

@@ -12,7 +12,8 @@ use crate::history::store::Journal;
 use crate::workflows::review::recorded::view::{self, Recorded};
 use crate::workspace::root::Workspace;
 
-// This struct has no doc comment, because clap would use it as the help of every command that flattens the struct.
+// This struct has no doc comment, because clap would use the comment as the help of every command that flattens
+// the struct.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunOption {
     /// The run that raised the finding: the run's id, the first or last digits of the id, or `last`

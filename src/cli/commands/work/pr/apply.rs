@@ -1,7 +1,8 @@
 //! Sends a publication, which is a set of planned changes to a pull request, to the host.
 //!
-//! The order is fixed: comments, changes of threads, summary, check. Each plan is compared with the conversation
-//! on the host. After an interruption, the next plan therefore contains only the missing changes.
+//! Glee sends the changes in a fixed order: comments, changes of threads, summary, check. After an interruption,
+//! the next publication contains only the missing changes, because each publication is computed from the
+//! conversation on the host.
 
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
@@ -15,8 +16,9 @@ use crate::workflows::pull_request::{Publication, ThreadChange};
 pub(crate) struct Unapplied {
     /// The comments that the host refused.
     comments: usize,
-    /// The threads that are still open, and the threads that are still resolved.
+    /// The threads that Glee could not resolve.
     open: usize,
+    /// The threads that Glee could not reopen.
     resolved: usize,
 }
 
@@ -37,7 +39,7 @@ pub(crate) fn apply(
         match change {
             ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
             ThreadChange::Resolve { thread, is_resolved } => {
-                // The host or the token does not allow the change, so the thread only gets the reply.
+                // If the host or the token does not allow the change, the thread keeps its state.
                 if !host.set_resolved(request, thread, *is_resolved)? {
                     unapplied.open += usize::from(*is_resolved);
                     unapplied.resolved += usize::from(!is_resolved);
@@ -119,7 +121,7 @@ mod tests {
     use super::*;
 
     /// If a batch contained comments on lines and on a file, the host could accept the comments on lines and
-    /// then refuse the comment on the file. Glee would then send all comments of the batch again.
+    /// then refuse the comment on the file. After the refusal, Glee would send all comments of the batch again.
     #[test]
     fn a_comment_on_a_file_is_a_batch_of_its_own() {
         let comment = |line| NewComment { path: "a".to_owned(), line, start_line: None, body: String::new() };

@@ -48,7 +48,8 @@ impl PullRequestChange {
     }
 
     /// Returns the scripts that the change edits. Also returns a script if the change edits another file in or
-    /// below the folder of the script. The root of the tree does not count as such a folder.
+    /// below the folder of the script. For a script at the root of the tree, the function ignores edits of other
+    /// files.
     pub(crate) fn edited_scripts(
         &self,
         scripts: &[String],

@@ -2,7 +2,7 @@
 //! disputes.
 //!
 //! A reply is recorded before the host receives the ruling. If Glee is killed before it sends the ruling, the
-//! next command finds the recorded dispute by the ids of the comments. The command then publishes the recorded
+//! next command finds the recorded dispute by the ids of the comments. The next command publishes the recorded
 //! ruling instead of asking the judge again.
 
 use super::session::RequestSession;
@@ -27,7 +27,7 @@ pub(crate) struct Decided {
     pub(crate) is_stopped: bool,
 }
 
-/// Records the rulings of people and opens disputes for objections. Then the judge rules on these disputes.
+/// Records the rulings of people, opens disputes for objections, and lets the judge rule on the new disputes.
 pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<Decided, CommandError> {
     let known = known(session, globals)?;
     let found: Replies = session.with_review(&known, replies);
@@ -66,8 +66,8 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
-        // A dispute with a participant was opened for replies. Its ruling possibly still has to be published as the
-        // answer, because an earlier command was killed.
+        // If `participant` is set, the dispute was opened for replies. Glee treats a dispute for replies as new,
+        // because an earlier command was possibly killed before the publication of the ruling.
         if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }
@@ -107,7 +107,7 @@ fn read(
     Ok(Some(RequestDispute { finding, dispute: record.dispute, shared, is_new: false }))
 }
 
-/// Returns the dispute about `finding`, if the dispute was opened for these comments.
+/// Returns the dispute about `finding`, if the dispute was opened for `comments`.
 fn opened(
     session: &RequestSession,
     journal: &Journal,
@@ -171,8 +171,9 @@ fn record_ruling(
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
 
-/// Returns the dispute of an objection, and whether a judge has to rule on the dispute. Returns `None` if an
-/// earlier dispute about the finding waits for a person.
+/// Opens a dispute for an objection, unless a dispute for the objection's comments is already recorded. Returns
+/// the number of the dispute, and whether a judge has to rule on the dispute. Returns `None` if an earlier
+/// dispute about the finding waits for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,

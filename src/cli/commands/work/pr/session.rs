@@ -24,7 +24,7 @@ pub(crate) struct RequestSession {
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,
-    /// The fetched commits of the change. The judge and the plan of the publication read files of these commits.
+    /// The fetched commits of the change. Glee reads files of the commits for the judge and for the publication.
     pub(crate) commits: FetchedChange,
 }
 
@@ -92,7 +92,8 @@ fn recorded(workspace: &Workspace, journal: &Journal, run: &RunId) -> Result<(Ou
     Ok((recorded.outcome, recorded.reviewed))
 }
 
-/// Fails if the head commit is not the reviewed commit, because findings could name other lines there.
+/// Fails if the run did not review the head commit of the pull request, because the line numbers of the findings
+/// apply only to the reviewed commit.
 fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId) -> Result<(), CommandError> {
     let (request, name) = (&on_host.request, on_host.name());
     if request.link != reviewed.link || request.number != reviewed.number {

@@ -110,8 +110,8 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the running watch. If no watch is running, records the command in the history, so that a
-/// person can end a pause at any time.
+/// Sends a command to the running watch. If no watch is running, records the command in the history of the last
+/// watch. A person can thus end a pause or close an issue while no watch is running.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),

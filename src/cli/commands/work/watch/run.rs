@@ -52,8 +52,7 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch raises the limit of open files as if it started this number of agents. The additional open files
-/// are for connections.
+/// The watch raises the limit of open files for this number of connections, as if each connection were an agent.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -141,7 +140,8 @@ fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-/// Sends the lines of `source` to the watch from a separate thread. The watch continues after the last line.
+/// Sends the lines of `source` to the watch from a separate thread. The watch continues after the end of
+/// `source`.
 fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
     let by = own_name();
     thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! The agreement of each pair of participants: the number of findings on which both took a position, and the
-//! number of findings on which both took the same position.
+//! Counts, for each pair of participants, the findings on which both participants took a position, and the
+//! findings on which the two positions are equal.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -141,7 +141,7 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                     add(said.finding, Stance::Against);
                 }
             }
-            // An answer in which the coder implements a ruling is not the coder's own position.
+            // An answer in which the coder implements a ruling does not show the coder's own opinion.
             CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
                 coder = Some(by);
                 responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));

@@ -1,4 +1,4 @@
-//! The participants of a run with their roles, and the classes of roles and colours in the style sheet.
+//! The participants of a run with their roles, and the CSS classes of roles and colours.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ pub(crate) fn plan(events: &[Event]) -> Option<&Plan> {
     })
 }
 
-/// Returns the class of a colour in the style sheet.
+/// Returns the CSS class of a colour.
 pub(crate) fn tone(color: Color) -> &'static str {
     match color {
         Color::Good => "good",
@@ -63,7 +63,7 @@ pub(crate) fn tone(color: Color) -> &'static str {
     }
 }
 
-/// Returns the class of a role in the style sheet.
+/// Returns the CSS class of a role.
 pub(crate) fn role_class(role: Option<Role>) -> &'static str {
     match role {
         Some(Role::Coder) => "coder",

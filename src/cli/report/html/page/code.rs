@@ -18,7 +18,7 @@ const AROUND: u32 = 3;
 /// The maximum number of lines of a finding that an excerpt shows.
 const LONGEST: u32 = 24;
 
-/// The maximum length of a line in bytes. Longer lines are cut.
+/// The maximum number of bytes of a line that an excerpt shows.
 const WIDEST: usize = 400;
 
 /// The maximum size of all excerpts of a page, in bytes of code.
@@ -64,8 +64,8 @@ pub(crate) struct Excerpts {
 }
 
 impl Excerpts {
-    /// Reads the excerpts of `places`, which are sorted from the most to the least important place in the code.
-    /// If the excerpts reach their maximum total size, the less important places get no excerpt.
+    /// Reads the excerpts of `places`. The items of `places` are sorted by importance, the most important item
+    /// first. If the excerpts reach their maximum total size, the less important places get no excerpt.
     pub(crate) fn of(places: &[CodePlace], source: SourceOf<'_>) -> Self {
         let mut texts: HashMap<(String, u32), Option<String>> = HashMap::new();
         let mut wanted: HashMap<(String, u32), Vec<RangeInclusive<u32>>> = HashMap::new();

@@ -36,7 +36,7 @@ const SUGGESTED: usize = 500;
 /// The maximum number of lines of one file's diff, and the maximum number of lines of all diffs together.
 const DIFF_LINES: (usize, usize) = (800, 8_000);
 
-/// The maximum number of lines of an unfolded diff. Longer diffs are folded.
+/// The maximum number of lines of a diff that is unfolded when the page is opened.
 const UNFOLDED: usize = 60;
 
 /// The content of a report on one run. The struct serializes to the values that the template `run.html` shows.

@@ -16,7 +16,7 @@ use crate::protocol::{secrets, text::printable};
 pub(crate) struct ThreadEntry {
     who: String,
     initial: String,
-    /// The class of the speaker's role in the style sheet.
+    /// The CSS class of the speaker's role.
     role: &'static str,
     title: &'static str,
     action: String,
@@ -135,7 +135,8 @@ impl Threads {
         }
     }
 
-    /// Adds the responses and the rulings of the outcome, for a report without events.
+    /// For a report without events, adds the responses and the rulings of the outcome to the threads of the
+    /// findings.
     fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
         let coder = speaker.cast.members.iter().find(|(_, role)| *role == Some(Role::Coder)).map(|(name, _)| name);
         for finding in &outcome.findings {
@@ -150,8 +151,8 @@ impl Threads {
         }
     }
 
-    /// Puts the positions of the reviewers at the beginning of the finding's thread. If the finding has no
-    /// thread, a single position does not create a thread.
+    /// Puts the positions of the reviewers at the beginning of the finding's thread. A finding that has only one
+    /// position and no other entries gets no thread.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
         let positions =
@@ -256,8 +257,8 @@ fn said(
     }
 }
 
-/// Returns the name of the judge, panel or route that ruled. For a ruling by a person, returns `a person`
-/// instead of `you`, because other people also read the report.
+/// Returns the name of the judge or the panel that ruled, or `the configured route`. For a ruling by a person,
+/// returns `a person` instead of `you`, because other people also read the report.
 pub(crate) fn ruler(by: &Ruler) -> String {
     match by {
         Ruler::Human => "a person".to_owned(),
@@ -274,7 +275,7 @@ pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
     }
 }
 
-/// Returns the name of the objector, and the class of the objector's role in the style sheet.
+/// Returns the name of the objector, and the CSS class of the objector's role.
 pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str) {
     let coder = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder));
     match dispute.objector {

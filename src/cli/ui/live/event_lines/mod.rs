@@ -241,7 +241,7 @@ impl EventLines {
             DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
                 vec![self.dispute(dispute)]
             }
-            // Without `--verbose`, this line is omitted, because the dialog or a notice has already shown the
+            // Without `--verbose`, no line is printed, because the dialog or a notice has already shown the
             // route.
             DisputeEvent::RouteChosen { dispute, route, by_person } => {
                 let who = if *by_person { "chosen by you" } else { "the configured default" };
@@ -254,7 +254,7 @@ impl EventLines {
                 let word = style.paint(Color::of_ruling(record.ruling.ruling), record.ruling.ruling.as_str());
                 vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width)]
             }
-            // Without `--verbose`, this line is omitted, because the line about the ruling already shows the
+            // Without `--verbose`, no line is printed, because the line about the ruling already shows the
             // result.
             DisputeEvent::DisputeSettled { settlement, .. }
                 if settlement.by != Ruler::Policy && !self.is_verbose() =>
