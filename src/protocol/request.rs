@@ -168,8 +168,7 @@ pub enum Task {
         /// The files of the finding and of the evidence, in their state at the start of the round in which the
         /// finding was raised.
         files: Vec<SourceFile>,
-        /// Lines that the coder wrote in this run. Evidence that consists only of these lines of the coder
-        /// proves nothing.
+        /// Lines that the coder wrote in this run. By themselves, these lines are no evidence for a ruling.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
         /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
@@ -282,8 +281,8 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the task needs more effort than the model's default. Only the arbitration of a conflict needs
-    /// more effort, because the arbiter's decision binds all agents.
+    /// Whether the model has to reason with more effort than its default. Only arbitration requires more effort,
+    /// because the arbiter's decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }

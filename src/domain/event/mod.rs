@@ -200,8 +200,8 @@ pub enum ReviewEvent {
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
-        /// For each finding in `findings`, the finding of the earlier run, or `None` if the earlier run did not merge
-        /// the answer. The list is empty if no such finding is known.
+        /// For each finding in `findings`, the finding of the earlier run, or `None` if the earlier run did not
+        /// merge the answer. The list is empty if all its values would be `None`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         origins: Vec<Option<FindingOrigin>>,
         /// The files that the reviewer still receives in the call.
@@ -249,8 +249,8 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repeats: Vec<Repetition>,
     },
-    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. The
-    /// response refuses the shutdown if the run was stopped during the debate.
+    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. If
+    /// the run was stopped during the debate, `approve` is false in the response.
     DebateShutdown { messages: Vec<DebateMessage> },
     /// A ruling or disposition of an earlier dispute covers a finding.
     AlreadyRuled {

@@ -65,8 +65,7 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path can begin at `start`. A position inside a word, or inside a longer path with spaces, is not
-/// the beginning of a path.
+/// Whether a path can begin at `start`. A path cannot begin inside a word or inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =

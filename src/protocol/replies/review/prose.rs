@@ -62,7 +62,8 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// A line that begins a finding, but has no list marker. The next line can be the underline of this line.
+    /// A line that begins a finding, but has no list marker. If the next line is an underline, the line is a
+    /// heading.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.

@@ -23,7 +23,7 @@ const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", 
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
     pub(crate) count: u64,
-    /// Whether the document contains an unreadable value in the position of a finding.
+    /// Whether a list of findings contains a value that the parser cannot read as a finding.
     pub(crate) malformed: bool,
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,

@@ -42,7 +42,8 @@ pub(crate) struct Extractor {
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
-    /// The complete objects before this object in the same fence, each followed by a comma.
+    /// The text of the complete objects before the current object in the same fence. A comma follows each
+    /// object.
     earlier: String,
     mark: usize,
     /// The 1-based line in which the object begins, and the number of bytes before the object in this line.
