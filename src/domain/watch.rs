@@ -196,8 +196,8 @@ pub struct WatchPlan {
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
-    /// The id of the tree's content at the first start of the watch. `tree` is absent in the event of a later
-    /// start. `tree` is also absent if the content could not be recorded.
+    /// The id of the tree's content at the first start of the watch. If the watch is started again, the event of
+    /// the later start has no `tree`. `tree` is also absent if the content could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

@@ -74,8 +74,8 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Returns the agent as the history stores it, without the values of environment variables. The values are
-    /// often API keys.
+    /// Returns the agent without the values of its environment variables, for the history. The values are often
+    /// API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);

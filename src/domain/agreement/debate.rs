@@ -72,7 +72,7 @@ pub struct Challenge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DebateMessage {
-    /// A report, either as text or as the consensus in JSON.
+    /// A report. `content` is either text or the consensus as JSON.
     Message {
         recipient: String,
         content: String,

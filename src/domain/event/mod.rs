@@ -78,14 +78,15 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PullRequestPlan {
     pub number: u64,
-    /// The address of the page for people.
+    /// The URL of the pull request's web page.
     pub link: String,
     /// The commit at the tip of the base branch, from which the configuration and the shared rulings are read.
     pub base: String,
     /// The merge base of the base commit and the head commit.
     pub from: String,
     pub head: String,
-    /// The rulings from the conversation of the pull request, which bind as shared rulings do.
+    /// The rulings that people gave in the conversation of the pull request. The rulings have the same effect as
+    /// shared rulings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<SharedRuling>,
 }
@@ -245,7 +246,7 @@ pub enum ReviewEvent {
         findings: Vec<Finding>,
         silent: Vec<AgentName>,
         report: DebateMessage,
-        /// The findings that repeat findings of earlier runs, as in `FindingsMerged`.
+        /// The findings that repeat findings of earlier runs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repeats: Vec<Repetition>,
     },
@@ -281,8 +282,8 @@ pub enum ReviewEvent {
         kept_as: String,
         tree: String,
     },
-    /// The coder changed files. `tree` is the content after the coder's call; `touched` lists the findings at whose
-    /// anchors the code changed.
+    /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
+    /// findings whose anchored code changed.
     TreeChanged { call: CallId, tree: String, changes: Vec<FileChange>, touched: Vec<FindingId> },
     /// An ended run continues: the coder receives only the findings of the request.
     FixRequested {
@@ -331,8 +332,8 @@ pub enum DisputeEvent {
     RulingEnded { dispute: DisputeNumber },
     /// Another judge is asked about a sample of dismissed findings (`glee stats audit`).
     AuditStarted { plan: Box<AuditPlan> },
-    /// The judge of an audit gave a ruling, or failed to give a ruling. The ruling on the dispute remains in
-    /// force in both cases.
+    /// The judge of an audit gave a ruling, or failed to give a ruling. In both cases, the audited ruling
+    /// remains in force.
     RulingAudited {
         #[serde(flatten)]
         audit: Box<RulingAudit>,
@@ -344,7 +345,7 @@ pub enum DisputeEvent {
 pub enum ConsensusEvent {
     /// A stage or a checkpoint begins. The plan contains the question and the agents.
     StageStarted { plan: Box<StagePlan> },
-    /// The positions of all agents were compared. The verdict lists agreements and conflicts.
+    /// The positions of all agents were compared. `verdict` lists agreements and conflicts.
     StageJudged { verdict: StageVerdict },
     /// The agents do not agree, and a person has to decide.
     StageDeadlocked { reason: String },

@@ -19,7 +19,7 @@ pub enum AnswerStatus {
     Clean,
     /// The closing line is missing, or its number differs from the number of findings.
     Incomplete,
-    /// The answer has neither findings nor a closing line. Such an answer never counts as clean.
+    /// The answer has neither findings nor a closing line.
     NotReviewed,
 }
 

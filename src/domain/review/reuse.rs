@@ -62,7 +62,8 @@ pub struct FindingOrigin {
     pub finding: FindingId,
 }
 
-/// States that a finding of a run repeats a finding of an earlier run, because the answer of a reviewer was reused.
+/// A finding, and the finding of an earlier run that it repeats. A finding repeats an earlier finding if a
+/// reviewer's earlier answer was reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetition {
     pub finding: FindingId,

@@ -35,8 +35,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before `result`. The field `read` counts all findings in the
-    /// prose before `result`, including findings that exceeded a size limit.
+    /// The number of stored findings in the prose before `result`. The field `read` also counts the findings
+    /// that exceeded a size limit.
     kept: usize,
     read: u64,
 }

@@ -78,12 +78,13 @@ struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
     wrong: Option<RulingError>,
-    /// The error that is reported for the last ruling with another nonce or another dispute than the request.
+    /// The error for the last ruling with a wrong nonce or a wrong dispute number.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether the last lines are possibly the beginning of another ruling.
+    /// Whether the last lines are code or the beginning of a JSON object, and therefore possibly an unfinished
+    /// ruling.
     pending: bool,
 }
 
@@ -95,7 +96,7 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce counts as a quotation. If a ruling on a different dispute follows
+            // A ruling with a wrong nonce is treated as a quotation. If a ruling on a different dispute follows
             // a valid ruling, the whole answer is invalid.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)
