@@ -21,8 +21,7 @@
 //! asks only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
 //!
 //! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings
-//! are disputed, and how votes are counted. A test of each function contains the table of the function's
-//! specification.
+//! are disputed, and how votes are counted. Tests check the functions against the tables of the specification.
 //!
 //! **Text from files and agents is untrusted.** Such text cannot choose a program, forge a verdict, refer to a path
 //! outside the tree, or reach a terminal unescaped. The type of untrusted text is [`domain::Untrusted`], which does

@@ -76,7 +76,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCheck {
     pub command: String,
-    /// The exit of the command, and the end of the command's output.
+    /// The command's error, such as the exit code, and the end of the command's output.
     pub output: Untrusted,
 }
 
@@ -165,8 +165,8 @@ pub enum Task {
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
         dispute: Box<Dispute>,
-        /// The files of the finding and of the evidence, in their state at the start of the round in which the
-        /// finding was raised.
+        /// The files that the finding and the evidence refer to. The content is from the start of the round in
+        /// which the finding was raised.
         files: Vec<SourceFile>,
         /// Lines that the coder wrote in this run. By themselves, these lines are no evidence for a ruling.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -247,7 +247,7 @@ pub enum Task {
         request: ReviewRequest,
         /// The unified diff of the tree since the last cycle, possibly truncated.
         changes: Untrusted,
-        /// Issues that a person closed. Reviewers must not raise these issues again.
+        /// Issues that a person closed, and that reviewers must not raise again.
         closed: Vec<Untrusted>,
     },
 }

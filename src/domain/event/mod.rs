@@ -221,7 +221,7 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are not in any of `files`. Findings in `others` are reused only if all `files` are
+        /// Findings that belong to no file in `files`. These findings are reused only if all `files` are
         /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,

@@ -1,6 +1,6 @@
 //! Writes untrusted text as Markdown for the pages of hosts such as GitHub. The text cannot add markup, HTML,
-//! links or mentions: punctuation is escaped, and words that a host would link are shown as code. A line cannot
-//! begin with `/`, because GitLab executes such lines as commands.
+//! links or mentions: punctuation is escaped, and words that a host would link are shown as code. A `/` at the
+//! beginning of a line is escaped, because GitLab executes such a line as a command.
 
 /// A text with a maximum length. The caller adds the most important parts first. After the first part that does
 /// not fit, no further part is added.

@@ -68,8 +68,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is an unfilled template of an answer. Such a template consists either only of dots, or of
-/// placeholders such as `<file>:<line>` with short words such as `at` between the placeholders.
+/// Whether a text is an unfilled template of an answer, such as `...`, `<file>:<line>` or
+/// `<title> at line <line>`.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {

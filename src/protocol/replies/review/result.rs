@@ -1,7 +1,6 @@
-//! Reads the findings of a review in JSON, in the two formats that the prompt allows and in variants that models
-//! write.
+//! Reads the findings of a review in JSON, in two standard formats and in variants that models write.
 //!
-//! The two allowed formats are a `review_result` with a payload, and an object with a list of findings. The
+//! The two standard formats are a `review_result` with a payload, and an object with a list of findings. The
 //! parser also reads a list without an enclosing object, several objects on separate lines, an object with one
 //! list for each file, and a string that contains a list. An answer with an unreadable value in a list of
 //! findings is incomplete.
@@ -174,7 +173,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // The caller checks whether the enclosing object has a form of the protocol.
+            // The caller checks whether the enclosing object is a `review_result`.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;
