@@ -45,8 +45,8 @@ impl DisputeId {
     }
 }
 
-/// A reference to a ruling. A ruling of this history has the number of its dispute. A ruling that is shared as a
-/// file has the id of its dispute.
+/// A reference to a ruling: the number of the dispute in this history, or the id of the dispute if the ruling is
+/// shared as a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RulingRef {

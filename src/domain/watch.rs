@@ -185,7 +185,7 @@ pub struct WatchPlan {
     pub root: String,
     /// The agents that the watch starts. The watch reads events from the output of these agents.
     pub agents: Vec<Agent>,
-    /// Tasks for the agents whose programs read a prompt.
+    /// The tasks that the watch sends to agents as prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,

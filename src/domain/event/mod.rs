@@ -309,7 +309,7 @@ pub enum DisputeEvent {
         judges: Vec<Agent>,
     },
     /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
-    /// in this run. When the dispute ends, its end is recorded in the earlier run and in this run.
+    /// in this run. The end of the dispute is recorded in both runs.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
@@ -407,7 +407,7 @@ impl<'de> Deserialize<'de> for EventKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let mut read = GROUPS.iter().map(|group| group(&value).map_err(D::Error::custom));
-        // The error `unknown variant` means that the event belongs to another group.
+        // Serde reports `unknown variant` if the event belongs to another group.
         let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
         read.find(|read| !read.as_ref().is_err_and(is_foreign))
             .unwrap_or_else(|| Err(D::Error::custom(format!("unknown event `{}`", value["event"]))))

@@ -15,7 +15,7 @@ pub struct FileReview {
     /// change, and the rulings.
     pub frame: String,
     /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. `lines` is absent
-    /// if the lines are not compared.
+    /// if a later review can compare the content only as a whole, by `key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.
