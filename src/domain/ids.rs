@@ -148,8 +148,7 @@ impl<'de> Deserialize<'de> for FindingId {
 pub struct RunId(pub String);
 
 impl RunId {
-    /// The short form of the id for display, which consists of the last eight digits of the UUID. The last eight
-    /// digits are random.
+    /// The short form of the id for display: the last eight digits of the UUID, which are random.
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)

@@ -110,8 +110,8 @@ pub enum Objector {
     Participant,
 }
 
-/// The comments in the conversation of a pull request with which people objected to a finding, or with which a person
-/// ruled on it.
+/// The people who objected to a finding or ruled on the finding in the conversation of a pull request, and their
+/// comments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Participant {
     /// The login names, as the host states them.

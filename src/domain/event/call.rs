@@ -95,8 +95,8 @@ pub struct CallId {
 }
 
 impl CallId {
-    /// Returns the stem of the names of the call's files. The file stem consists of letters, digits, `-` and
-    /// `.`.
+    /// Returns the name, without an extension, of the files that contain the output of the call. The name
+    /// consists of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),

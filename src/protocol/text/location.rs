@@ -177,8 +177,8 @@ fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// Returns the path in inline code if the path contains spaces. Returns `None` if the text before the first
-/// slash contains a space, because such code is a command, for example `cat src/a.rs`.
+/// Returns the path with spaces in inline code such as `src/my file.rs:12`. Returns `None` for code with a space
+/// before the first slash, such as `cat src/a.rs`, because this code is a command.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
