@@ -63,7 +63,7 @@ pub enum Trigger {
     Clarified,
 }
 
-/// The request to a reviewer, in the specification's form.
+/// The request to a reviewer, in the format of the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewRequest {
     /// Always `review_request`.
@@ -72,7 +72,8 @@ pub struct ReviewRequest {
     pub reviewer: AgentName,
     /// The agents whose work is reviewed; never the reviewer itself.
     pub targets: Vec<AgentName>,
-    /// The key `<name>_summary` contains the events of the target `name` since the last cycle.
+    /// For each agent in `targets`, the value of `<name>_summary` contains the events of the agent since the
+    /// last cycle.
     pub context: BTreeMap<String, Untrusted>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,

@@ -68,7 +68,7 @@ pub struct Agent {
     /// role as this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
-    /// The price of tokens. Glee uses this price if the program reports no cost.
+    /// The price of tokens, which Glee uses if the program reports no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }

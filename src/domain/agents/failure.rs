@@ -96,7 +96,7 @@ impl FailureKind {
         self.is_exhausted() || self == Self::NotInstalled
     }
 
-    /// Returns the time at which the limit of the agent ends, or `None` if the time is unknown.
+    /// Returns the time from which the agent can be called again, or `None` if the time is unknown.
     pub fn reset(self) -> Option<Timestamp> {
         match self {
             Self::RateLimited { reset } | Self::OverQuota { reset } => reset,

@@ -68,7 +68,7 @@ pub struct Challenge {
     pub said: Examined,
 }
 
-/// A message of the debate, in the specification's form.
+/// A message of the debate, in the format of the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DebateMessage {

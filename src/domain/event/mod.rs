@@ -49,7 +49,7 @@ pub struct Plan {
     /// The shards. A shard lists the files that one call covers.
     pub shards: Vec<Vec<Coverage>>,
     pub skipped: Vec<Skip>,
-    /// The settings by dotted key, in the form in which `glee config list` prints them.
+    /// The settings by dotted key, in the format of `glee config list`.
     pub settings: BTreeMap<String, Value>,
     /// The commit from which the run takes the project's `.glee` folder. `steered_by` is present if the change
     /// under review edits `.glee`.
@@ -221,7 +221,7 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that belong to no file in `files`. These findings are reused only if all `files` are
+        /// Findings that belong to no file in `files`. Findings in `others` are reused only if all `files` are
         /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
@@ -374,11 +374,11 @@ pub enum WatchEvent {
     CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
     /// Agents are asked for a clarification.
     ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },
-    /// A person paused the work; `reason` may be empty.
+    /// A person paused the work; `reason` can be empty.
     WatchPaused { by: Untrusted, reason: Untrusted },
-    /// A person resumed the work; `reason` may be empty.
+    /// A person resumed the work; `reason` can be empty.
     WatchResumed { by: Untrusted, reason: Untrusted },
-    /// A person closed an issue; `reason` may be empty.
+    /// A person closed an issue; `reason` can be empty.
     IssueClosed { issue: u32, by: Untrusted, reason: Untrusted },
 }
 

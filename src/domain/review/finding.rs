@@ -19,7 +19,7 @@ pub struct RawFinding {
     pub severity: Severity,
     /// The finding in one line, without markup and location.
     pub title: Untrusted,
-    /// The text after the title; may be empty.
+    /// The text after the title; possibly empty.
     #[serde(default)]
     pub body: Untrusted,
     pub file: Option<String>,
@@ -39,7 +39,7 @@ pub struct RawFinding {
     pub replacement: Option<Untrusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// One item per line of the reviewer's evidence.
+    /// The lines of the reviewer's evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     /// The id of the static analyser's rule.

@@ -73,9 +73,8 @@ pub struct FindingTally {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreementCount {
     pub between: [String; 2],
-    /// For two reviewers: the number of findings in code that both reviewers read, if at least one of the
-    /// reviewers raised or confirmed the finding. For two judges: the number of findings on which both judges
-    /// decided.
+    /// For two reviewers: the number of findings that at least one of the reviewers raised or confirmed, and
+    /// whose code both reviewers read. For two judges: the number of findings on which both judges decided.
     pub compared: u64,
     pub agreed: u64,
 }

@@ -62,8 +62,7 @@ pub struct FindingOrigin {
     pub finding: FindingId,
 }
 
-/// A finding, and the finding of an earlier run that it repeats. A finding repeats an earlier finding if a
-/// reviewer's earlier answer was reused.
+/// A finding that Glee took from a reviewer's earlier answer, and the finding of the earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetition {
     pub finding: FindingId,

@@ -23,8 +23,9 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of every regular expression that recognises a secret after a name, such as `password = secret`. These
-/// expressions keep [`END`], because with [`PROSE_END`] the expressions would match too much prose.
+/// A part of every regular expression that recognises a secret after a name, such as `password = secret`. An
+/// expression with this part keeps [`END`], because with [`PROSE_END`] the expression would match too much
+/// prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;

@@ -129,7 +129,8 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line belongs to the entry above the line. Such a line is blank, indented, a list item, or evidence.
+/// Whether a line belongs to the entry above the line, because the line is blank, indented, a list item, or
+/// evidence.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {

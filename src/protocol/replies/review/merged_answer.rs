@@ -65,9 +65,9 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
-    /// Removes the findings that the answer copied from the prompt. These findings precede the prompt's example
-    /// of the closing line. The function removes the findings only if exactly `number` findings follow the
-    /// example.
+    /// Removes the findings that the answer copied from the prompt. The copied findings precede the prompt's
+    /// example of the closing line. The function removes the findings only if exactly `number` findings follow
+    /// the example.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

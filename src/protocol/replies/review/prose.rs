@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// The numbers of findings before the prompt's example of the closing line, which an answer contains if the
-/// answer repeats the prompt. `kept` counts the stored findings, and `count` counts all findings.
+/// If an answer repeats the prompt, findings from the prompt precede the prompt's example of the closing line.
+/// `kept` counts the stored findings before the example, and `count` counts all findings before the example.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -109,8 +109,8 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records that the answer repeats the prompt's example of the closing line. The text before the closing
-    /// line in the example is possibly a copy of the prompt.
+    /// Records that the answer contains a copy of the prompt's example of the closing line. The text before the
+    /// copied line is possibly also a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
