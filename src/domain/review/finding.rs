@@ -39,7 +39,7 @@ pub struct RawFinding {
     pub replacement: Option<Untrusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// The lines of the reviewer's evidence.
+    /// The items of the reviewer's evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     /// The id of the static analyser's rule.
