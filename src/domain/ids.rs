@@ -45,8 +45,8 @@ impl DisputeId {
     }
 }
 
-/// A reference to a ruling. A ruling of this history has the number of its dispute. A ruling that is shared as a
-/// file has the id of its dispute.
+/// A reference to a ruling: the number of the dispute in this history, or the id of the dispute if the ruling is
+/// shared as a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum RulingRef {
@@ -148,8 +148,7 @@ impl<'de> Deserialize<'de> for FindingId {
 pub struct RunId(pub String);
 
 impl RunId {
-    /// The short form of the id for display, which consists of the last eight digits of the UUID. The last eight
-    /// digits are random.
+    /// The short form of the id for display: the last eight digits of the UUID, which are random.
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)

@@ -1,5 +1,5 @@
 //! Defines the terms of the specification as types. The types perform no I/O. The history contains these types
-//! in serialised form, so a change may add optional fields, but must not rename or remove a field.
+//! in serialised form, so a later version of Glee can add optional fields, but must not rename or remove fields.
 
 mod advice;
 pub(crate) mod agents;

@@ -1,4 +1,4 @@
-//! Formats numbers with their nouns.
+//! Formats a number together with a noun.
 
 /// Formats a number with its noun, as in `1 finding` or `2 findings`.
 pub fn number_of(number: impl TryInto<u64>, noun: &str) -> String {

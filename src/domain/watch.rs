@@ -63,7 +63,7 @@ pub enum Trigger {
     Clarified,
 }
 
-/// The request to a reviewer, in the specification's form.
+/// The request to a reviewer, in the format of the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewRequest {
     /// Always `review_request`.
@@ -72,7 +72,8 @@ pub struct ReviewRequest {
     pub reviewer: AgentName,
     /// The agents whose work is reviewed; never the reviewer itself.
     pub targets: Vec<AgentName>,
-    /// The key `<name>_summary` contains the events of the target `name` since the last cycle.
+    /// For each agent in `targets`, the value of `<name>_summary` contains the events of the agent since the
+    /// last cycle.
     pub context: BTreeMap<String, Untrusted>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
@@ -185,7 +186,7 @@ pub struct WatchPlan {
     pub root: String,
     /// The agents that the watch starts. The watch reads events from the output of these agents.
     pub agents: Vec<Agent>,
-    /// Tasks for the agents whose programs read a prompt.
+    /// The tasks that the watch sends to agents as prompts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
@@ -196,8 +197,8 @@ pub struct WatchPlan {
     pub backups: Vec<Agent>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
-    /// The id of the tree's content at the first start of the watch. `tree` is absent in the event of a later
-    /// start. `tree` is also absent if the content could not be recorded.
+    /// The id of the tree's content at the first start of the watch. If the watch is started again, the event of
+    /// the later start has no `tree`. `tree` is also absent if the content could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

@@ -76,7 +76,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCheck {
     pub command: String,
-    /// The exit of the command, and the end of the command's output.
+    /// The command's error, such as the exit code, and the end of the command's output.
     pub output: Untrusted,
 }
 
@@ -151,8 +151,8 @@ pub enum Task {
     /// State for each finding of other reviewers whether the finding is right (role reviewer). The answer is
     /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
     Examine { files: Vec<SourceFile>, findings: Vec<Finding> },
-    /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is `[F<n>]
-    /// DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
+    /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
+    /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
     Defend { files: Vec<SourceFile>, challenged: Vec<Challenged> },
     /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
     Respond {
@@ -165,11 +165,10 @@ pub enum Task {
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
         dispute: Box<Dispute>,
-        /// The files of the finding and of the evidence, in their state at the start of the round in which the
-        /// finding was raised.
+        /// The files that the finding and the evidence refer to. The files have the content from the start of
+        /// the round in which the finding was raised.
         files: Vec<SourceFile>,
-        /// Lines that the coder wrote in this run. Evidence that consists only of these lines of the coder
-        /// proves nothing.
+        /// Lines that the coder wrote in this run, which by themselves are no evidence for a ruling.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
         /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
@@ -208,8 +207,8 @@ pub enum Task {
         /// The agents that gave no answer.
         missing: Vec<AgentName>,
     },
-    /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`, `rationale`,
-    /// `modifications` and `confidence`.
+    /// Decide the conflicts of a stage (role judge). The answer is a JSON object with `nonce`, `decision`,
+    /// `rationale`, `modifications` and `confidence`.
     Arbitrate {
         about: StageSubject,
         positions: Vec<StagePosition>,
@@ -219,7 +218,8 @@ pub enum Task {
         summary: Untrusted,
         conflicts: Vec<Untrusted>,
     },
-    /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and `answers`.
+    /// Answer questions about the requirements (role reviewer). The answer is a JSON object with `nonce` and
+    /// `answers`.
     Questions {
         /// The id that the user chose for the work of the agents.
         id: String,
@@ -241,14 +241,14 @@ pub enum Task {
         /// The user's request.
         task: String,
     },
-    /// Review the work of other agents since the last cycle of a watch (role reviewer). The answer is a `review_result`: a
-    /// JSON object with `nonce`, `type`, `reviewer` and `payload`.
+    /// Review the work of other agents since the last cycle of a watch (role reviewer). The answer is a
+    /// `review_result`: a JSON object with `nonce`, `type`, `reviewer` and `payload`.
     Peer {
-        /// The review request, in the form that the specification defines.
+        /// The review request, in the format of the specification.
         request: ReviewRequest,
         /// The unified diff of the tree since the last cycle, possibly truncated.
         changes: Untrusted,
-        /// Issues that a person closed. Reviewers must not raise these issues again.
+        /// Issues that a person closed, and that reviewers must not raise again.
         closed: Vec<Untrusted>,
     },
 }
@@ -282,8 +282,8 @@ impl Task {
         self.kind_and_role().1
     }
 
-    /// Whether the task needs more effort than the model's default. Only the arbitration of a conflict needs
-    /// more effort, because the arbiter's decision binds all agents.
+    /// Whether the model has to reason with more effort than its default. Only arbitration requires more effort,
+    /// because the arbiter's decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
     }

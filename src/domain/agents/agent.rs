@@ -68,14 +68,14 @@ pub struct Agent {
     /// role as this agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backup: Option<AgentName>,
-    /// The price of tokens. Glee uses this price if the program reports no cost.
+    /// The price of tokens, which Glee uses if the program reports no cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
 }
 
 impl Agent {
-    /// Returns the agent as the history stores it, without the values of environment variables. The values are
-    /// often API keys.
+    /// Returns the agent without the values of its environment variables, for the history. The values are often
+    /// API keys.
     #[must_use]
     pub fn recorded(mut self) -> Self {
         self.env.values_mut().for_each(String::clear);

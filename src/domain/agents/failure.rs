@@ -1,5 +1,6 @@
 //! The kinds of failures of an agent. The kind determines whether Glee retries the call, calls a backup or ends
-//! the run. The error text can determine the kind, but after the classification, only the kind is used.
+//! the run. Glee can derive the kind from an error text. After this classification, only the kind determines how
+//! the run continues.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -17,16 +18,14 @@ pub enum FailureKind {
     NotLoggedIn,
     /// Too many requests.
     RateLimited {
-        /// The time at which the limit of the agent ends. The field is absent if it is unknown when the limit
-        /// ends.
+        /// The time from which the agent can be called again; absent if the time is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
     },
     /// The plan, the credit or the budget is exhausted.
     OverQuota {
-        /// The time at which the limit of the agent ends. The field is absent if it is unknown when the limit
-        /// ends.
+        /// The time from which the agent can be called again; absent if the time is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(with = "Option<String>")]
         reset: Option<Timestamp>,
@@ -97,7 +96,7 @@ impl FailureKind {
         self.is_exhausted() || self == Self::NotInstalled
     }
 
-    /// Returns the time at which the limit of the agent ends, or `None` if the time is unknown.
+    /// Returns the time from which the agent can be called again, or `None` if the time is unknown.
     pub fn reset(self) -> Option<Timestamp> {
         match self {
             Self::RateLimited { reset } | Self::OverQuota { reset } => reset,

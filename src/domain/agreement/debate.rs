@@ -68,11 +68,11 @@ pub struct Challenge {
     pub said: Examined,
 }
 
-/// A message of the debate, in the specification's form.
+/// A message of the debate, in the format of the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DebateMessage {
-    /// A report, either as text or as the consensus in JSON.
+    /// A report. `content` is either text or the consensus as JSON.
     Message {
         recipient: String,
         content: String,

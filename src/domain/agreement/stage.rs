@@ -96,7 +96,7 @@ pub struct Synthesis {
     pub summary: Untrusted,
     pub agreements: Vec<Untrusted>,
     pub conflicts: Vec<Untrusted>,
-    /// The whole answer, which is a JSON object in text form.
+    /// The aggregator's whole answer, a JSON object as text.
     pub content: Untrusted,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing_fields: Vec<String>,

@@ -99,22 +99,22 @@ pub enum Objector {
     Coder,
     /// Reviewers that contradicted each other before a coder received the finding.
     Reviewers,
-    /// Nobody objects to the finding, but only one reviewer raised the finding, or the evidence of the finding
-    /// is challenged.
+    /// Nobody objects to the finding, but either only one reviewer raised the finding, or its evidence is
+    /// challenged.
     Unconfirmed,
     /// An earlier finding of the run. Implementing the new finding would revert the change for the earlier finding.
     Earlier,
     /// A person, who ruled on the finding although no agent objected (`glee accept`).
     Person,
-    /// A person in the conversation of a pull request, who objected to the finding or ruled on it.
+    /// A person who objected to the finding or ruled on the finding in the conversation of a pull request.
     Participant,
 }
 
-/// The comments in the conversation of a pull request with which people objected to a finding, or with which a person
-/// ruled on it.
+/// The people who objected to a finding or ruled on the finding in the conversation of a pull request, and their
+/// comments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Participant {
-    /// The login names, as the host states them.
+    /// The login names on the host.
     pub logins: Vec<String>,
     /// The host's ids of the comments.
     pub comments: Vec<String>,

@@ -95,8 +95,8 @@ pub struct CallId {
 }
 
 impl CallId {
-    /// Returns the stem of the names of the call's files. The file stem consists of letters, digits, `-` and
-    /// `.`.
+    /// Returns the name, without an extension, of the files that contain the output of the call. The name
+    /// consists of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
@@ -127,7 +127,8 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
-/// The size and the hash of an agent's output, and how the process ended. A transcript does not contain the output.
+/// The size and the hash of an agent's output, and how the process ended. Glee stores the output itself in files
+/// next to the history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transcript {
     /// The size of the whole output, including bytes beyond the cap.

@@ -49,7 +49,7 @@ pub struct Plan {
     /// The shards. A shard lists the files that one call covers.
     pub shards: Vec<Vec<Coverage>>,
     pub skipped: Vec<Skip>,
-    /// The settings by dotted key, in the form in which `glee config list` prints them.
+    /// The settings by dotted key, in the format of `glee config list`.
     pub settings: BTreeMap<String, Value>,
     /// The commit from which the run takes the project's `.glee` folder. `steered_by` is present if the change
     /// under review edits `.glee`.
@@ -78,14 +78,15 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PullRequestPlan {
     pub number: u64,
-    /// The address of the page for people.
+    /// The URL of the pull request's web page.
     pub link: String,
     /// The commit at the tip of the base branch, from which the configuration and the shared rulings are read.
     pub base: String,
     /// The merge base of the base commit and the head commit.
     pub from: String,
     pub head: String,
-    /// The rulings from the conversation of the pull request, which bind as shared rulings do.
+    /// The rulings that people gave in the conversation of the pull request. The rulings have the same effect as
+    /// shared rulings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<SharedRuling>,
 }
@@ -200,8 +201,8 @@ pub enum ReviewEvent {
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
-        /// For each finding in `findings`, the finding of the earlier run, or `None` if the earlier run did not merge
-        /// the answer. The list is empty if no such finding is known.
+        /// For each finding in `findings`, the finding of the earlier run, or `None` if the earlier run did not
+        /// merge the answer. The list is empty if all its values would be `None`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         origins: Vec<Option<FindingOrigin>>,
         /// The files that the reviewer still receives in the call.
@@ -220,7 +221,7 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that are not in any of `files`. Findings in `others` are reused only if all `files` are
+        /// Findings that belong to no file in `files`. Findings in `others` are reused only if all `files` are
         /// unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
@@ -245,12 +246,12 @@ pub enum ReviewEvent {
         findings: Vec<Finding>,
         silent: Vec<AgentName>,
         report: DebateMessage,
-        /// The findings that repeat findings of earlier runs, as in `FindingsMerged`.
+        /// The findings that repeat findings of earlier runs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repeats: Vec<Repetition>,
     },
-    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. The
-    /// response refuses the shutdown if the run was stopped during the debate.
+    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. If
+    /// the run was stopped during the debate, `approve` is false in the response.
     DebateShutdown { messages: Vec<DebateMessage> },
     /// A ruling or disposition of an earlier dispute covers a finding.
     AlreadyRuled {
@@ -281,8 +282,8 @@ pub enum ReviewEvent {
         kept_as: String,
         tree: String,
     },
-    /// The coder changed files. `tree` is the content after the coder's call; `touched` lists the findings at whose
-    /// anchors the code changed.
+    /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
+    /// findings whose anchored code changed.
     TreeChanged { call: CallId, tree: String, changes: Vec<FileChange>, touched: Vec<FindingId> },
     /// An ended run continues: the coder receives only the findings of the request.
     FixRequested {
@@ -308,7 +309,7 @@ pub enum DisputeEvent {
         judges: Vec<Agent>,
     },
     /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
-    /// in this run. When the dispute ends, its end is recorded in the earlier run and in this run.
+    /// in this run. The end of the dispute is recorded in both runs.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
@@ -331,8 +332,8 @@ pub enum DisputeEvent {
     RulingEnded { dispute: DisputeNumber },
     /// Another judge is asked about a sample of dismissed findings (`glee stats audit`).
     AuditStarted { plan: Box<AuditPlan> },
-    /// The judge of an audit gave a ruling, or failed to give a ruling. The ruling on the dispute remains in
-    /// force in both cases.
+    /// The judge of an audit gave a ruling, or failed to give a ruling. In both cases, the audited ruling
+    /// remains in force.
     RulingAudited {
         #[serde(flatten)]
         audit: Box<RulingAudit>,
@@ -344,7 +345,7 @@ pub enum DisputeEvent {
 pub enum ConsensusEvent {
     /// A stage or a checkpoint begins. The plan contains the question and the agents.
     StageStarted { plan: Box<StagePlan> },
-    /// The positions of all agents were compared. The verdict lists agreements and conflicts.
+    /// The positions of all agents were compared. `verdict` lists agreements and conflicts.
     StageJudged { verdict: StageVerdict },
     /// The agents do not agree, and a person has to decide.
     StageDeadlocked { reason: String },
@@ -373,11 +374,11 @@ pub enum WatchEvent {
     CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
     /// Agents are asked for a clarification.
     ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },
-    /// A person paused the work; `reason` may be empty.
+    /// A person paused the work; `reason` can be empty.
     WatchPaused { by: Untrusted, reason: Untrusted },
-    /// A person resumed the work; `reason` may be empty.
+    /// A person resumed the work; `reason` can be empty.
     WatchResumed { by: Untrusted, reason: Untrusted },
-    /// A person closed an issue; `reason` may be empty.
+    /// A person closed an issue; `reason` can be empty.
     IssueClosed { issue: u32, by: Untrusted, reason: Untrusted },
 }
 
@@ -406,7 +407,7 @@ impl<'de> Deserialize<'de> for EventKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         let mut read = GROUPS.iter().map(|group| group(&value).map_err(D::Error::custom));
-        // The error `unknown variant` means that the event belongs to another group.
+        // Serde reports `unknown variant` if the event belongs to another group.
         let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
         read.find(|read| !read.as_ref().is_err_and(is_foreign))
             .unwrap_or_else(|| Err(D::Error::custom(format!("unknown event `{}`", value["event"]))))

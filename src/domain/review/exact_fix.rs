@@ -13,7 +13,7 @@ pub struct ExactFix {
     pub line: u32,
     /// The last replaced line.
     pub end_line: u32,
-    /// The lines after the fix, without the last line end. The line ends are those of the file.
+    /// The lines after the fix, without the last line end. The text has the same line ends as the file.
     pub text: Untrusted,
 }
 

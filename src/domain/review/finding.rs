@@ -19,7 +19,7 @@ pub struct RawFinding {
     pub severity: Severity,
     /// The finding in one line, without markup and location.
     pub title: Untrusted,
-    /// The text after the title; may be empty.
+    /// The text after the title; possibly empty.
     #[serde(default)]
     pub body: Untrusted,
     pub file: Option<String>,
@@ -39,7 +39,7 @@ pub struct RawFinding {
     pub replacement: Option<Untrusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
-    /// One item per line of the reviewer's evidence.
+    /// The items of the reviewer's evidence.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
     /// The id of the static analyser's rule.
@@ -111,8 +111,8 @@ impl Finding {
         self.raw.suggestion.as_ref().filter(|suggestion| Some(suggestion.trimmed()) != repeated)
     }
 
-    /// Whether the finding is rejected. A reviewer can withdraw any finding. Other reviewers can reject only an
-    /// optional finding.
+    /// Whether the finding is rejected. The reviewer that raised a finding can withdraw even a mandatory
+    /// finding. Other reviewers can reject only an optional finding.
     pub fn is_rejected(&self) -> bool {
         self.consensus
             .as_ref()
@@ -141,7 +141,7 @@ pub enum FindingState {
     Discarded,
     /// A dispute about the finding waits for a person.
     Disputed { dispute: DisputeNumber },
-    /// A ruling enforces the finding, and the coder has not implemented it yet.
+    /// A ruling enforces the finding, and the coder has not implemented the finding yet.
     Enforced { dispute: DisputeNumber },
     /// A ruling dismissed the finding.
     Dismissed { dispute: DisputeNumber },

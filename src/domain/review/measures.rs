@@ -42,18 +42,18 @@ pub struct FindingTally {
     /// The findings that only one reviewer raised, although at least one other reviewer read the same code.
     pub alone: u64,
     pub disputed: u64,
-    /// The disputes that ended with the finding enforced, accepted as a risk, or deferred.
+    /// The disputes whose disposition is `Enforced`, `AcceptedRisk` or `Deferred`.
     pub upheld: u64,
-    /// The disputes that ended with the finding refuted, not mandatory, or a duplicate.
+    /// The disputes whose disposition is `Refuted`, `NotMandatory` or `Duplicate`.
     pub dismissed: u64,
     /// The disputes that a judge or a panel decided.
     pub judged: u64,
-    /// The disputes that a person decided after a judge or a panel.
+    /// The disputes with both a decision by a judge or a panel and a decision by a person.
     pub checked: u64,
     /// The disputes in which the person decided against the judge or the panel.
     pub overturned: u64,
     pub fixed: u64,
-    /// The fixed findings whose change was undone, or reversed by a later finding.
+    /// The fixed findings whose change was undone by `glee runs undo` or reversed by a later finding.
     pub reverted: u64,
     /// The audit rulings that enforce or dismiss a finding.
     pub audited: u64,
@@ -73,9 +73,8 @@ pub struct FindingTally {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreementCount {
     pub between: [String; 2],
-    /// For two reviewers: the number of findings in code that both reviewers read, if at least one of the
-    /// reviewers raised or confirmed the finding. For two judges: the number of findings on which both judges
-    /// decided.
+    /// For two reviewers: the number of findings that at least one of the reviewers raised or confirmed, and
+    /// whose code both reviewers read. For two judges: the number of findings on which both judges decided.
     pub compared: u64,
     pub agreed: u64,
 }

@@ -19,7 +19,7 @@ pub enum AnswerStatus {
     Clean,
     /// The closing line is missing, or its number differs from the number of findings.
     Incomplete,
-    /// The answer has neither findings nor a closing line. Such an answer never counts as clean.
+    /// The answer has neither findings nor a closing line.
     NotReviewed,
 }
 
@@ -298,8 +298,8 @@ pub struct Outcome {
     pub proof: Proof,
     /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
-    /// The disputes of this run, sorted by number. An earlier dispute that waits for a person is included if a
-    /// finding of this run repeats the disputed finding.
+    /// The disputes of this run, sorted by number. The list also contains a dispute of an earlier run if the
+    /// dispute waits for a person and a finding of this run repeats the disputed finding.
     pub disputes: Vec<Dispute>,
     /// Findings of an earlier run that reviewers no longer raise about the changed code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -324,7 +324,7 @@ impl Outcome {
         self.findings.iter().find(|finding| finding.finding.id == id)
     }
 
-    /// The dispute about a finding. An earlier dispute is included if the finding repeats the disputed finding.
+    /// The dispute about a finding, even if an earlier run opened the dispute.
     pub fn dispute_of(&self, finding: &SettledFinding) -> Option<&Dispute> {
         let number = match finding.state {
             FindingState::Disputed { dispute }

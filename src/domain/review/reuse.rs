@@ -15,7 +15,7 @@ pub struct FileReview {
     /// change, and the rulings.
     pub frame: String,
     /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. `lines` is absent
-    /// if the lines are not compared.
+    /// if a later review can compare the content only as a whole, by `key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.
@@ -62,7 +62,7 @@ pub struct FindingOrigin {
     pub finding: FindingId,
 }
 
-/// States that a finding of a run repeats a finding of an earlier run, because the answer of a reviewer was reused.
+/// A finding that Glee took from a reviewer's earlier answer, and the finding of the earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetition {
     pub finding: FindingId,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A severity tag of the specification. The variants are sorted, the most severe tag first. `MUST` and `SHOULD`
-/// are opinions, and the other tags are priorities of issues.
+/// state an opinion, and the other tags state the priority of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tag {
@@ -33,7 +33,7 @@ impl Tag {
 /// The severity of a finding: the reviewer's word, and the tag that the word means.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
-    /// The normalised tag; `None` for an unknown word. A finding with an unknown word counts as mandatory.
+    /// The normalised tag; `None` for an unknown word. A finding with an unknown word is mandatory.
     pub tag: Option<Tag>,
     /// The reviewer's word for the severity, without brackets.
     #[serde(rename = "tag_raw")]

@@ -30,7 +30,7 @@ pub struct MergeInput {
     pub problems: Vec<String>,
 }
 
-/// Fails if `text` is invalid JSON. Fails also if `text` contains a number or a boolean in place of a document.
+/// Fails if `text` is invalid JSON, or if one of the documents in `text` is a number or a boolean.
 pub fn read(text: &str) -> Result<MergeInput, serde_json::Error> {
     let mut input = MergeInput::default();
     let mut debate = Vec::new();

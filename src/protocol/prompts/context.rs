@@ -301,7 +301,7 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// The instructions have no fence, because the user wrote them.
+    /// The function does not fence the instructions, because the user wrote the instructions.
     fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
         values["id"] = json!(self.line(&about.id));
         values["stage"] = json!(self.line(&about.stage));

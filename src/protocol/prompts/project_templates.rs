@@ -2,7 +2,7 @@
 //!
 //! A template can test values, iterate over lists and print values. Glee rejects a template with an assignment,
 //! a definition, a concatenation or a multiplication, because a few lines with these operations can exhaust the
-//! memory. A failed allocation would abort the process. The type [`Capped`] limits the size of the output.
+//! memory, and a failed allocation aborts the process. The type [`Capped`] limits the size of the output.
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -43,8 +43,8 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Self { lines, structure, json, nonce, in_data: false }
     }
 
-    /// Returns the next line. The caller identifies the line by the number `mark`. A JSON object gets the `mark`
-    /// of the object's first line.
+    /// Returns the next line. `mark` is a number by which the caller identifies the line (see
+    /// `FoundObject::mark`).
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
         let Line { text, .. } = line;

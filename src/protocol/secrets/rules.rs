@@ -23,9 +23,9 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// in an argument.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A text in every regular expression that recognises a secret by a preceding name, such as `password = `. In an
-/// expression with this text, [`END`] is not replaced by [`PROSE_END`], because the expression would then match
-/// too much prose.
+/// A part of every regular expression that recognises a secret after a name, such as `password = secret`. An
+/// expression with this part keeps [`END`], because with [`PROSE_END`] the expression would match too much
+/// prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;

@@ -5,8 +5,8 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use super::rules::{FoundSecret, find_by};
 use super::*;
 
-/// The number of generated texts per rule. Many texts are needed, because some generated texts have too little
-/// entropy, contain a stopword, or match an exception.
+/// The maximum number of texts that the test generates for a rule. The rule does not find every generated text:
+/// some have too little entropy, contain a stopword, or match an exception.
 const TRIES: u64 = 200;
 
 struct Numbers(blake3::OutputReader);
@@ -37,8 +37,8 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // If a part of the expression is optional, the sample contains the part at most twice, because
-                // most optional parts are only separators.
+                // A part with a minimum of 0 repetitions occurs at most twice in the sample, because most
+                // optional parts are separators.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),

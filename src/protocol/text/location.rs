@@ -26,7 +26,7 @@ struct Lines {
 /// Paths with spaces are found only in this number of bytes at the beginning of a text.
 const HEAD: usize = 4 << 10;
 
-/// The given paths that contain a space, a quote, a backslash or another character that a plain word does not have.
+/// The paths that contain a space, a quote, a backslash or another character that separates words.
 #[derive(Clone, Debug, Default)]
 pub struct Paths(Vec<String>);
 
@@ -41,14 +41,14 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location whose path is in this list. If several of the paths begin at the same position,
-    /// the longest path counts.
+    /// Returns the first location in the text whose path is in `self`. If several paths in `self` begin at the
+    /// same position, the function returns the longest path.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
         let named = |path: &String| {
-            // If a path in the list contains a backslash, a backslash in the text is part of a name. Otherwise,
-            // a backslash in the text separates folders.
+            // If `path` contains a backslash, the function looks for the same backslash in the text. If `path`
+            // contains no backslash, a backslash in the text matches a slash.
             let head = if path.contains('\\') { head } else { slashes.as_str() };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
             starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
@@ -65,8 +65,7 @@ impl NamedPlace {
     }
 }
 
-/// Whether a path can begin at `start`. A position inside a word, or inside a longer path with spaces, is not
-/// the beginning of a path.
+/// Whether a path can begin at `start`. A path cannot begin inside a word or inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
     let is_free =
@@ -165,8 +164,8 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of a Windows path whose first word ends at `end`. If the next word contains a backslash, the
-/// next word also belongs to the path.
+/// Returns the end of a Windows path, such as `C:\my dir\x.rs`, whose first word ends at `end`. The second word
+/// belongs to the path only if the second word contains a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
@@ -178,8 +177,8 @@ fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// Returns the path in inline code if the path contains spaces. Returns `None` if the text before the first
-/// slash contains a space, because such code is a command, for example `cat src/a.rs`.
+/// Returns the path with spaces in inline code such as `src/my file.rs:12`. Returns `None` for code with a space
+/// before the first slash, such as `cat src/a.rs`, because this code is a command.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
@@ -214,8 +213,8 @@ fn begins_lines(text: &str) -> bool {
     text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns the position after the last unbalanced bracket. The text up to and including this bracket belongs to
-/// the surrounding sentence, not to the path.
+/// Returns the position after the last unbalanced bracket. The text up to and including the unbalanced bracket
+/// belongs to the surrounding sentence, not to the path.
 fn unbalanced(path: &str) -> usize {
     let mut open = Vec::new();
     let mut cut = 0;

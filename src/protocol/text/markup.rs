@@ -1,6 +1,6 @@
 //! Writes untrusted text as Markdown for the pages of hosts such as GitHub. The text cannot add markup, HTML,
-//! links or mentions: punctuation is escaped, and words that a host would link are shown as code. A line cannot
-//! begin with `/`, because GitLab executes such lines as commands.
+//! links or mentions: punctuation is escaped, and words that a host would link are shown as code. A `/` at the
+//! beginning of a line is escaped, because GitLab executes such a line as a command.
 
 /// A text with a maximum length. The caller adds the most important parts first. After the first part that does
 /// not fit, no further part is added.
@@ -60,14 +60,15 @@ pub(crate) fn fenced(text: &str) -> String {
     fenced_as("", &lines.join("\n"))
 }
 
-/// Whether GitLab, or a bot of another host, could execute the line as a command, such as `/approve`. GitLab finds
-/// commands without parsing Markdown: three backticks end a block of code for it, whatever the fence of the block.
+/// Whether GitLab, or a bot of another host, could execute the line as a command, such as `/approve`. GitLab
+/// finds commands without parsing Markdown. For GitLab, three backticks end a block of code, even if the block's
+/// fence is longer.
 pub(crate) fn is_command(line: &str) -> bool {
     line.strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Formats a text as a block of code in a language, such as `suggestion`. The text stays as it is, so the caller
-/// has to refuse texts with a [command](is_command).
+/// Formats a text as a block of code in a language, such as `suggestion`. The function does not change the text,
+/// so the caller has to reject texts with a [command](is_command).
 pub(crate) fn fenced_as(language: &str, text: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")

@@ -1,15 +1,13 @@
 //! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
 //!
 //! All calls of a run have the same mark, but the second half of the nonce is random for each call. Prompts
-//! about the same content therefore begin with the same text and hit the vendor's prompt cache. An agent's
-//! prompt contains the mark, so the agent could write the mark into code. Glee therefore removes the mark from
-//! all text that a prompt quotes.
+//! about the same content therefore begin with the same text and hit the vendor's prompt cache. An agent can
+//! copy the mark from a prompt into code. Glee therefore removes the mark from all text that a prompt quotes.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;
 
-/// The length of the mark, which is the first half of a nonce, in hexadecimal digits. The digits represent 64
-/// bits.
+/// The length of the mark in hexadecimal digits (64 bits). The mark is the first half of a nonce.
 const MARK: usize = 16;
 
 pub(crate) fn of_call(run: &RunId) -> String {

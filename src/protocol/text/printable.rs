@@ -72,8 +72,7 @@ pub fn json(text: String) -> String {
         }
         shown
     });
-    // In JSON, the beginning of a command for a CI service can only be inside a string, and a string can contain
-    // `\u` escapes.
+    // In JSON, a command for a CI service can begin only inside a string, where a `\u` escape is valid.
     without_commands(shown, "\\u0023", "\\u003a")
 }
 

@@ -41,7 +41,8 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
 }
 
-/// Changes the path of a citation. A citation that is more than a reference to code remains unchanged.
+/// Changes the path of a citation. If the citation contains other text than a reference, the citation remains
+/// unchanged.
 pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut String)) {
     let Some(mut reference) = reference(citation.as_written()) else { return };
     if reference.to_string() == citation.as_written() {
@@ -72,8 +73,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // Only a word that ends with a quoted name can contain blanks. The punctuation of a quoted name is part of
-    // the name.
+    // A word with blanks ends with a quoted name such as `path::"a test."`. The punctuation at the end belongs
+    // to the name, so the punctuation is kept.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));

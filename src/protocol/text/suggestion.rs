@@ -2,12 +2,12 @@
 
 use crate::protocol::text::markdown::{LineKind, Structure, trim_blank_lines};
 
-/// The info strings of blocks that replace exactly the lines of the finding. GitLab writes the numbers of further
-/// lines above and below into the info string.
+/// The info strings of blocks that replace exactly the lines of the finding. On GitLab, `suggestion:-2+1` also
+/// replaces two lines above and one line below.
 const INFO: [&str; 2] = ["suggestion", "suggestion:-0+0"];
 
-/// Removes the suggestion block from a text and returns its lines. Returns `None` and keeps the text if the text
-/// has no block, several blocks, an open block, or only blank lines in the block.
+/// Removes the suggestion block from a text and returns its lines. Returns `None` and leaves the text unchanged
+/// if the text has no suggestion block or several suggestion blocks, or if the block is unclosed or blank.
 pub(crate) fn take(text: &mut String) -> Option<String> {
     let mut structure = Structure::default();
     let (mut found, mut open) = (None, None);

@@ -35,8 +35,7 @@ fn word(text: &str) -> Option<&str> {
 }
 
 /// Removes the closing emphasis marks after a tag. `emphasis` contains the opening marks. Returns `None` if
-/// `emphasis` contains a backtick, but no backtick follows the tag directly. Without a closing backtick, the tag
-/// is only a part of longer inline code.
+/// `emphasis` contains a backtick, but no backtick directly follows the tag, as in `` `[MUST] in code` ``.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];
@@ -69,8 +68,8 @@ pub(crate) fn is_link_definition(rest: &str) -> bool {
     })
 }
 
-/// Whether a text is an unfilled template of an answer. Such a template consists either only of dots, or of
-/// placeholders such as `<file>:<line>` with short words such as `at` between the placeholders.
+/// Whether a text is an unfilled template of an answer, such as `...`, `<file>:<line>` or
+/// `<title> at line <line>`.
 pub(crate) fn is_placeholder(rest: &str) -> bool {
     let text = rest.trim();
     if !text.is_empty() && text.chars().all(|c| matches!(c, '.' | '…')) {

@@ -18,12 +18,12 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each word against the tree. If the caller checks the words, contradictory words
-    /// for a finding do not make the answer unreliable.
+    /// Whether the caller checks each entry against the tree. If the caller checks the entries, two
+    /// contradictory entries for a finding do not make the answer incomplete.
     const CHECKED: bool = false;
 
-    /// Whether a finding with this word in its entry stays open. The parser keeps an entry with such a word even
-    /// if the entry contradicts an earlier entry.
+    /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps an entry
+    /// that leaves the finding open even if the entry contradicts an earlier entry.
     fn keeps_open(self) -> bool {
         false
     }
@@ -106,8 +106,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first signed entry. The signed entries end at the index `end`, and contain
-    /// answers to `wanted` different findings.
+    /// Returns the index of the first signed entry. The signed entries are the entries before the index `end`
+    /// that answer the last `wanted` findings.
     pub(crate) fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;

@@ -2,11 +2,10 @@
 //! tasks respond, examine, defend, recheck and compare require one entry per finding.
 //!
 //! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
-//! therefore accepts an entry only in the part of the answer that the nonce confirms, the signed end. In prose,
-//! the last closing line with the right nonce states the number of entries. If this number is N, the signed end
-//! consists of the N entries directly before the closing line. In JSON, the signed end consists of the items of
-//! all objects with the nonce. An entry outside the signed end of an answer is never accepted, but can make the
-//! answer invalid. Entries for findings outside the request are never accepted.
+//! therefore accepts only *signed* entries, which the nonce of the call confirms. In prose, the last closing
+//! line with the right nonce states a number N, and the entries for the last N findings before the closing line
+//! are signed. In JSON, all items of an object with the right nonce are signed. An entry without a signature is
+//! never accepted, but can make the answer invalid. Entries for findings outside the request are never accepted.
 
 mod entry;
 mod prose;
@@ -118,8 +117,7 @@ fn settle<W: AnswerWord>(
         }
     };
     let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
-    // Contains the requested findings with an entry in the answer, but without an entry in the signed end of the
-    // answer.
+    // The requested findings whose entries are all unsigned.
     let left_over: BTreeSet<FindingId> =
         others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
     let is_signed = is_json || prose.signed.is_some();
@@ -164,8 +162,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last entry for each finding in `block`, except for findings with contradictory entries. The returned
-/// map contains two contradictory words for each omitted finding.
+/// Returns the last entry in `block` for each finding, but no entry for a finding whose entries contradict each
+/// other. For each finding with a contradiction, the returned map contains two contradictory words.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],

@@ -17,7 +17,8 @@ pub(crate) struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// The flag `gap` is true after a blank line. After a blank line, only a list item continues the evidence.
+    /// The flag `gap` is true after a blank line. After the blank line, a list item continues the evidence, and
+    /// other text ends non-empty evidence.
     Evidence {
         gap: bool,
     },
@@ -128,7 +129,8 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line certainly belongs to the entry above the line, and cannot be a quotation.
+/// Whether a line belongs to the entry above the line, because the line is blank, indented, a list item, or
+/// evidence.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {

@@ -14,8 +14,8 @@ pub(crate) const BODIES: [&str; 11] = [
     "finding",
 ];
 
-/// Names of fields that contain the severity. If several fields of an object have such a name, the last of these
-/// fields counts.
+/// Names of fields that contain the severity. If an object has several of these fields, the last field in the
+/// document contains the severity.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];

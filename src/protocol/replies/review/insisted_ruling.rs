@@ -7,9 +7,9 @@ use crate::protocol::text::tag;
 
 const HEAD: usize = 1 << 10;
 
-/// Finds the first reference to a ruling of `shown` in `text`, which is the text after a tag. Returns the text
-/// without the reference, and the ruling. Brackets in the middle of the title remain part of the text, and so do
-/// references to rulings outside `shown`.
+/// Finds the first reference to a ruling in `shown`. `text` is the part of a finding after the tag. Returns
+/// `text` without the reference, together with the ruling. Brackets in the middle of the title remain part of
+/// the title. References to rulings that are not in `shown` also remain in the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

@@ -5,8 +5,9 @@
 //! JSON result that replaces findings must directly precede the closing line and contain exactly the announced
 //! number of findings. If a replaced finding has a high severity, the JSON result must also contain a finding
 //! with a high severity. Only a complete `review_result` can replace tagged prose. A JSON result can replace an
-//! earlier result only if the two results have a finding at the same location. An answer without replaced
-//! findings must contain the announced number of findings. With a different number, the answer is incomplete.
+//! earlier JSON result with findings only if both results have a finding at the same location. If no result
+//! replaces earlier findings, the answer is complete only if the answer contains the announced number of
+//! findings.
 
 use std::collections::HashSet;
 
@@ -34,8 +35,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before `result`. The field `read` counts all findings in the
-    /// prose before `result`, including findings that exceeded a size limit.
+    /// The number of stored findings in the prose before `result`. The field `read` also counts the findings
+    /// that exceeded a size limit.
     kept: usize,
     read: u64,
 }
@@ -64,8 +65,9 @@ impl<'a> Results<'a> {
         self.is_signed_end = self.is_last;
     }
 
-    /// Removes the findings before the prompt's example of the closing line, because these findings belong to a
-    /// repeated prompt. Removes the findings only if the number of findings after the example is `number`.
+    /// Removes the findings that the answer copied from the prompt. The copied findings precede the prompt's
+    /// example of the closing line. The function removes the findings only if exactly `number` findings follow
+    /// the example.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

@@ -32,8 +32,8 @@ pub(crate) struct ProseReader<'a> {
     form: Option<Form>,
 }
 
-/// If an answer repeats the prompt, the answer also contains the prompt's example of the closing line. `Form`
-/// counts the findings before this example: `kept` counts the stored findings, and `count` counts all findings.
+/// If an answer repeats the prompt, findings from the prompt precede the prompt's example of the closing line.
+/// `kept` counts the stored findings before the example, and `count` counts all findings before the example.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub(crate) kept: usize,
@@ -62,7 +62,8 @@ enum Previous {
     Other,
     /// The position of a line of text. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// A line that begins a finding, but has no list marker. The next line can be the underline of this line.
+    /// A line that begins a finding, but has no list marker. If the next line is an underline, the line is a
+    /// heading.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -108,15 +109,16 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records that the answer repeats the prompt's example of the closing line. The text of the answer before
-    /// the example is possibly a copy of the prompt.
+    /// Records that the answer contains a copy of the prompt's example of the closing line. The text before the
+    /// copied line is possibly also a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Counts the findings before the prompt's example of the closing line. Returns `None` if one of these
-    /// findings names a file, because the example findings in a repeated prompt name no file.
+    /// Counts the findings before the prompt's example of the closing line. Returns `None` if no finding
+    /// precedes the example, or if a preceding finding names a file. The findings in the prompt's example name
+    /// no file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))

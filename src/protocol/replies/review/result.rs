@@ -1,8 +1,8 @@
-//! Reads the findings of a review in JSON, in the two forms of the protocol and in variants that models write.
+//! Reads the findings of a review in JSON, in two standard formats and in variants that models write.
 //!
-//! The two forms of the protocol are a `review_result` with a payload, and an object with a list of findings.
-//! The parser also reads a list without an enclosing object, several objects on separate lines, an object with
-//! one list for each file, and a string that contains a list. An answer with an unreadable value in a list of
+//! The two standard formats are a `review_result` with a payload, and an object with a list of findings. The
+//! parser also reads a list without an enclosing object, several objects on separate lines, an object with one
+//! list for each file, and a string that contains a list. An answer with an unreadable value in a list of
 //! findings is incomplete.
 
 use std::collections::BTreeSet;
@@ -23,13 +23,13 @@ const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", 
 pub(crate) struct JsonResult {
     pub(crate) findings: Vec<RawFinding>,
     pub(crate) count: u64,
-    /// Whether the document contains an unreadable value in the position of a finding.
+    /// Whether a list of findings contains a value that the parser cannot read as a finding.
     pub(crate) malformed: bool,
     pub(crate) enveloped: bool,
     pub(crate) verdict: Option<String>,
     pub(crate) summary: Option<String>,
     nonces: BTreeSet<String>,
-    /// Whether the document has one of the two forms of the protocol, even if the document contains no findings.
+    /// Whether the document is a `review_result` or an object with a list of findings. The list can be empty.
     in_form: bool,
     weight: usize,
     of_text: Option<OfText>,
@@ -56,8 +56,8 @@ impl JsonResult {
         }
     }
 
-    /// Reads the findings inside a string. If a string in a list of findings contains no findings, the string
-    /// itself counts as a finding.
+    /// Reads the findings inside a string. If an item of a list of findings is a string without findings, the
+    /// whole string becomes one finding.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -107,8 +107,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings in a value. A finding without a file gets the path `file`. Returns whether the value
-    /// is a list or an object of findings.
+    /// Reads the findings in a value. If a finding names no file, `file` becomes the file of the finding.
+    /// Returns whether the value is a list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {
@@ -173,7 +173,7 @@ impl JsonResult {
         let word = verdict.word();
         self.nonces.extend(nonce.word());
         if place == Place::Wrapped {
-            // The caller checks whether the enclosing object has a form of the protocol.
+            // The caller checks whether the enclosing object is a `review_result`.
             self.in_form |= has_list || word.is_some();
         } else if kind.word().as_deref() == Some("review_result") && has_payload {
             self.in_form = true;

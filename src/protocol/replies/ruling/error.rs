@@ -53,9 +53,9 @@ impl ExpectedRuling<'_> {
 
 #[derive(Debug)]
 pub(crate) enum DisputeMatch {
-    /// A ruling whose nonce or dispute differs from the request.
+    /// A ruling with a wrong nonce or a wrong dispute number.
     Foreign(RulingError),
-    /// A ruling with the nonce and dispute of the request, or the reason why this ruling is invalid.
+    /// A ruling with the right nonce and dispute number, or the reason why this ruling is invalid.
     Own(Result<Claimed, RulingError>),
 }
 

@@ -23,8 +23,8 @@ const CITATIONS_CAP: usize = 100;
 /// A ruling is a JSON object or a closing line. The answer must end with one or more rulings, with only blank
 /// lines between and after the rulings. The text before a closing line is the rationale, and the locations in
 /// this text are the citations. A line `Coder-evidence: <why>` can directly precede the closing line. The text
-/// `<why>` states why code that the coder wrote in this run counts as evidence. The outer result fails only if
-/// `input` cannot be read. The inner result fails if the answer is not a valid ruling.
+/// `<why>` is the reason why the ruling relies on code that the coder wrote in this run. The outer result fails
+/// only if `input` cannot be read. The inner result fails if the answer is not a valid ruling.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -78,12 +78,13 @@ struct Candidates {
     unfenced: Vec<RulingWord>,
     group: Vec<RulingWord>,
     wrong: Option<RulingError>,
-    /// The error that is reported for the last ruling with another nonce or another dispute than the request.
+    /// The error for the last ruling with a wrong nonce or a wrong dispute number.
     foreign: Option<RulingError>,
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether the last lines are possibly the beginning of another ruling.
+    /// Whether the last lines are code or the beginning of a JSON object, and therefore possibly an unfinished
+    /// ruling.
     pending: bool,
 }
 
@@ -95,7 +96,7 @@ impl Candidates {
         }
         (self.any, self.pending) = (true, false);
         match claim {
-            // A ruling with a different nonce counts as a quotation. If a ruling on a different dispute follows
+            // A ruling with a wrong nonce is treated as a quotation. If a ruling on a different dispute follows
             // a valid ruling, the whole answer is invalid.
             DisputeMatch::Foreign(error @ RulingError::Dispute { .. }) if self.last.is_some() => {
                 self.wrong = Some(error)

@@ -52,7 +52,7 @@ fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
     let new_tag = only("new_tag")?;
     let duplicate_of = only("duplicate_of")?;
     Ok(Ruling {
-        // Grounds are ignored unless the ruling is `DISMISS`.
+        // Grounds are ignored if the ruling is not `DISMISS`.
         grounds: word(object, "grounds").filter(|_| dismissed).map(|given| grounds(&given)).transpose()?,
         citations: object.get(&["citations"]).texts().into_iter().map(Untrusted::from).collect(),
         rationale: object.get(&["rationale"]).string().unwrap_or_default().trim().into(),

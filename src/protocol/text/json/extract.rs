@@ -15,8 +15,8 @@ const NONCE: &str = "\"nonce\"";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundObject {
     pub(crate) text: String,
-    /// The value of `mark` that the caller passed with the first line of the object or, if the object is in a
-    /// fence, with the opening line of the fence.
+    /// The number `mark` that the caller passed for the first line of the object. For an object in a code fence,
+    /// `mark` belongs to the opening line of the fence.
     pub(crate) mark: usize,
     pub(crate) fenced: bool,
 }
@@ -42,7 +42,8 @@ pub(crate) struct Extractor {
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
-    /// The complete objects before this object in the same fence, each followed by a comma.
+    /// The text of the complete objects before the current object in the same fence. A comma follows each
+    /// object.
     earlier: String,
     mark: usize,
     /// The 1-based line in which the object begins, and the number of bytes before the object in this line.
@@ -147,7 +148,7 @@ impl Extractor {
 
     fn prose(&mut self, line: Line<'_>, mark: usize) -> ScanState {
         self.push(line);
-        // A line that makes one possible JSON object invalid can be the first line of the next possible object.
+        // The line that invalidates one candidate object can be the first line of another JSON object.
         if self.candidate.is_none() && self.scope.begins(line.text.trim_start()) {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);
