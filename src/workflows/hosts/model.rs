@@ -87,7 +87,7 @@ pub enum RequestState {
     Merged,
 }
 
-/// A commit of a pull request, on a branch that may have been deleted.
+/// A commit of a pull request, on a branch that possibly no longer exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The object id in hexadecimal digits.

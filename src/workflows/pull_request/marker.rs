@@ -41,7 +41,7 @@ pub(crate) struct FindingMark {
     pub(crate) anchor: Anchor,
 }
 
-/// The kinds of statements of Glee in the thread of a finding.
+/// What Glee states in the thread of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "said", rename_all = "snake_case")]
 pub(crate) enum ThreadStatement {
@@ -54,7 +54,7 @@ pub(crate) enum ThreadStatement {
         disposition: String,
     },
     Escalated,
-    /// A person is not allowed to rule, or there is nothing to rule on.
+    /// Glee refused a ruling: the person is not allowed to rule, or the last review does not raise the finding.
     Refused,
 }
 

@@ -19,8 +19,8 @@ const WHAT: &str = "read the permission of a user";
 
 #[derive(Default)]
 pub(crate) struct People {
-    /// The id of the token's user. The outer `None` means that the id was not read yet, the inner `None` that
-    /// there is no token.
+    /// The id of the token's user. The outer `None` means that the id was not read yet. The inner `None` means
+    /// that there is no token.
     user: RefCell<Option<Option<i64>>>,
     /// The permissions by login in lower case.
     permissions: RefCell<BTreeMap<String, Permission>>,
@@ -41,8 +41,8 @@ impl People {
         Ok(user)
     }
 
-    /// Finds the permissions of the people who replied in threads of the token's user. No other permission has an
-    /// effect.
+    /// If the token's user started the thread, reads the permissions of the people who replied. In other
+    /// threads, permissions have no effect.
     pub(crate) fn find_members(&self, api: &GiteaApi, thread: &mut Thread) -> Result<(), HostError> {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());

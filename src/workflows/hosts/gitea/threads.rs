@@ -20,7 +20,6 @@ use crate::workflows::hosts::model::{Comment, Conversation, Thread, ThreadId};
 const REPLY: &str = "<!-- glee-reply:";
 const FILE: &str = "<!-- glee-file -->\n";
 
-/// The place of a thread on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadPlace {
     /// The id of the first comment.
@@ -31,7 +30,7 @@ pub(crate) struct ThreadPlace {
     reviews: BTreeSet<u64>,
 }
 
-/// The place of a comment on a line.
+/// The file, line and review of a comment on the diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlaceOnLine {
     pub(crate) path: String,
@@ -73,8 +72,8 @@ fn replied(comment: &GiteaComment) -> Option<u64> {
     first.parse().ok()
 }
 
-/// Returns the threads of a pull request with the head commit `head`, and the places of the threads by the ids
-/// of the threads.
+/// Returns the conversation of a pull request, and maps the id of each thread to its first comment, line and
+/// reviews. `head` is the head commit.
 pub(crate) fn of(
     on_lines: Vec<LineComment>,
     on_request: Vec<GiteaComment>,

@@ -42,8 +42,8 @@ pub(crate) struct GitLab {
     address: RequestAddress,
     /// The permissions of users, by id.
     permissions: RefCell<BTreeMap<u64, Permission>>,
-    /// The id of the token's user. The outer `None` means that the id was not read yet, the inner `None` that
-    /// the token has no user.
+    /// The id of the token's user. The outer `None` means that the id was not read yet. The inner `None` means
+    /// that the token has no user.
     user: RefCell<Option<Option<u64>>>,
     /// The head commit whose diff was read last, with the files of the diff.
     diff: RefCell<Option<(String, Vec<DiffFile>)>>,

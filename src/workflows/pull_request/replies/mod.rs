@@ -34,7 +34,7 @@ pub struct ReplyObjection {
     pub text: Untrusted,
     /// Locations of the form `path:line` in the text.
     pub evidence: Vec<Untrusted>,
-    /// Whether a ruling enforces the finding, so that the objection requests another ruling.
+    /// Whether the objection requests another ruling, because an earlier ruling enforces the finding.
     pub is_reopening: bool,
 }
 

@@ -93,7 +93,8 @@ fn reviewed(review: &RequestReview<'_>) -> String {
     format!("{}{at}", number_of(review.outcome.proof.covered.len(), "file"))
 }
 
-/// Adds the rows that fit. Returns whether all rows fit.
+/// Adds the table of open findings. Rows that do not fit are left out. Returns whether the page contains all
+/// rows.
 fn table(
     review: &RequestReview<'_>,
     open: &[(&SettledFinding, RequestStanding<'_>)],

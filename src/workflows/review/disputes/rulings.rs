@@ -203,7 +203,8 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // A person has to approve every edit, so the findings include edits of files that reviewers do not receive.
+    // A person has to approve every edit of a shared ruling. Therefore, an edit is a finding even if reviewers
+    // do not receive the file.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {

@@ -1,4 +1,5 @@
-//! Checks the replacements of lines that reviewers propose. A replacement that fails a check stays text for people.
+//! Checks the replacements of lines that reviewers propose. A replacement that fails a check is added to the
+//! text of the suggestion.
 
 use crate::domain::{ExactFix, RawFinding, Untrusted};
 use crate::protocol::secrets::{PLACEHOLDER, redact};
@@ -9,8 +10,10 @@ use crate::rules::consensus::Member;
 const MOST_LINES: usize = 50;
 const MOST_BYTES: usize = 8 << 10;
 
-/// Moves the proposed replacement of a finding to the exact fix if the replacement passes all checks. Otherwise, moves
-/// the replacement to the suggestion. `reviewed` is the text of the finding's file as the reviewers received it.
+/// Converts the proposed replacement of a finding to an exact fix if the replacement passes all checks. A
+/// replacement that fails a check is added to the suggestion. A finding without a suggestion gets the
+/// replacement as its suggestion in either case. `reviewed` is the text of the finding's file as the reviewers
+/// received it.
 pub(crate) fn check(member: &mut Member, reviewed: Option<&str>) {
     let Some(proposed) = member.raw.replacement.take() else { return };
     let lines = lines_of(proposed.as_written());

@@ -52,8 +52,8 @@ pub(crate) struct Archive<'a> {
     pub(crate) now: Option<&'a RunId>,
 }
 
-/// Finds the file of a finding in `paths`. Returns the index of the path, and a copy of the finding with this path;
-/// `None` if the file is not in `paths`.
+/// Finds the path in `paths` that a finding refers to. Returns the index of the path, and a copy of the finding
+/// with this path. Returns `None` if no path or several paths match.
 pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
     let known = |named: &str| {
