@@ -12,8 +12,9 @@ pub struct RequestReview<'a> {
     pub files: &'a [ChangedFile],
     pub conversation: &'a Conversation,
     pub outcome: &'a Outcome,
-    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier runs.
-    /// They take precedence over the states in the outcome. At most one for each finding.
+    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier
+    /// runs. These disputes take precedence over the states in the outcome. Each finding has at most one of
+    /// these disputes.
     pub disputes: &'a [RequestDispute],
     pub settings: &'a PrSettings,
     /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.

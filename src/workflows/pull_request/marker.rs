@@ -1,8 +1,8 @@
 //! Hidden markers in comments of Glee.
 //!
 //! A marker is one line `<!-- glee:KIND:DATA -->`, where DATA is JSON in Base64. Markers are the last lines of a
-//! comment. Lines above the last text are no markers, so text that Glee quotes cannot forge a marker. Markers count
-//! only in comments that the host attributes to the user of the token.
+//! comment. A line in the format of a marker is ignored if other text follows the line, so text that Glee quotes
+//! cannot forge a marker. Markers count only in comments that the host attributes to the user of the token.
 
 use std::collections::BTreeMap;
 

@@ -54,8 +54,9 @@ fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
         && lines.clone().all(|line| file.lines.contains(&line))
 }
 
-/// Returns the lines of the exact fix with the suggestion block. Returns `None` if the host has no such blocks,
-/// if a line is not in the diff, or if the text cannot be shown unchanged.
+/// Returns the suggestion block for the exact fix, and the lines that the block replaces. Returns `None` if the
+/// host has no suggestion blocks, if the lines are not in the diff or have changed, or if the text cannot be
+/// shown unchanged.
 fn suggestion(
     review: &RequestReview<'_>,
     finding: &Finding,

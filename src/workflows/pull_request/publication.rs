@@ -12,7 +12,7 @@ use crate::workflows::pull_request::statements::{self, ThreadChange};
 use crate::workflows::pull_request::threads::{self, FindingThread};
 use crate::workflows::pull_request::{check, text};
 
-/// The changes that have to be published, in the order of the fields.
+/// The changes that have to be published. The fields are in the order of publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
     pub comments: Vec<NewComment>,

@@ -117,8 +117,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns one line for each changed part of the git repository, such as a ref,
-    /// and for each changed file that controls a tool, such as an editor or a CI system.
+    /// Ends a call of the coder. Returns one line for each change that `beyond` describes: changes of the git
+    /// repository, and of files that control tools.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -169,8 +169,8 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the git repository, such as a changed ref, or a change of a file that controls a tool,
-/// such as an editor or a CI system. Returns `None` for a change of any other file.
+/// Describes a change of the git repository (for example of a ref), or of a file that controls a tool (for
+/// example an editor or a CI system). Returns `None` for a change of any other file.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

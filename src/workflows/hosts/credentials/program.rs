@@ -1,4 +1,4 @@
-//! Reads a token from the program of a host: `gh`, `glab` or `tea`.
+//! Reads a token from the command-line program of a host: `gh`, `glab` or `tea`.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -64,7 +64,8 @@ pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -
 /// Returns the output of a process that ends successfully in time.
 fn output(mut child: Child, input: Option<&str>) -> Option<String> {
     if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
-        // A program that exits early closes its end, and its status shows the failure.
+        // Writing fails if the program ends without reading its input. The error is ignored, because the exit
+        // status shows whether the program failed.
         let _ = pipe.write_all(input.as_bytes());
     }
     let until = Instant::now() + LONGEST;

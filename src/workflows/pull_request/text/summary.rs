@@ -10,7 +10,7 @@ use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, 
 use crate::workflows::pull_request::text::finding::{details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 
-/// The space for the marker and the last sentence, in characters.
+/// The number of characters that are reserved for the marker and for the sentence about left-out parts.
 const RESERVED: usize = 400;
 /// The maximum number of files of one kind that are listed.
 const FILES: usize = 100;
@@ -173,7 +173,7 @@ fn missing(review: &RequestReview<'_>) -> Vec<String> {
     failures.chain(incomplete).chain(unread).chain(skipped).collect()
 }
 
-/// The proof of review without the list of files.
+/// The section of the summary about the run, the reviewers and the usage.
 fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
     let (outcome, proof) = (review.outcome, &review.outcome.proof);
     let reviewers = names(proof.reviewers.iter().map(|reviewer| reviewer.name.0.as_str()));

@@ -31,8 +31,9 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The number of lines between two anchors. Returns `None` if neither block contains the other anchor. Returns
-    /// `Some(None)` if both anchors have the same block, but an anchor has no line offset.
+    /// Returns the number of lines between two anchors. Returns `None` if the blocks differ and neither block
+    /// contains the line of the other anchor. Returns `Some(None)` if the blocks are equal, but an anchor has no
+    /// line offset.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
@@ -142,7 +143,7 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Returns the indices of the anchors in `earlier` that a later run raised again.
+/// Returns the indices of the anchors in `earlier` whose finding is raised again in `later`.
 pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeSet<usize> {
     continued(earlier, later, text_of).into_keys().collect()
 }

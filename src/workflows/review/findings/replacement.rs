@@ -62,8 +62,8 @@ fn is_plain(lines: &str) -> bool {
         && redact(lines) == lines
 }
 
-/// Returns the white space before the first text. If a reviewer changes this white space, the reviewer has
-/// probably lost the indentation of all lines.
+/// Returns the indentation of the first line that is not blank. If a replacement changes this indentation, the
+/// reviewer has probably lost the indentation of all lines.
 fn indentation(lines: &str) -> &str {
     let first = lines.split('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
     &first[..first.len() - first.trim_start().len()]

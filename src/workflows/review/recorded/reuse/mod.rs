@@ -1,9 +1,9 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together,
-//! the keys cover everything that could influence the answers. If an earlier run recorded answers under the same
-//! two keys, the file is not reviewed again. In a changed file, only the changed lines and their blocks are
-//! reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
+//! Every recorded answer about a file has two keys: the key of the reviewer and the key of the file. The keys
+//! are hashes of everything that influences the answer. If an earlier answer has the same keys as the reviewer
+//! and the file now, the file is not reviewed again. In a changed file, only the changed lines and their blocks
+//! are reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
 //! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
 //! because they review the coder's changes.
 

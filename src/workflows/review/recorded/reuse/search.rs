@@ -146,8 +146,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Finds an earlier review of the same content. Without such a review, finds the earlier review after which
-    /// the fewest lines have to be reviewed again.
+    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the review
+    /// that leaves the fewest lines to be reviewed again.
     fn known(&mut self, shown: &ShownFile, compares: bool) -> Result<KnownAnswer, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
