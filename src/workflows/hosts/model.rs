@@ -177,7 +177,8 @@ pub struct Thread {
     pub id: ThreadId,
     /// `None` if the thread belongs to no file.
     pub path: Option<String>,
-    /// The line in the new file. `None` for a comment on the whole file, and after the line left the diff.
+    /// The line in the new file. `None` for a comment on the whole file, and for a line that is no longer in the
+    /// diff.
     pub line: Option<u32>,
     pub is_resolved: bool,
     /// At least one comment, the oldest first.

@@ -101,7 +101,8 @@ fn edited(
         let is_renamed = review.files.iter().any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
             let anchor = &threads[**at].mark.anchor;
-            // The host lists only the old path at the base, so a file that was renamed twice is recognised by words.
+            // The host states only the path at the base commit, so the threads of a file that was renamed twice
+            // are matched by their words.
             let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
             (anchor.file == file || is_lost) && !anchor.block.is_empty() && blocks.place(anchor).is_none()
         };

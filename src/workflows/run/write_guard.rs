@@ -137,8 +137,8 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // Observations can be processed out of order. If a later observation was processed first, the
-            // differences of that observation already include the differences of this observation.
+            // Observations can be processed out of order. A later observation that was processed first already
+            // includes the changes of an earlier observation.
             if at < *seen_at {
                 return Ok(());
             }

@@ -9,11 +9,12 @@ use crate::agents::probe::locate;
 use crate::workflows::hosts::address::{RequestAddress, Variables};
 use crate::workflows::hosts::model::HostKind;
 
-/// The maximum duration of a program. A program waits longer if it asks for the password of a key ring.
+/// The maximum time for which Glee waits for a program. The maximum prevents an endless wait if a program asks
+/// for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Variables from which the programs take a token for any host. Glee removes these variables from the
-/// environment of the programs, because `owners` decides to which host such a token belongs.
+/// The programs would return the token in one of these variables for any host. Glee removes the variables from
+/// the environment of the programs, because each token belongs only to the host that `owners` states.
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",

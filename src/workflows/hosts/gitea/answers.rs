@@ -18,7 +18,7 @@ pub(crate) struct GiteaPull {
     state: String,
     #[serde(default)]
     merged: bool,
-    /// Absent before Gitea 1.20.
+    /// Gitea sends this field since version 1.20.
     draft: Option<bool>,
     merge_base: Option<String>,
     base: GiteaBranch,

@@ -1,12 +1,14 @@
 //! Publishes comments on lines.
 //!
 //! The host first stores the comments of a new review one by one in a draft review, and submits the draft at the
-//! end. Two cases follow:
+//! end. Two cases require special treatment:
 //!
-//! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this review
-//!   and submit the user's drafts. So Glee publishes nothing until the user has submitted or discarded the review.
-//! - The server failed while it stored Glee's comments. Only the user of the token can see these comments, and
-//!   the next review would submit them as doubles. So Glee deletes them before it publishes the comments again.
+//! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this
+//!   review, and would submit the user's drafts. Therefore, Glee publishes no comments until the user has
+//!   submitted or discarded the review.
+//! - The server failed while it stored Glee's comments. Only the user of the token can see the stored comments,
+//!   and the next review would submit the stored comments a second time. Therefore, Glee deletes the stored
+//!   comments before it publishes the comments again.
 
 use serde::de::IgnoredAny;
 use serde_json::json;

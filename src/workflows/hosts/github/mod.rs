@@ -1,6 +1,6 @@
 //! GitHub and GitHub Enterprise Server.
 //!
-//! Threads are read and resolved by GraphQL. Everything else uses the REST API.
+//! Glee reads and resolves threads by GraphQL, and uses the REST API for all other requests.
 
 mod answers;
 mod conversation;

@@ -66,8 +66,8 @@ impl GitLab {
         })
     }
 
-    /// Returns the permission of a user in the project. The user can also be a member by a group. A user whose
-    /// membership the token may not read is an outsider.
+    /// Returns the permission of a user in the project, even if the user is a member only through a group. The
+    /// result is `Outsider` if the token is not allowed to read the membership.
     fn permission(&self, author: &GitLabUser) -> Result<Permission, HostError> {
         if let Some(known) = self.permissions.borrow().get(&author.id) {
             return Ok(*known);

@@ -173,7 +173,7 @@ mod process {
 }
 
 /// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
-/// On these systems, the watch rejects the child's commands only because the child lacks the key of the watch.
+/// On these systems, only the check of the watch's key prevents commands of the child.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None
