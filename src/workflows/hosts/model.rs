@@ -126,8 +126,8 @@ pub struct ChangedFile {
     /// The numbers of the lines in the new file on which the host accepts comments. Empty for binary files and for
     /// diffs that the host does not show.
     pub lines: BTreeSet<u32>,
-    /// The numbers in `lines` whose lines the change adds. For a comment on an unchanged line, GitLab also needs
-    /// the number of the line in the old file.
+    /// The subset of `lines` that the change adds. For a comment on an unchanged line, GitLab also needs the
+    /// number of the line in the old file.
     pub added: BTreeSet<u32>,
 }
 

@@ -36,7 +36,7 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
-    /// Whether the review reached its end. The findings are complete if the quorum of the reviewers is.
+    /// Whether the review reached its end, which requires answers from only the quorum of the reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }

@@ -16,12 +16,15 @@ use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
-/// The maximum size of a marker's data that Glee writes, and the maximum size that Glee reads, in bytes.
+/// The maximum size of a ruling's marker that Glee writes, in bytes.
 const WRITTEN: usize = 12 << 10;
+/// The maximum size of a marker's data that Glee reads, in bytes.
 const READ: usize = 32 << 10;
-/// The maximum numbers of names in an anchor, of characters in a text, and of items in a list.
+/// The maximum number of names in an anchor of a marker.
 const NAMES: usize = 20;
+/// The maximum number of characters in a text of a marker.
 const TEXT: usize = 1_000;
+/// The maximum number of items in a list of a marker.
 const ITEMS: usize = 10;
 
 const OPEN: &str = "<!-- glee:";
@@ -100,7 +103,8 @@ pub(crate) fn summary() -> String {
     line("summary", &BTreeMap::from([("version", VERSION)]))
 }
 
-/// The marker of a ruling. `None` if the ruling is too large for a marker or would not be accepted when it is read.
+/// The marker of a ruling. `None` if the marker would be too large, or if [`SharedRuling::problem`] finds a
+/// problem.
 pub(crate) fn ruling(ruling: &SharedRuling) -> Option<String> {
     let cut = |text: &Untrusted| text.first(TEXT);
     let items = |items: &[Untrusted]| items.iter().take(ITEMS).map(|item| item.first(TEXT / 4)).collect();
@@ -189,7 +193,7 @@ pub(crate) fn answered(thread: &Thread) -> Vec<CommentId> {
 /// The rulings in the markers of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestRulings {
-    /// The newest ruling of each dispute. Valid by [`SharedRuling::problem`].
+    /// The newest ruling of each dispute. Each ruling is valid (see [`SharedRuling::problem`]).
     pub rulings: Vec<SharedRuling>,
     /// Notices about markers that cannot be read, one line each.
     pub notices: Vec<String>,
@@ -197,8 +201,9 @@ pub struct RequestRulings {
 
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
-/// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token. So a
-/// ruling counts only in a thread that Glee started, and only beside the marker of an answer.
+/// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token.
+/// Therefore, Glee reads rulings only in threads that Glee started, and only in comments that also contain an
+/// answer marker.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {
         let first = thread.comments.first().and_then(marks);

@@ -32,7 +32,8 @@ pub struct SummaryChange {
 }
 
 impl Publication {
-    /// Whether the conversation already contains everything. The check is published in any case.
+    /// Whether the conversation needs no change. The check is published even if the conversation needs no
+    /// change.
     pub fn is_empty(&self) -> bool {
         self.comments.is_empty() && self.threads.is_empty() && self.summary.is_none()
     }

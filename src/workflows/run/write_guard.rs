@@ -54,8 +54,8 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Creates a guard, and takes a fingerprint of the tree. If the fingerprint cannot be taken, the first
-    /// guarded call takes a fingerprint.
+    /// Creates a guard with a fingerprint of the tree. If the computation of the fingerprint fails, the first
+    /// guarded call computes the fingerprint.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {

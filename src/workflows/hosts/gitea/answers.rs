@@ -58,7 +58,7 @@ pub(crate) struct GiteaFile {
 #[derive(Debug, Deserialize)]
 pub(crate) struct GiteaReview {
     pub(crate) id: u64,
-    /// `None` if a team was asked for the review.
+    /// `None` if the review was requested from a team.
     pub(crate) user: Option<GiteaUser>,
     #[serde(default)]
     state: String,

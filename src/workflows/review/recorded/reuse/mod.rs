@@ -42,8 +42,8 @@ const ROUND: u32 = 1;
 
 /// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
 /// environment), the files in the arguments, the model, the effort, the focus and the prompt template. The key
-/// of an embedded reviewer also covers the project's rules. A reviewer whose program is not installed gets no
-/// key. Fails if the template cannot be read.
+/// of an embedded reviewer also covers the project's rules. The result contains no key for a reviewer whose
+/// program is not installed. Fails if the prompt template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,
