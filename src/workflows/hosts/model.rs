@@ -63,14 +63,15 @@ pub enum HostError {
     /// permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
-    /// The status 404 or 405. Hosts also return 404 if a token is not allowed to see a private repository.
+    /// The status 404, 405 or 410. Hosts also return 404 if a token is not allowed to see a private repository.
     #[error("{host} has no {what}")]
     NotFound { host: String, what: String },
-    /// The status 400, 409 or 422, or an error of GraphQL.
+    /// The host rejects the content of the request: a status such as 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
-    /// The user of the token has a review of this pull request that is not submitted. GitHub accepts no other comment of
-    /// this user until then, and Gitea would submit this review with Glee's comments.
+    /// The user of the token has a review of this pull request that is not submitted. Until the user submits the
+    /// review, GitHub accepts no other comment of the user. Gitea would submit the review together with Glee's
+    /// comments.
     #[error("{host} accepts no comments, because the user of the token has a pending review")]
     PendingReview { host: String },
     /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.

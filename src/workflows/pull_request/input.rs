@@ -27,8 +27,9 @@ pub struct RequestDispute {
     /// The id of the finding in the outcome. The finding in `dispute` can have another id, from an earlier run.
     pub finding: FindingId,
     pub dispute: Dispute,
-    /// The ruling for a hidden marker, from which it binds without the history. `None` while the dispute is open.
-    /// `by.person` is the login name of the person who ruled, if a person ruled.
+    /// The ruling for a hidden marker. A run without access to the history reads the ruling from this marker.
+    /// `None` while the dispute is open. `by.person` is the login name of the person who ruled, if a person
+    /// ruled.
     pub shared: Option<SharedRuling>,
     /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all
     /// objections and rulings in the thread.

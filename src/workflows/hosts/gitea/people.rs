@@ -1,9 +1,9 @@
 //! The user of the token, and the permissions of the people who reply.
 //!
-//! Only the token of an administrator of the repository can read the permission of another user. With any other
-//! token, only the owner of a personal repository is a maintainer. Members are the collaborators, and the users
-//! to whom the host can assign the pull request. The host can assign a pull request to users with the permission
-//! to write and to the members of the repository's teams.
+//! Only the token of an administrator of the repository can read the permission of another user. Without an
+//! administrator's token, Glee recognises only the owner of a personal repository as a maintainer. Members are
+//! the collaborators, and the users to whom the host can assign the pull request. The host can assign a pull
+//! request to users with the permission to write and to the members of the repository's teams.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -148,8 +148,8 @@ pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: Text
     continued(earlier, later, text_of).into_keys().collect()
 }
 
-/// Maps the index of each anchor in `earlier` that a later run raised again to the index of the anchor in `later`. A
-/// later finding repeats at most one earlier finding, because the findings of one run are different problems.
+/// Maps indices of anchors in `earlier` to indices of anchors in `later` that describe the same problem. A later
+/// finding repeats at most one earlier finding, because the findings of one run are different problems.
 pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeMap<usize, usize> {
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));

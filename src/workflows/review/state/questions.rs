@@ -186,8 +186,8 @@ impl ReviewState {
         })
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
-    /// cases: reviewers contradict each other, the finding of a single reviewer has to be validated, or the
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. This applies in three
+    /// cases: reviewers contradict each other, a judge has to validate the finding of a single reviewer, or the
     /// policy `specification` doubts the finding.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };

@@ -179,7 +179,7 @@ struct Guest {
 impl Guest {
     /// Parses a line, and refuses commands that the sender must not send. Agents are allowed to send only events
     /// and read-only commands, because an agent must not resume its own paused work. The returned boolean states
-    /// whether the line contains the right key.
+    /// whether the line contains the key of the watch.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {

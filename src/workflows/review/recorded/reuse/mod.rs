@@ -34,8 +34,8 @@ use search::Finder;
 
 pub(crate) use archive::{Archive, ReviewerKeys};
 
-/// The version of the method that computes the keys of reusable answers. A new version invalidates all earlier
-/// records.
+/// The version of the method that computes the keys of reusable answers. Answers whose keys have another version
+/// are not reused.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
