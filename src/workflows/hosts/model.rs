@@ -146,8 +146,8 @@ pub struct Account {
 pub enum Permission {
     /// A user who does not belong to the repository.
     Outsider,
-    /// A user who belongs to the repository. GitHub calls such a user OWNER, MEMBER or COLLABORATOR, and GitLab
-    /// calls such a user Developer.
+    /// A user who belongs to the repository. The user is an OWNER, MEMBER or COLLABORATOR on GitHub, or a
+    /// Developer on GitLab.
     Member,
     /// A member with the permission to write to the repository and to merge changes.
     Maintainer,

@@ -79,8 +79,9 @@ impl GiteaApi {
         Ok(())
     }
 
-    /// Replies in a thread. Gitea has replies since version 1.27. Forgejo can add a comment to the review that contains
-    /// the thread. For older versions, a new review on the same line continues the thread on the pages of the host.
+    /// Replies in a thread. Gitea has an API for replies since version 1.27. Forgejo has an API that adds a
+    /// comment to the review with the thread. If the host has neither API, Glee creates a new review on the same
+    /// line, which the pages of the host show as a part of the thread.
     pub(crate) fn reply_at(
         &self,
         user: Option<i64>,

@@ -114,7 +114,8 @@ fn table(
         format!("| {} |\n", cells.map(|cell| markup::cell(&cell)).join(" | "))
     });
     let rows: Vec<String> = rows.collect();
-    // The table takes at most half of the page, so that the findings without a comment are shown as well.
+    // The rows use at most half of the page, so that the other half has space for the findings without a
+    // comment.
     let mut size = 0;
     let fits = |row: &&String| {
         size += row.chars().count();

@@ -38,8 +38,9 @@ impl SharedRulings {
         Ok(Self::of(files.unwrap_or_default()))
     }
 
-    /// Reads the shared rulings that apply to a run: those of a commit, and those of a pull request's
-    /// conversation. If both contain the same ruling, the ruling in the commit takes precedence.
+    /// Reads the shared rulings that apply to a run: the rulings of a commit, and the rulings in the
+    /// conversation of a pull request. If the commit and the conversation contain the same ruling, the ruling in
+    /// the commit takes precedence.
     pub fn of_plan(workspace: &Workspace, plan: &Plan) -> Result<Self, RunError> {
         let mut shared = Self::at(workspace, plan.rulings_at.as_deref())?;
         let of_request = plan.pull_request.iter().flat_map(|request| &request.rulings);

@@ -10,7 +10,7 @@ pub(crate) struct RaisedFinding<'a> {
     /// The call, and the position of the finding in the answer.
     pub(crate) id: String,
     pub(crate) raw: &'a RawFinding,
-    /// The finding of an earlier run, if the answer of the earlier run was reused.
+    /// The finding of an earlier run that this finding repeats, if an answer of the earlier run was reused.
     pub(crate) origin: Option<&'a FindingOrigin>,
 }
 
