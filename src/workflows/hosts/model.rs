@@ -10,8 +10,9 @@ use crate::domain::Untrusted;
 
 /// A host of pull requests.
 ///
-/// Every method sends one or several requests to the host, and retries a request that the host rejects because of a
-/// rate limit or a temporary failure. A method fails with [`HostError`] if the host refuses the request for good.
+/// Every method sends one or several requests to the host, and retries a request that the host rejects because
+/// of a rate limit or a temporary failure. A method fails with [`HostError`] if the host refuses the request, or
+/// if all retries fail.
 pub trait Host {
     fn kind(&self) -> HostKind;
 

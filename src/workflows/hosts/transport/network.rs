@@ -64,7 +64,7 @@ fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
     }
 }
 
-/// Reads the whole answer.
+/// Reads an answer completely. Fails if the answer is larger than `LARGEST`.
 pub(crate) fn reply(result: Result<Response<Body>, Error>) -> Result<Reply, Lost> {
     let (head, body) = result.map_err(|error| lost(&error))?.into_parts();
     let mut bytes = Vec::new();

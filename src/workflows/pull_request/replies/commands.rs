@@ -12,7 +12,7 @@ use crate::domain::{RulingWord, Untrusted};
 use crate::protocol::text::references::references;
 use crate::protocol::text::{LineKind, Structure};
 
-/// The maximum number of characters of a reason or objection. The rest is ignored.
+/// The maximum number of characters of a reason or objection. Glee ignores the characters after the maximum.
 const LONGEST: usize = 6_000;
 /// The minimum number of words of an objection without a command and without citations.
 const WORDS: usize = 4;

@@ -12,16 +12,16 @@ use crate::workflows::pull_request::{marker, threads};
 /// The replies that Glee has not answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replies {
-    /// At most one for each thread. A thread with a ruling has no objection.
+    /// A thread has at most one entry. If a thread contains a ruling, the objections of the thread are left out.
     pub objections: Vec<ReplyObjection>,
-    /// At most one for each thread: the last ruling of a person who is allowed to rule.
+    /// The last ruling in each thread by a person who is allowed to rule.
     pub rulings: Vec<PersonRuling>,
     pub refusals: Vec<RefusedRuling>,
     /// The number of comments by bots and by people who do not belong to the repository.
     pub ignored: usize,
 }
 
-/// All objections in one thread of an open mandatory finding. A judge has to rule on them.
+/// All objections in one thread of an open mandatory finding. A judge has to rule on these objections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplyObjection {
     pub thread: ThreadId,
