@@ -65,8 +65,8 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
     file::write(&folder.join(name), &format!("{value:#}\n"), Links::Refused)
 }
 
-/// Turns an agent's name into a file name. The result differs from `verdict`, `synthesis` and `resolutions`,
-/// which are the names of other files in the folder.
+/// Turns an agent's name into a file name. The names `verdict`, `synthesis` and `resolutions` get a prefix,
+/// because other files in the folder have these names.
 fn plain(name: &str) -> String {
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();

@@ -20,7 +20,7 @@ const SPACING: Duration = Duration::from_millis(750);
 pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Result<Box<dyn Host>, HostError> {
     let credential = credentials::find(&address, tree, env);
     let name = address.host.rsplit_once(':').map_or(address.host.as_str(), |(name, _)| name);
-    // A server on this machine has no limit on content.
+    // A server on this machine does not limit the rate of requests that create content.
     let spacing = if is_loopback(name) { Duration::ZERO } else { SPACING };
     let headers = match address.kind {
         HostKind::GitHub => github::HEADERS,

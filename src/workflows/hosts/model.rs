@@ -10,8 +10,9 @@ use crate::domain::Untrusted;
 
 /// A host of pull requests.
 ///
-/// Every method sends one or several requests to the host, and retries a request that the host rejects because of a
-/// rate limit or a temporary failure. A method fails with [`HostError`] if the host refuses the request for good.
+/// Every method sends one or several requests to the host, and retries a request that the host rejects because
+/// of a rate limit or a temporary failure. A method fails with [`HostError`] if the host refuses the request, or
+/// if all retries fail.
 pub trait Host {
     fn kind(&self) -> HostKind;
 
@@ -63,14 +64,15 @@ pub enum HostError {
     /// permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
-    /// The status 404 or 405. Hosts also return 404 if a token is not allowed to see a private repository.
+    /// The status 404, 405 or 410. Hosts also return 404 if a token is not allowed to see a private repository.
     #[error("{host} has no {what}")]
     NotFound { host: String, what: String },
-    /// The status 400, 409 or 422, or an error of GraphQL.
+    /// The host rejects the content of the request: a status such as 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
-    /// The user of the token has a review of this pull request that is not submitted. GitHub accepts no other comment of
-    /// this user until then, and Gitea would submit this review with Glee's comments.
+    /// The user of the token has a review of this pull request that is not submitted. Until the user submits the
+    /// review, GitHub accepts no other comment of the user. Gitea would submit the review together with Glee's
+    /// comments.
     #[error("{host} accepts no comments, because the user of the token has a pending review")]
     PendingReview { host: String },
     /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
@@ -87,7 +89,7 @@ pub enum RequestState {
     Merged,
 }
 
-/// A commit of a pull request, on a branch that may have been deleted.
+/// A commit of a pull request, on a branch that possibly no longer exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// The object id in hexadecimal digits.
@@ -126,8 +128,8 @@ pub struct ChangedFile {
     /// The numbers of the lines in the new file on which the host accepts comments. Empty for binary files and for
     /// diffs that the host does not show.
     pub lines: BTreeSet<u32>,
-    /// The numbers in `lines` whose lines the change adds. For a comment on an unchanged line, GitLab also needs
-    /// the number of the line in the old file.
+    /// The subset of `lines` that the change adds. For a comment on an unchanged line, GitLab also needs the
+    /// number of the line in the old file.
     pub added: BTreeSet<u32>,
 }
 
@@ -145,8 +147,8 @@ pub struct Account {
 pub enum Permission {
     /// A user who does not belong to the repository.
     Outsider,
-    /// A user who belongs to the repository. GitHub calls such a user OWNER, MEMBER or COLLABORATOR, and GitLab
-    /// calls such a user Developer.
+    /// A user who belongs to the repository. The user is an OWNER, MEMBER or COLLABORATOR on GitHub, or a
+    /// Developer on GitLab.
     Member,
     /// A member with the permission to write to the repository and to merge changes.
     Maintainer,
@@ -177,7 +179,8 @@ pub struct Thread {
     pub id: ThreadId,
     /// `None` if the thread belongs to no file.
     pub path: Option<String>,
-    /// The line in the new file. `None` for a comment on the whole file, and after the line left the diff.
+    /// The line in the new file. `None` for a comment on the whole file, and for a line that is no longer in the
+    /// diff.
     pub line: Option<u32>,
     pub is_resolved: bool,
     /// At least one comment, the oldest first.

@@ -35,13 +35,14 @@ impl Blocking {
     }
 }
 
-/// The exit policy: a check succeeds if the exit of the review would be 0, and fails if mandatory findings are
-/// open or disputes wait. The check is neutral if the review has no result, and in the mode `warn`.
+/// Decides the state of the check. The check is neutral if the review has no result. Otherwise, the check
+/// succeeds if no mandatory finding is open or in dispute and the commands of `review.verify` pass. A check that
+/// does not succeed fails in the mode `enforce`, and is neutral in the mode `warn`.
 pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
     let blocking = Blocking::of(review);
     let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)
         || review.outcome.disputes.iter().any(crate::domain::Dispute::is_open);
-    // If no finding is open, a failed command of `review.verify` is the reason.
+    // The exit `FindingsOpen` without an open finding or dispute means that a command of `review.verify` failed.
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
     let state = match review.settings.mode {
         _ if !review.is_conclusive() => CheckState::Neutral,

@@ -12,8 +12,9 @@ pub struct RequestReview<'a> {
     pub files: &'a [ChangedFile],
     pub conversation: &'a Conversation,
     pub outcome: &'a Outcome,
-    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier runs.
-    /// They take precedence over the states in the outcome. At most one for each finding.
+    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier
+    /// runs. These disputes take precedence over the states in the outcome. Each finding has at most one of
+    /// these disputes.
     pub disputes: &'a [RequestDispute],
     pub settings: &'a PrSettings,
     /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.
@@ -26,8 +27,9 @@ pub struct RequestDispute {
     /// The id of the finding in the outcome. The finding in `dispute` can have another id, from an earlier run.
     pub finding: FindingId,
     pub dispute: Dispute,
-    /// The ruling for a hidden marker, from which it binds without the history. `None` while the dispute is open.
-    /// `by.person` is the login name of the person who ruled, if a person ruled.
+    /// The ruling for a hidden marker. A run without access to the history reads the ruling from this marker.
+    /// `None` while the dispute is open. `by.person` is the login name of the person who ruled, if a person
+    /// ruled.
     pub shared: Option<SharedRuling>,
     /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all
     /// objections and rulings in the thread.
@@ -35,7 +37,7 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
-    /// Whether the review reached its end. The findings are complete if the quorum of the reviewers is.
+    /// Whether the review reached its end, which requires answers from only the quorum of the reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }

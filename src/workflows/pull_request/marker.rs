@@ -1,8 +1,8 @@
 //! Hidden markers in comments of Glee.
 //!
 //! A marker is one line `<!-- glee:KIND:DATA -->`, where DATA is JSON in Base64. Markers are the last lines of a
-//! comment. Lines above the last text are no markers, so text that Glee quotes cannot forge a marker. Markers count
-//! only in comments that the host attributes to the user of the token.
+//! comment. A line in the format of a marker is ignored if other text follows the line, so text that Glee quotes
+//! cannot forge a marker. Markers count only in comments that the host attributes to the user of the token.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,15 @@ use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
-/// The maximum size of a marker's data that Glee writes, and the maximum size that Glee reads, in bytes.
+/// The maximum size of a ruling's marker that Glee writes, in bytes.
 const WRITTEN: usize = 12 << 10;
+/// The maximum size of a marker's data that Glee reads, in bytes.
 const READ: usize = 32 << 10;
-/// The maximum numbers of names in an anchor, of characters in a text, and of items in a list.
+/// The maximum number of names in an anchor of a marker.
 const NAMES: usize = 20;
+/// The maximum number of characters in a text of a marker.
 const TEXT: usize = 1_000;
+/// The maximum number of items in a list of a marker.
 const ITEMS: usize = 10;
 
 const OPEN: &str = "<!-- glee:";
@@ -41,7 +44,7 @@ pub(crate) struct FindingMark {
     pub(crate) anchor: Anchor,
 }
 
-/// The kinds of statements of Glee in the thread of a finding.
+/// What Glee states in the thread of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "said", rename_all = "snake_case")]
 pub(crate) enum ThreadStatement {
@@ -54,7 +57,7 @@ pub(crate) enum ThreadStatement {
         disposition: String,
     },
     Escalated,
-    /// A person is not allowed to rule, or there is nothing to rule on.
+    /// Glee refused a ruling: the person is not allowed to rule, or the last review does not raise the finding.
     Refused,
 }
 
@@ -100,7 +103,8 @@ pub(crate) fn summary() -> String {
     line("summary", &BTreeMap::from([("version", VERSION)]))
 }
 
-/// The marker of a ruling. `None` if the ruling is too large for a marker or would not be accepted when it is read.
+/// The marker of a ruling. `None` if the marker would be too large, or if [`SharedRuling::problem`] finds a
+/// problem.
 pub(crate) fn ruling(ruling: &SharedRuling) -> Option<String> {
     let cut = |text: &Untrusted| text.first(TEXT);
     let items = |items: &[Untrusted]| items.iter().take(ITEMS).map(|item| item.first(TEXT / 4)).collect();
@@ -189,7 +193,7 @@ pub(crate) fn answered(thread: &Thread) -> Vec<CommentId> {
 /// The rulings in the markers of a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RequestRulings {
-    /// The newest ruling of each dispute. Valid by [`SharedRuling::problem`].
+    /// The newest ruling of each dispute. Each ruling is valid (see [`SharedRuling::problem`]).
     pub rulings: Vec<SharedRuling>,
     /// Notices about markers that cannot be read, one line each.
     pub notices: Vec<String>,
@@ -197,8 +201,9 @@ pub struct RequestRulings {
 
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
-/// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token. So a
-/// ruling counts only in a thread that Glee started, and only beside the marker of an answer.
+/// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token.
+/// Therefore, Glee reads rulings only in threads that Glee started, and only in comments that also contain an
+/// answer marker.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {
         let first = thread.comments.first().and_then(marks);

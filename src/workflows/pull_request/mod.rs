@@ -1,9 +1,9 @@
 //! Publishes a review on a pull request, and settles disputes in its conversation.
 //!
 //! All functions are pure. [`replies()`] returns what people said to Glee, and [`plan`] returns what has to be
-//! published.
-//! The conversation on the host is the only state. Hidden markers in comments of Glee contain what Glee said before
-//! (`marker`), so a publication that stops at any point is completed by the next plan without repetitions.
+//! published. The conversation on the host is the only state. Hidden markers in Glee's comments record what Glee
+//! has already published (see `marker`). If a publication stops early, the next plan contains exactly the
+//! missing parts.
 //!
 //! `threads` finds the thread of each finding, `standing` is the state of a finding after
 //! all disputes, `statements` decides what is due in a thread, `placement` finds the lines of a new comment, and

@@ -1,5 +1,5 @@
-//! The place of a new comment: lines in the diff, else the whole file, else none. A comment is never moved to a near
-//! line.
+//! Finds the lines for a new comment. If the lines of the finding are not in the diff, the comment is about the
+//! whole file. A comment is never moved to a nearby line.
 
 use std::ops::RangeInclusive;
 
@@ -21,7 +21,8 @@ pub(crate) struct CommentPlace {
     pub(crate) suggestion: Option<String>,
 }
 
-/// Returns the place of a comment on a finding. Returns `None` if the pull request does not change the file.
+/// Returns the path and the lines for a comment on a finding. Returns `None` if the pull request does not change
+/// the file.
 pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<CommentPlace> {
     let raw = &settled.finding.raw;
     let file = review.files.iter().find(|file| Some(&file.path) == raw.file.as_ref())?;
@@ -53,8 +54,9 @@ fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
         && lines.clone().all(|line| file.lines.contains(&line))
 }
 
-/// Returns the lines of the exact fix with the suggestion block. Returns `None` if the host has no such blocks,
-/// if a line is not in the diff, or if the text cannot be shown unchanged.
+/// Returns the suggestion block for the exact fix, and the lines that the block replaces. Returns `None` if the
+/// host has no suggestion blocks, if the lines are not in the diff or have changed, or if the text cannot be
+/// shown unchanged.
 fn suggestion(
     review: &RequestReview<'_>,
     finding: &Finding,

@@ -12,7 +12,7 @@ use crate::workflows::pull_request::statements::{self, ThreadChange};
 use crate::workflows::pull_request::threads::{self, FindingThread};
 use crate::workflows::pull_request::{check, text};
 
-/// The changes that have to be published, in the order of the fields.
+/// The changes that have to be published. The fields are in the order of publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Publication {
     pub comments: Vec<NewComment>,
@@ -32,7 +32,8 @@ pub struct SummaryChange {
 }
 
 impl Publication {
-    /// Whether the conversation already contains everything. The check is published in any case.
+    /// Whether the conversation needs no change. The check is published even if the conversation needs no
+    /// change.
     pub fn is_empty(&self) -> bool {
         self.comments.is_empty() && self.threads.is_empty() && self.summary.is_none()
     }

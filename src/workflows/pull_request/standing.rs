@@ -18,13 +18,13 @@ pub(crate) enum RequestStanding<'a> {
     Quiet,
 }
 
-/// A decision about a finding, with the parts that are recorded.
+/// A decision about a finding. A field is `None` if the value is not recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KnownDecision<'a> {
     pub(crate) disposition: Option<&'a Disposition>,
     pub(crate) record: Option<&'a RulingRecord>,
     pub(crate) shared: Option<&'a SharedRuling>,
-    /// The reason of a decision without a record.
+    /// The reason that an earlier run recorded for its ruling.
     pub(crate) rationale: Option<&'a Untrusted>,
     pub(crate) is_new: bool,
 }
@@ -38,7 +38,7 @@ impl<'a> RequestStanding<'a> {
         }
     }
 
-    /// Returns the standing of a finding before the new disputes.
+    /// Returns the standing of a finding without the disputes that the current run settled or escalated.
     pub(crate) fn earlier(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         let mut disputes = review.disputes.iter().filter(|dispute| !dispute.is_new);
         match disputes.find(|dispute| dispute.finding == settled.finding.id) {

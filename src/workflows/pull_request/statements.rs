@@ -1,12 +1,12 @@
 //! Decides which replies a thread gets, and whether the thread is resolved.
 //!
-//! - A thread is resolved before its reply is posted. If Glee stops before the reply, the next plan
-//!   contains the reply.
-//!   A person can open the thread again, and Glee does not resolve it a second time.
-//! - A thread is opened after its reply is posted. If Glee stops after the reply, the next plan for the same head
-//!   commit opens the thread.
-//! - If a person resolves the thread of an open optional finding, the thread stays resolved. The thread of an open
-//!   mandatory finding is opened again once after each time that Glee or a ruling closed the finding.
+//! - Glee resolves a thread before it posts the reply. If Glee stops before the reply, the next plan contains
+//!   the reply. A person can open the thread again, and Glee does not resolve the thread a second time.
+//! - Glee opens a resolved thread after it posts the reply. If Glee stops after the reply, the next plan for the
+//!   same head commit opens the thread.
+//! - If a person resolves the thread of an open optional finding, the thread stays resolved. If a person
+//!   resolves the thread of an open mandatory finding, Glee opens the thread again, but only once. After the
+//!   finding was closed and raised again, Glee can open the thread once more.
 
 use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;

@@ -1,8 +1,9 @@
 //! Finds the thread of each finding.
 //!
 //! A finding continues a thread if the thread's marker names the finding, or if the rules that bind rulings
-//! across runs recognise the finding. If the block of the thread was edited, the finding continues the thread if
-//! their words match and the finding is near the thread, or if no other finding of the file has the same title.
+//! across runs recognise the finding. A finding with similar words also continues a thread whose block was
+//! edited. In this case, the finding has to be near the thread, or has to be the only finding of the file with
+//! the title of the thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,8 @@ use crate::workflows::pull_request::marker::{self, FindingMark};
 use crate::workflows::review::findings::recognition;
 use crate::workspace::code::anchors::{self, Blocks};
 
-/// The maximum number of lines between a thread and a finding in an edited block.
+/// The maximum distance in lines between a thread and a finding that continues the thread, if the block of the
+/// thread was edited.
 const FAR: u32 = 20;
 
 /// A thread of Glee.
@@ -99,7 +101,8 @@ fn edited(
         let is_renamed = review.files.iter().any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
             let anchor = &threads[**at].mark.anchor;
-            // The host lists only the old path at the base, so a file that was renamed twice is recognised by words.
+            // The host states only the path at the base commit, so the threads of a file that was renamed twice
+            // are matched by their words.
             let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
             (anchor.file == file || is_lost) && !anchor.block.is_empty() && blocks.place(anchor).is_none()
         };

@@ -56,7 +56,7 @@ pub use crate::workflows::run::workflow::Rest;
 pub struct EndedReview {
     pub outcome: Outcome,
     pub reviewed: Sources,
-    /// Whether the run has ended, or the reason why the run stopped early.
+    /// Whether the run has ended, was stopped, or has used up its budget.
     pub rest: Rest,
 }
 

@@ -69,8 +69,8 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // The quorum covers failed reviews. A failed re-check gives the finding the state
-                    // `Unconfirmed`, which is checked above.
+                    // A failed review only counts against the quorum. A failed re-check gives the finding the
+                    // state `Unconfirmed`, which `unconfirmed` recognises.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }

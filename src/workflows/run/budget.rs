@@ -30,8 +30,8 @@ impl Pace {
     }
 
     /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the
-    /// agent's running calls and the ended call. If the call was repeated, or failed because of a limit, the
-    /// maximum number of calls is halved. Otherwise, an existing maximum number of calls grows by one.
+    /// agent's running calls, including the ended call. If the call was repeated, or failed because of a limit,
+    /// the maximum is halved. After any other call, an existing maximum grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());

@@ -98,7 +98,7 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
             () = stop.stopped(), if !is_stopped => None,
             input = workflow.input() => Some(Done::Input(input)),
         };
-        // When a stop ends a call, the call's result can arrive before the stop signal.
+        // If a stop ends a call, the result of the call can arrive before the signal of the stop.
         if !is_stopped && stop.is_stopped() {
             is_stopped = true;
             workflow.stopping()?;

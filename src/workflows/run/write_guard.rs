@@ -54,8 +54,8 @@ pub(crate) struct Found {
 }
 
 impl WriteGuard {
-    /// Creates a guard, and takes a fingerprint of the tree. If the fingerprint cannot be taken, the first
-    /// guarded call takes a fingerprint.
+    /// Creates a guard with a fingerprint of the tree. If the computation of the fingerprint fails, the first
+    /// guarded call computes the fingerprint.
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
@@ -117,8 +117,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns one line for each changed part of the git repository, such as a ref,
-    /// and for each changed file that controls a tool, such as an editor or a CI system.
+    /// Ends a call of the coder. Returns one line for each change that `beyond` describes: changes of the git
+    /// repository, and of files that control tools.
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -137,8 +137,8 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // Observations can be processed out of order. If a later observation was processed first, the
-            // differences of that observation already include the differences of this observation.
+            // Observations can be processed out of order. A later observation that was processed first already
+            // includes the changes of an earlier observation.
             if at < *seen_at {
                 return Ok(());
             }
@@ -169,8 +169,8 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the git repository, such as a changed ref, or a change of a file that controls a tool,
-/// such as an editor or a CI system. Returns `None` for a change of any other file.
+/// Describes a change of the git repository (for example of a ref), or of a file that controls a tool (for
+/// example an editor or a CI system). Returns `None` for a change of any other file.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

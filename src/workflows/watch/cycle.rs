@@ -55,9 +55,9 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// Returns the issues that a cycle closes because the issues' reviewers now approve. An issue is closed only if
-/// the request to the issue's reviewer listed the issue, or if the issue only records the absence of an earlier
-/// verdict.
+/// Returns the issues that a cycle closes because the issues' reviewers now approve. An issue that only records
+/// a missing verdict is always closed. Any other issue is closed only if the request to the issue's reviewer
+/// listed the issue.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();

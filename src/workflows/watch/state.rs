@@ -104,7 +104,7 @@ impl Clarification {
 }
 
 impl WatchState {
-    /// Whether the agent is known, or the watch has fewer agents than the maximum.
+    /// Whether the agent already belongs to the watch, or the watch can accept another agent.
     pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }

@@ -1,10 +1,11 @@
 //! Finds the host, repository and number of a pull request.
 //!
-//! A user names a request by its web address, or by its number. With a number, the repository is that of a git
-//! remote or of the CI job. Without a number, the CI job states the repository and the number.
+//! A user names a pull request by its web address or by its number. If there is no web address, the repository
+//! is the one of a git remote or, without a remote, the one of the CI job. If the user names no pull request,
+//! the number comes from the CI job.
 //!
-//! The kind of an unknown host is taken from the variables of the service, from the form of
-//! the web address, or from the first label of the host's name, in this order.
+//! Glee determines the kind of an unknown host by the first source that states a kind: the variables of the CI
+//! service, the form of the web address, or the first label of the host's name.
 
 mod hosts;
 mod repository;

@@ -35,7 +35,8 @@ pub(crate) fn of_remote(remote: &str, env: Variables<'_>) -> Option<RepositoryAd
             }
             _ => return None,
         },
-        // In `user@host:path`, no slash precedes the first colon. Every other address without a scheme is a path.
+        // In `user@host:path`, no slash precedes the first colon. Any other remote without a scheme is a local
+        // path.
         None => {
             let (host, path) = remote.split_once(':').filter(|(host, _)| !host.contains('/'))?;
             (of_ssh(host.rsplit('@').next()?)?, path)

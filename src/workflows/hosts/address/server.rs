@@ -1,4 +1,4 @@
-//! Web servers, and repositories on them.
+//! Addresses of web servers and of repositories.
 
 use crate::workflows::hosts::model::HostKind;
 use crate::workflows::hosts::origin::is_loopback;
@@ -22,7 +22,7 @@ pub(crate) struct RepositoryAddress {
     pub(crate) server: WebServer,
     pub(crate) owner: String,
     pub(crate) repository: String,
-    /// The kind of the host, if the form of the address shows it.
+    /// The kind of the host, if the form of the web address (such as `/pull/7`) or the CI job states the kind.
     pub(crate) kind: Option<HostKind>,
 }
 
@@ -56,8 +56,8 @@ pub(crate) fn is_host(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
 }
 
-/// Splits a path into the owner and the repository. Both become parts of addresses of the API, so they consist of
-/// the characters that hosts permit in names.
+/// Splits a path into the owner and the repository. Returns `None` if a part contains a character that hosts do
+/// not permit in names, because the addresses of the API contain the parts.
 pub(crate) fn split(parts: &[&str]) -> Option<(String, String)> {
     let is_name = |part: &&str| {
         !part.is_empty()

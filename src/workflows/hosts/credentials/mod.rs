@@ -1,8 +1,9 @@
 //! Finds the token for a host in a variable, or with the host's own program.
 //!
-//! A token is sent only to the host to which it belongs. The variables of tokens belong to these hosts:
+//! A token is sent only to the host to which the token belongs. The token in each variable belongs to the
+//! following host:
 //!
-//! | variables | hosts |
+//! | variables | host |
 //! |---|---|
 //! | `GITHUB_TOKEN`, `GH_TOKEN` | the host of `GITHUB_SERVER_URL` if it is set, else github.com and hosts below ghe.com |
 //! | `GH_ENTERPRISE_TOKEN`, `GITHUB_ENTERPRISE_TOKEN` | the host that `GH_HOST` names |
@@ -11,11 +12,11 @@
 //! | `GITEA_TOKEN` | the host of `GITHUB_SERVER_URL` in a job of Gitea or Forgejo, else of `GITEA_SERVER_URL`, else gitea.com |
 //! | `FORGEJO_TOKEN` | the same with `FORGEJO_SERVER_URL` and codeberg.org |
 //!
-//! The API has to be on the same host, on the host's subdomain `api`, or at the address that the variables of
-//! the job name (`GITHUB_API_URL`, `CI_API_V4_URL`). No token is sent to another API.
+//! A token is sent only to an API on the same host, on the host's subdomain `api`, or at the address in the
+//! job's variable `GITHUB_API_URL` or `CI_API_V4_URL`.
 //!
-//! Without such a variable, Glee starts `gh auth token`, `glab config get token` or `tea login helper get`.
-//! These programs print the token that the user has stored for this host.
+//! If no variable contains a token for the host, Glee starts `gh auth token`, `glab config get token` or
+//! `tea login helper get`. These programs print the token that the user has stored for this host.
 
 mod owners;
 mod program;

@@ -53,7 +53,8 @@ pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
     api == host || api.strip_prefix("api.") == Some(host) || of_job.iter().any(is_of_job)
 }
 
-/// Returns the host with its port of an address, or of a name of a host.
+/// Returns the name of a host in lower case, with the port if it is not the default. `address` is a web address
+/// or the name of a host.
 fn host_of(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("https", address));
     let authority = rest.split('/').next().unwrap_or_default().rsplit('@').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads a token from the program of a host: `gh`, `glab` or `tea`.
+//! Reads a token from the command-line program of a host: `gh`, `glab` or `tea`.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -9,11 +9,12 @@ use crate::agents::probe::locate;
 use crate::workflows::hosts::address::{RequestAddress, Variables};
 use crate::workflows::hosts::model::HostKind;
 
-/// The maximum duration of a program. A program waits longer if it asks for the password of a key ring.
+/// The maximum time for which Glee waits for a program. The maximum prevents an endless wait if a program asks
+/// for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Variables from which the programs take a token for any host. Glee removes these variables from the
-/// environment of the programs, because `owners` decides to which host such a token belongs.
+/// The programs would return the token in one of these variables for any host. Glee removes the variables from
+/// the environment of the programs, because each token belongs only to the host that `owners` states.
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",
@@ -64,7 +65,8 @@ pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -
 /// Returns the output of a process that ends successfully in time.
 fn output(mut child: Child, input: Option<&str>) -> Option<String> {
     if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
-        // A program that exits early closes its end, and its status shows the failure.
+        // Writing fails if the program ends without reading its input. The error is ignored, because the exit
+        // status shows whether the program failed.
         let _ = pipe.write_all(input.as_bytes());
     }
     let until = Instant::now() + LONGEST;

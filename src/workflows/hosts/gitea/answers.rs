@@ -18,7 +18,7 @@ pub(crate) struct GiteaPull {
     state: String,
     #[serde(default)]
     merged: bool,
-    /// Absent before Gitea 1.20.
+    /// Gitea sends this field since version 1.20.
     draft: Option<bool>,
     merge_base: Option<String>,
     base: GiteaBranch,
@@ -58,7 +58,7 @@ pub(crate) struct GiteaFile {
 #[derive(Debug, Deserialize)]
 pub(crate) struct GiteaReview {
     pub(crate) id: u64,
-    /// `None` if a team was asked for the review.
+    /// `None` if the review was requested from a team.
     pub(crate) user: Option<GiteaUser>,
     #[serde(default)]
     state: String,

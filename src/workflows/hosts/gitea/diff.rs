@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::workflows::hosts::diff_lines::DiffLines;
 
-/// Returns the lines of each file of a diff in git's format, by the new path of the file. Files without hunks
-/// are left out.
+/// Maps the new path of each file in a git diff to the lines of the file's hunks. Files without hunks are left
+/// out.
 pub(crate) fn files(diff: &str) -> BTreeMap<String, DiffLines> {
     let mut found = BTreeMap::new();
     let (mut path, mut hunks, mut is_header) = (None, String::new(), false);
     for line in diff.split_inclusive('\n') {
-        // No line of a hunk begins with `d`.
+        // Lines of hunks begin with a space, `+`, `-` or `\`, so this line is not a line of a hunk.
         if line.starts_with("diff --git ") {
             insert(&mut found, path.take(), &hunks);
             hunks.clear();

@@ -1,9 +1,9 @@
 //! The user of the token, and the permissions of the people who reply.
 //!
-//! Only the token of an administrator of the repository can read the permission of another user. With any other
-//! token, only the owner of a personal repository is a maintainer. Members are the collaborators, and the users
-//! to whom the host can assign the pull request. The host can assign a pull request to users with the permission
-//! to write and to the members of the repository's teams.
+//! Only the token of an administrator of the repository can read the permission of another user. Without an
+//! administrator's token, Glee recognises only the owner of a personal repository as a maintainer. Members are
+//! the collaborators, and the users to whom the host can assign the pull request. The host can assign a pull
+//! request to users with the permission to write and to the members of the repository's teams.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,8 @@ const WHAT: &str = "read the permission of a user";
 
 #[derive(Default)]
 pub(crate) struct People {
-    /// The id of the token's user. The outer `None` means that the id was not read yet, the inner `None` that
-    /// there is no token.
+    /// The id of the token's user. The outer `None` means that the id was not read yet. The inner `None` means
+    /// that there is no token.
     user: RefCell<Option<Option<i64>>>,
     /// The permissions by login in lower case.
     permissions: RefCell<BTreeMap<String, Permission>>,
@@ -41,8 +41,8 @@ impl People {
         Ok(user)
     }
 
-    /// Finds the permissions of the people who replied in threads of the token's user. No other permission has an
-    /// effect.
+    /// If the token's user started the thread, reads the permissions of the people who replied. In other
+    /// threads, permissions have no effect.
     pub(crate) fn find_members(&self, api: &GiteaApi, thread: &mut Thread) -> Result<(), HostError> {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());
@@ -81,7 +81,7 @@ impl People {
             _ => {}
         }
         if self.is_assignee(api, login)? {
-            // The owner is an organisation, which writes no comments, or a user.
+            // The author of a comment is a user, so this owner is a user and not an organisation.
             let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }

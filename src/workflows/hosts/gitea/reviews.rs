@@ -1,12 +1,14 @@
 //! Publishes comments on lines.
 //!
 //! The host first stores the comments of a new review one by one in a draft review, and submits the draft at the
-//! end. Two cases follow:
+//! end. Two cases require special treatment:
 //!
-//! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this review
-//!   and submit the user's drafts. So Glee publishes nothing until the user has submitted or discarded the review.
-//! - The server failed while it stored Glee's comments. Only the user of the token can see these comments, and
-//!   the next review would submit them as doubles. So Glee deletes them before it publishes the comments again.
+//! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this
+//!   review, and would submit the user's drafts. Therefore, Glee publishes no comments until the user has
+//!   submitted or discarded the review.
+//! - The server failed while it stored Glee's comments. Only the user of the token can see the stored comments,
+//!   and the next review would submit the stored comments a second time. Therefore, Glee deletes the stored
+//!   comments before it publishes the comments again.
 
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -61,7 +63,8 @@ impl GiteaApi {
         self.transport.create::<IgnoredAny>(&format!("{}/reviews", self.pull()), &body, what).map(drop)
     }
 
-    /// Deletes the draft reviews of interrupted requests. Fails if the user of the token began a review.
+    /// Deletes the draft reviews of interrupted requests. Fails if a draft contains a comment that Glee did not
+    /// write.
     fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
         let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
@@ -76,8 +79,9 @@ impl GiteaApi {
         Ok(())
     }
 
-    /// Replies in a thread. Gitea has replies since version 1.27. Forgejo can add a comment to the review that contains
-    /// the thread. For older versions, a new review on the same line continues the thread on the pages of the host.
+    /// Replies in a thread. Gitea has an API for replies since version 1.27. Forgejo has an API that adds a
+    /// comment to the review with the thread. If the host has neither API, Glee creates a new review on the same
+    /// line, which the pages of the host show as a part of the thread.
     pub(crate) fn reply_at(
         &self,
         user: Option<i64>,

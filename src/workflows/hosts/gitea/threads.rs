@@ -1,15 +1,17 @@
 //! Threads of comments on lines.
 //!
-//! The host has no threads. Its pages list the comments on a line below each other, and a reply belongs to the
-//! review of the comment above. Several findings can be on one line, so a hidden first line in Glee's replies
-//! names the comment that starts the thread. Glee reads hidden lines only in comments of the token's user.
+//! The host has no threads. The pages of the host list the comments on a line below each other, and a reply
+//! belongs to the review of the preceding comment. Several findings can be on one line, so a hidden first line
+//! in Glee's replies names the comment that starts the thread. Glee reads hidden lines only in comments of the
+//! token's user.
 //!
-//! - A comment of Glee starts a thread, unless it names another comment.
-//! - A comment of a person continues the newest thread with a comment of the same review on the same line, or else the
-//!   newest thread on the same line of the same commit. Otherwise the comment starts a thread.
+//! - A comment of Glee starts a thread if no hidden line of the comment names another comment.
+//! - A person's comment continues the newest thread on the same line that contains a comment of the same review.
+//!   If no thread contains such a comment, the person's comment continues the newest thread on the same line of
+//!   the same commit. If no thread matches, the person's comment starts a thread.
 //!
-//! The host has no comments on whole files either. Glee publishes such a comment as a comment on the pull
-//! request with a hidden first line. Nobody else can reply in this thread.
+//! The host also has no comments on whole files. Glee publishes a comment on a whole file as a comment on the
+//! pull request with a hidden first line. Only Glee can reply in the thread of a whole file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +22,6 @@ use crate::workflows::hosts::model::{Comment, Conversation, Thread, ThreadId};
 const REPLY: &str = "<!-- glee-reply:";
 const FILE: &str = "<!-- glee-file -->\n";
 
-/// The place of a thread on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadPlace {
     /// The id of the first comment.
@@ -31,7 +32,7 @@ pub(crate) struct ThreadPlace {
     reviews: BTreeSet<u64>,
 }
 
-/// The place of a comment on a line.
+/// The file, line and review of a comment on the diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PlaceOnLine {
     pub(crate) path: String,
@@ -73,8 +74,8 @@ fn replied(comment: &GiteaComment) -> Option<u64> {
     first.parse().ok()
 }
 
-/// Returns the threads of a pull request with the head commit `head`, and the places of the threads by the ids
-/// of the threads.
+/// Returns the conversation of a pull request, and maps the id of each thread to its first comment, line and
+/// reviews. `head` is the head commit.
 pub(crate) fn of(
     on_lines: Vec<LineComment>,
     on_request: Vec<GiteaComment>,

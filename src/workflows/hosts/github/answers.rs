@@ -85,8 +85,8 @@ impl PullAnswer {
         let author = self.user.map_or_else(
             || Account { login: String::new(), is_bot: false },
             |UserAnswer { login, kind }| match login.strip_suffix("[bot]") {
-                // GraphQL omits this suffix. The suffix is removed, because Glee compares the logins of both
-                // APIs.
+                // The REST API adds the suffix `[bot]` to a login, but GraphQL does not. The suffix is removed,
+                // because Glee compares the logins of both APIs.
                 Some(login) if kind == "Bot" => Account { login: login.to_owned(), is_bot: true },
                 _ => Account { is_bot: kind == "Bot", login },
             },

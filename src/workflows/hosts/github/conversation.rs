@@ -57,7 +57,8 @@ struct ThreadNode {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentNode {
-    /// The number of the REST API. GraphQL prints the number as a string, because the number can exceed 32 bits.
+    /// The id of the comment in the REST API. GraphQL returns this id as a string, because the id can exceed 32
+    /// bits.
     full_database_id: String,
     body: Untrusted,
     created_at: Timestamp,

@@ -1,6 +1,6 @@
 //! GitHub and GitHub Enterprise Server.
 //!
-//! Threads are read and resolved by GraphQL. Everything else uses the REST API.
+//! Glee reads and resolves threads by GraphQL, and uses the REST API for all other requests.
 
 mod answers;
 mod conversation;
@@ -29,10 +29,10 @@ const FILES: usize = 3_000;
 /// The maximum number of comments in a review.
 const BATCH: usize = 30;
 
-/// The name of the check run, of its external id, and of the context of the commit status.
+/// The name and the external id of the check run, and the context of the commit status.
 const CHECK: &str = "glee";
 
-/// The maximum number of characters of a commit status.
+/// The maximum number of characters in the description of a commit status.
 const DESCRIPTION: usize = 140;
 
 pub(crate) struct GitHub {
@@ -183,7 +183,8 @@ impl Host for GitHub {
         let what = "comment on the pull request";
         let on_lines: Vec<Value> = comments.iter().filter_map(on_line).collect();
         if !on_lines.is_empty() {
-            // GitHub requires a body of reviews with this event. The body can be empty.
+            // GitHub rejects a review with the event `COMMENT` if the field `body` is missing. The body can be
+            // empty.
             let body =
                 json!({ "commit_id": request.head.id, "event": "COMMENT", "body": "", "comments": on_lines });
             self.start(&format!("{}/reviews", self.pull()), &body, what)?;

@@ -115,7 +115,7 @@ pub(crate) struct PipelineAnswer {
 }
 
 impl MergeRequestAnswer {
-    /// Whether GitLab has computed the diff. After a push, this happens in the background.
+    /// Whether GitLab has computed the diff. After a push, GitLab computes the diff in the background.
     pub(crate) fn is_prepared(&self) -> bool {
         self.refs().is_some()
     }
@@ -174,9 +174,9 @@ impl DiffFile {
 
 impl NoteAnswer {
     /// Whether the text was changed at least a second after the comment was created. GitLab states only the time
-    /// of the last update. Pushes, and changes of a discussion's state, do not change this time. A single
-    /// comment that somebody resolved by the API counts as edited, because a maintainer could hide an edit of
-    /// the comment in this way.
+    /// of the last update. Pushes do not change the time of the last update, and changes of a discussion's state
+    /// do not change this time either. If somebody resolves a single comment by the API, the comment counts as
+    /// edited. Otherwise, a maintainer could hide an edit of a comment by resolving the comment.
     pub(crate) fn is_edited(&self) -> bool {
         self.updated_at.is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))
     }

@@ -25,8 +25,8 @@ impl GitLab {
             let position = first.position.as_ref();
             let path =
                 position.and_then(|position| position.new_path.clone().or_else(|| position.old_path.clone()));
-            // GitLab moves positions to the current diff. If a position still names an earlier commit, its line
-            // is no longer in the diff.
+            // GitLab moves positions to the current diff. A position that still names an earlier commit is on a
+            // line that is no longer in the diff.
             let current = position.filter(|position| position.head_sha.as_ref() == Some(&request.head.id));
             let line = current.and_then(|position| position.new_line);
             let mut resolvable = notes.iter().filter(|note| note.resolvable).peekable();
@@ -47,7 +47,8 @@ impl GitLab {
         Ok(conversation)
     }
 
-    /// The permission is read only in threads of the token's user, because no other permission has an effect.
+    /// Converts a comment. In threads that other users started, all authors get the permission `Outsider`,
+    /// because Glee uses permissions only in its own threads.
     fn comment_of(&self, note: NoteAnswer, user: u64, is_own_thread: bool) -> Result<Comment, HostError> {
         let is_own = is_own(&note, user);
         let permission = match &note.author {
@@ -65,8 +66,8 @@ impl GitLab {
         })
     }
 
-    /// Returns the permission of a user in the project. The user can also be a member by a group. A user whose
-    /// membership the token may not read is an outsider.
+    /// Returns the permission of a user in the project, even if the user is a member only through a group. The
+    /// result is `Outsider` if the token is not allowed to read the membership.
     fn permission(&self, author: &GitLabUser) -> Result<Permission, HostError> {
         if let Some(known) = self.permissions.borrow().get(&author.id) {
             return Ok(*known);

@@ -1,8 +1,8 @@
-//! GitLab, by version 4 of its REST API. Comments on whole files need GitLab 16.4. On an older server they
-//! become comments without a file.
+//! GitLab, by version 4 of its REST API. Comments on whole files need GitLab 16.4. On an older server, Glee
+//! publishes a comment on a whole file as a comment without a file.
 //!
-//! One request to GitLab creates one thread. So a batch has one comment, and an interrupted call never publishes
-//! a part of a batch.
+//! One request to GitLab creates one thread. Therefore, a batch contains one comment, and an interrupted call
+//! cannot publish only a part of a batch.
 //!
 //! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. The token can read neither
 //! the project, the diff nor the discussions, and cannot publish.
@@ -42,8 +42,8 @@ pub(crate) struct GitLab {
     address: RequestAddress,
     /// The permissions of users, by id.
     permissions: RefCell<BTreeMap<u64, Permission>>,
-    /// The id of the token's user. The outer `None` means that the id was not read yet, the inner `None` that
-    /// the token has no user.
+    /// The id of the token's user. The outer `None` means that the id was not read yet. The inner `None` means
+    /// that the token has no user.
     user: RefCell<Option<Option<u64>>>,
     /// The head commit whose diff was read last, with the files of the diff.
     diff: RefCell<Option<(String, Vec<DiffFile>)>>,

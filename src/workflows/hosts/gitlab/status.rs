@@ -2,9 +2,9 @@
 //!
 //! GitLab shows statuses as jobs of a pipeline. A status without a pipeline creates an external pipeline, which
 //! replaces the pipeline of the merge request. The success of the external pipeline would permit a merge while
-//! the real pipeline still runs. So the status belongs to the newest pipeline of the head commit. Glee creates
-//! an external pipeline only if the head commit has no pipeline, and the merge request has no pipeline for the
-//! merged result either.
+//! the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline of the head commit. Glee
+//! creates an external pipeline only if neither the head commit nor the merged result of the merge request has a
+//! pipeline.
 
 use std::time::Duration;
 
@@ -39,8 +39,11 @@ pub(super) struct StatusPlace {
 
 impl GitLab {
     /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description
-    /// states the result. Writes nothing if the project has no pipelines, if the token is not allowed to change
-    /// the pipelines of the fork with the head commit, or if the only pipeline is one for the merged result.
+    /// states the result. No status is written in these cases:
+    /// - The project has no pipelines.
+    /// - The head commit is in a fork, and has no pipeline or a pipeline that the token is not allowed to
+    ///   change.
+    /// - The merged result has a pipeline, but the head commit has none.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {

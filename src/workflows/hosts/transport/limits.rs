@@ -1,9 +1,9 @@
 //! Reads from an answer when a rate limit ends.
 //!
-//! GitHub states its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its
+//! GitHub reports its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its
 //! secondary limits by the status 403 or 429 with `Retry-After` or only with a message. GitLab sends the status
-//! 429 with `Retry-After` and `RateLimit-Reset`. GraphQL states a limit by an error of the type `RATE_LIMITED`
-//! in an answer with the status 200.
+//! 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports a rate limit by an error of the type
+//! `RATE_LIMITED` in an answer with the status 200.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::refusal;
 use super::reply::Reply;
 
-/// The wait after the first answer that states a limit without a time. Each further answer of this kind doubles
-/// the wait.
+/// The wait in seconds if an answer reports a rate limit but not the end of the limit. Each earlier answer to
+/// the same request that reported a rate limit doubles the wait.
 const UNSTATED: i64 = 60;
 
 /// Returns the end of the rate limit, if the host did not process the request because of a rate limit. `earlier`
-/// is the number of earlier answers to this request that stated a rate limit.
+/// is the number of earlier answers to this request that reported a rate limit.
 pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timestamp> {
     let states_limit = match reply.status.as_u16() {
         429 => true,

@@ -1,4 +1,5 @@
-//! Addresses of requests: the next page of a list, and targets of redirects. All of them have the API's origin.
+//! Computes the addresses of requests, such as the next page of a list and the target of a redirect. Every
+//! address has the scheme, host and port of the API.
 
 use super::reply::Reply;
 use crate::workflows::hosts::origin::origin;
@@ -22,13 +23,14 @@ pub(crate) fn next(reply: &Reply) -> Option<String> {
     None
 }
 
-/// Returns the address of a path of the API. An address of the API's origin stays the same.
+/// Returns the address of `path`, which is a path of the API or an address with the scheme, host and port of the
+/// API.
 pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }
 
-/// Returns the address that an answer from the address `from` refers to. The origin has to stay the same,
-/// because the next request contains the token.
+/// Returns the address of the link or redirect `target` in an answer from the address `from`. Fails if the
+/// scheme, host or port changes, because the next request contains the token.
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;
     let url = match target {

@@ -1,20 +1,21 @@
-//! Sends requests with JSON to the API of one host, repeats them after temporary failures, and waits at rate limits.
+//! Sends JSON requests to the API of one host. Repeats requests after temporary failures, and waits at rate
+//! limits.
 //!
 //! # What is repeated
 //!
-//! Requests with GET, PATCH, PUT and DELETE and queries of GraphQL have the same effect when they are sent twice. So
-//! they are repeated after a status from 500 on, a broken connection, or a timeout. A request that creates
-//! something ([`Transport::create`]) is repeated only if the host has certainly not processed the request: after
-//! a failed connection attempt, or after an answer that states a rate limit. If the answer to such a request is
-//! lost, the call fails with [`HostError::Unreachable`], and the caller has to read the conversation again to
-//! learn whether the host has processed the request.
+//! Requests with GET, PATCH, PUT and DELETE, and queries of GraphQL, have the same effect when they are sent
+//! twice. Glee repeats these requests after a status from 500 on, a broken connection, or a timeout. A request
+//! that creates something ([`Transport::create`]) is repeated only if the host has certainly not processed the
+//! request: after a failed connection attempt, or after an answer that states a rate limit. If the answer to a
+//! creating request is lost, the call fails with [`HostError::Unreachable`]. The caller then has to read the
+//! conversation to find out whether the host processed the request.
 //!
 //! # Proxies and certificates
 //!
 //! The variables `ALL_PROXY`, `HTTPS_PROXY` and `HTTP_PROXY` (also in lower case) name a proxy for HTTP, and
 //! `NO_PROXY` lists exceptions. Loopback addresses never use a proxy. SOCKS proxies and git's setting
-//! `http.proxy` are not supported. The trusted certificates are those of the file that `GIT_SSL_CAINFO` or
-//! `SSL_CERT_FILE` names, or else those of the operating system.
+//! `http.proxy` are not supported. Glee trusts the certificates in the file that `GIT_SSL_CAINFO` or
+//! `SSL_CERT_FILE` names. If neither variable is set, Glee trusts the certificates of the operating system.
 
 mod limits;
 mod links;

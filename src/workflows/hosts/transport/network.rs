@@ -38,8 +38,9 @@ pub(crate) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
     Ok(config.build().into())
 }
 
-/// Returns the certificates of the file that `GIT_SSL_CAINFO` names, or else those of the operating system. An
-/// operating system without certificates, such as a small container, gets those of Mozilla.
+/// Returns the certificates in the file that `GIT_SSL_CAINFO` or `SSL_CERT_FILE` names. If neither variable is
+/// set, returns the certificates of the operating system. If the operating system has no certificates, for
+/// example in a small container, returns the certificates of Mozilla.
 fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
     let value = |name: &'static str| env(name).filter(|path| !path.is_empty()).map(|path| (name, path));
     let named = value("GIT_SSL_CAINFO").or_else(|| value("SSL_CERT_FILE"));
@@ -63,7 +64,7 @@ fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
     }
 }
 
-/// Reads the whole answer.
+/// Reads an answer completely. Fails if the answer is larger than `LARGEST`.
 pub(crate) fn reply(result: Result<Response<Body>, Error>) -> Result<Reply, Lost> {
     let (head, body) = result.map_err(|error| lost(&error))?.into_parts();
     let mut bytes = Vec::new();
@@ -83,7 +84,7 @@ fn lost(error: &Error) -> Lost {
         }
         Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => (true, false),
         Error::ConnectProxyFailed(_) => (true, false),
-        // The client refused the certificate, or the bytes of the server are not TLS.
+        // The client rejected the server's certificate, or the server does not use TLS.
         Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (false, true),
         Error::Io(_) | Error::Timeout(_) | Error::Protocol(_) => (true, true),
         Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::InvalidProxyUrl | Error::TlsRequired => {

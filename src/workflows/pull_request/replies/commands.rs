@@ -1,8 +1,8 @@
 //! Parses a reply to Glee.
 //!
 //! A command is at the beginning of a comment: `@glee` or `/glee`, then `enforce`, `dismiss` or `object` in any
-//! letter case, then the reason. Therefore, a command in a quotation, a code block, an HTML comment or a later
-//! line does not count.
+//! letter case, then the reason. Glee ignores a command in a quotation, a code block, an HTML comment or a later
+//! line.
 //!
 //! A reply without a command is an objection if the reply
 //! - does not begin with an acknowledgement such as `done`, `fixed` or `thanks`, and
@@ -12,7 +12,7 @@ use crate::domain::{RulingWord, Untrusted};
 use crate::protocol::text::references::references;
 use crate::protocol::text::{LineKind, Structure};
 
-/// The maximum number of characters of a reason or objection. The rest is ignored.
+/// The maximum number of characters of a reason or objection. Glee ignores the characters after the maximum.
 const LONGEST: usize = 6_000;
 /// The minimum number of words of an objection without a command and without citations.
 const WORDS: usize = 4;

@@ -12,16 +12,16 @@ use crate::workflows::pull_request::{marker, threads};
 /// The replies that Glee has not answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replies {
-    /// At most one for each thread. A thread with a ruling has no objection.
+    /// A thread has at most one entry. If a thread contains a ruling, the objections of the thread are left out.
     pub objections: Vec<ReplyObjection>,
-    /// At most one for each thread: the last ruling of a person who is allowed to rule.
+    /// The last ruling in each thread by a person who is allowed to rule.
     pub rulings: Vec<PersonRuling>,
     pub refusals: Vec<RefusedRuling>,
     /// The number of comments by bots and by people who do not belong to the repository.
     pub ignored: usize,
 }
 
-/// All objections in one thread of an open mandatory finding. A judge has to rule on them.
+/// All objections in one thread of an open mandatory finding. A judge has to rule on these objections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplyObjection {
     pub thread: ThreadId,
@@ -34,7 +34,7 @@ pub struct ReplyObjection {
     pub text: Untrusted,
     /// Locations of the form `path:line` in the text.
     pub evidence: Vec<Untrusted>,
-    /// Whether a ruling enforces the finding, so that the objection requests another ruling.
+    /// Whether the objection requests another ruling, because an earlier ruling enforces the finding.
     pub is_reopening: bool,
 }
 
@@ -207,8 +207,8 @@ impl PendingReplies {
         pending
     }
 
-    /// Returns the comments that a ruling answers. An earlier ruling (`is_new` is false) does not answer commands to
-    /// object.
+    /// Returns the comments that a ruling answers. A ruling of the current run (`is_new` is true) answers all
+    /// objections and rulings of people. An earlier ruling answers only objections without a command.
     pub(crate) fn answered_by_ruling(&self, is_new: bool) -> Vec<String> {
         let objections = self.objections.iter().filter(|said| is_new || !said.is_command).map(|said| &said.comment);
         let rulings = self.rulings.iter().filter(|_| is_new).map(|said| &said.comment);

@@ -29,12 +29,12 @@ pub(crate) fn clean(text: &(impl Shown + ?Sized)) -> String {
     redact(&printable::block(text)).replace('\t', "    ")
 }
 
-/// The short form of a commit id. As code, it is not linked.
+/// The short form of a commit id as inline code, which hosts do not convert to a link.
 pub(crate) fn commit(id: &str) -> String {
     code(id.get(..12).unwrap_or(id))
 }
 
-/// Sets names apart as code, as in "`a`, `b`".
+/// Formats each name as inline code, and joins the names with commas.
 pub(crate) fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(code).collect();
     names.join(", ")

@@ -68,7 +68,7 @@ pub(crate) fn title(settled: &SettledFinding) -> String {
     }
 }
 
-/// The file and the lines, as in `src/a.rs:3-5`. Not escaped for Markdown.
+/// The file and the lines, as in `src/a.rs:3-5`. The text is not escaped for Markdown.
 pub(crate) fn location(settled: &SettledFinding) -> String {
     let place = settled.finding.raw.location();
     let place = place.map(|place| printable::line(&place.to_string())).unwrap_or_default();

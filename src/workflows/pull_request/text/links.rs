@@ -13,7 +13,7 @@ pub(crate) fn address(review: &RequestReview<'_>, path: &str, lines: Option<(u32
     let is_web = repository.starts_with("https://") || repository.starts_with("http://");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '/' | '.' | '-' | '_' | '~' | '%');
     let is_commit = !request.head.id.is_empty() && request.head.id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // The address of a path with a secret would contain the secret.
+    // A link to a file whose path contains a secret would reveal the secret.
     let is_public = redact(path) == path;
     if !is_public || !is_web || !repository.chars().all(is_plain) || !is_commit {
         return None;

@@ -11,7 +11,7 @@ pub(crate) use finding::comment;
 pub(crate) use statement::{fixed, kept_open, raised_again, refused, ruling};
 pub(crate) use summary::{importance, summary, verdict};
 
-/// A text with its markers.
+/// Adds markers to the end of a text.
 pub(crate) fn with_markers(text: &str, markers: &[String]) -> String {
     format!("{}\n\n{}", text.trim_end(), markers.join("\n"))
 }

@@ -10,7 +10,7 @@ use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, 
 use crate::workflows::pull_request::text::finding::{details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 
-/// The space for the marker and the last sentence, in characters.
+/// The number of characters that are reserved for the marker and for the sentence about left-out parts.
 const RESERVED: usize = 400;
 /// The maximum number of files of one kind that are listed.
 const FILES: usize = 100;
@@ -93,7 +93,8 @@ fn reviewed(review: &RequestReview<'_>) -> String {
     format!("{}{at}", number_of(review.outcome.proof.covered.len(), "file"))
 }
 
-/// Adds the rows that fit. Returns whether all rows fit.
+/// Adds the table of open findings. Rows that do not fit are left out. Returns whether the page contains all
+/// rows.
 fn table(
     review: &RequestReview<'_>,
     open: &[(&SettledFinding, RequestStanding<'_>)],
@@ -113,7 +114,8 @@ fn table(
         format!("| {} |\n", cells.map(|cell| markup::cell(&cell)).join(" | "))
     });
     let rows: Vec<String> = rows.collect();
-    // The table takes at most half of the page, so that the findings without a comment are shown as well.
+    // The rows use at most half of the page, so that the other half has space for the findings without a
+    // comment.
     let mut size = 0;
     let fits = |row: &&String| {
         size += row.chars().count();
@@ -172,7 +174,7 @@ fn missing(review: &RequestReview<'_>) -> Vec<String> {
     failures.chain(incomplete).chain(unread).chain(skipped).collect()
 }
 
-/// The proof of review without the list of files.
+/// The section of the summary about the run, the reviewers and the usage.
 fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
     let (outcome, proof) = (review.outcome, &review.outcome.proof);
     let reviewers = names(proof.reviewers.iter().map(|reviewer| reviewer.name.0.as_str()));

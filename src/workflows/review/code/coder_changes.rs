@@ -136,7 +136,7 @@ struct Versions<'a> {
 
 /// Whether changes possibly affect a finding. A finding without an anchor is affected by every change. A finding
 /// with an anchor is affected if the old version or the new version of the anchor's file does not contain the
-/// block of the anchor. A missing old version does not count.
+/// block of the anchor. If the file has no old version, only the new version is checked.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -1,6 +1,6 @@
 //! The code under review, as Glee read the code at the start of each round.
 //!
-//! The code is stored in the run's folder. A resumed run therefore sends the same bytes as before the
+//! The code is stored in the run's folder. Therefore, a resumed run sends the same code as before the
 //! interruption, and excerpts show the reviewed code.
 
 use std::cell::RefCell;

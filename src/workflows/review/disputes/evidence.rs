@@ -2,7 +2,8 @@
 //!
 //! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party to the
 //! dispute. A judge receives a list of the lines that the coder wrote. If a dismissal cites lines that the coder
-//! wrote, the judge must explain why the lines count. Without an explanation, the dispute is escalated.
+//! wrote, the judge has to explain in `coder_evidence` why these lines are valid evidence. If the explanation is
+//! missing, the dismissal becomes an ESCALATE.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +18,8 @@ impl RequestBuilder<'_> {
     /// Whether the cited code exists, and whether the coder wrote the code in this run.
     ///
     /// A judge can read two versions of a changed file: the version in the judge's request, and the current
-    /// version. Cited lines count as written by the coder if the coder wrote the lines in at least one of the
-    /// two versions.
+    /// version. If the coder wrote the cited lines in at least one of these versions, the result is
+    /// `Support::Written`.
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);

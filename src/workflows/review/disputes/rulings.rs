@@ -38,8 +38,9 @@ impl SharedRulings {
         Ok(Self::of(files.unwrap_or_default()))
     }
 
-    /// Reads the shared rulings that apply to a run: those of a commit, and those of a pull request's
-    /// conversation. If both contain the same ruling, the ruling in the commit takes precedence.
+    /// Reads the shared rulings that apply to a run: the rulings of a commit, and the rulings in the
+    /// conversation of a pull request. If the commit and the conversation contain the same ruling, the ruling in
+    /// the commit takes precedence.
     pub fn of_plan(workspace: &Workspace, plan: &Plan) -> Result<Self, RunError> {
         let mut shared = Self::at(workspace, plan.rulings_at.as_deref())?;
         let of_request = plan.pull_request.iter().flat_map(|request| &request.rulings);
@@ -167,8 +168,8 @@ pub fn known(
     Ok(bindings)
 }
 
-/// Returns the bindings of the history and the shared rulings that are not in the history. The result includes
-/// expired and superseded rulings.
+/// Returns all bindings of the history, together with those shared rulings that the history does not contain.
+/// The result includes expired and superseded rulings.
 pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
     if !shared.is_empty() {
@@ -178,7 +179,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// Returns the earlier rulings that the ruling `of` replaced, and the later ruling that replaced `of`.
+/// Returns the earlier rulings that a ruling superseded, and the later ruling that superseded this ruling.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
@@ -203,7 +204,8 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // A person has to approve every edit, so the findings include edits of files that reviewers do not receive.
+    // A person has to approve every edit of a shared ruling. Therefore, an edit is a finding even if reviewers
+    // do not receive the file.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {

@@ -72,8 +72,7 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether a call of the debate asked its agent about a finding, and the agent has not answered about this
-    /// finding.
+    /// Whether the agent of a debate call left at least one finding of the call unanswered.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),

@@ -117,8 +117,8 @@ impl RoundContext<'_> {
         }))
     }
 
-    /// For each group, with the number that the method `findings` gives to the group, the findings of earlier runs
-    /// that the group repeats.
+    /// Returns the findings of earlier runs that each group repeats. The key of a group is the id that the
+    /// method `findings` gives to the finding of the group.
     pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
         let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
         let known: HashMap<String, &FindingOrigin> = raised.collect();

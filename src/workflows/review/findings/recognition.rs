@@ -31,8 +31,9 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// The number of lines between two anchors. Returns `None` if neither block contains the other anchor. Returns
-    /// `Some(None)` if both anchors have the same block, but an anchor has no line offset.
+    /// Returns the number of lines between two anchors. Returns `None` if the blocks differ and neither block
+    /// contains the line of the other anchor. Returns `Some(None)` if the blocks are equal, but an anchor has no
+    /// line offset.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
@@ -142,13 +143,13 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Returns the indices of the anchors in `earlier` that a later run raised again.
+/// Returns the indices of the anchors in `earlier` whose finding is raised again in `later`.
 pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeSet<usize> {
     continued(earlier, later, text_of).into_keys().collect()
 }
 
-/// Maps the index of each anchor in `earlier` that a later run raised again to the index of the anchor in `later`. A
-/// later finding repeats at most one earlier finding, because the findings of one run are different problems.
+/// Maps indices of anchors in `earlier` to indices of anchors in `later` that describe the same problem. A later
+/// finding repeats at most one earlier finding, because the findings of one run are different problems.
 pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeMap<usize, usize> {
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));

@@ -1,4 +1,5 @@
-//! Checks the replacements of lines that reviewers propose. A replacement that fails a check stays text for people.
+//! Checks the replacements of lines that reviewers propose. A replacement that fails a check is added to the
+//! text of the suggestion.
 
 use crate::domain::{ExactFix, RawFinding, Untrusted};
 use crate::protocol::secrets::{PLACEHOLDER, redact};
@@ -9,8 +10,10 @@ use crate::rules::consensus::Member;
 const MOST_LINES: usize = 50;
 const MOST_BYTES: usize = 8 << 10;
 
-/// Moves the proposed replacement of a finding to the exact fix if the replacement passes all checks. Otherwise, moves
-/// the replacement to the suggestion. `reviewed` is the text of the finding's file as the reviewers received it.
+/// Converts the proposed replacement of a finding to an exact fix if the replacement passes all checks. A
+/// replacement that fails a check is added to the suggestion. A finding without a suggestion gets the
+/// replacement as its suggestion in either case. `reviewed` is the text of the finding's file as the reviewers
+/// received it.
 pub(crate) fn check(member: &mut Member, reviewed: Option<&str>) {
     let Some(proposed) = member.raw.replacement.take() else { return };
     let lines = lines_of(proposed.as_written());
@@ -59,8 +62,8 @@ fn is_plain(lines: &str) -> bool {
         && redact(lines) == lines
 }
 
-/// Returns the white space before the first text. If a reviewer changes this white space, the reviewer has
-/// probably lost the indentation of all lines.
+/// Returns the indentation of the first line that is not blank. If a replacement changes this indentation, the
+/// reviewer has probably lost the indentation of all lines.
 fn indentation(lines: &str) -> &str {
     let first = lines.split('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
     &first[..first.len() - first.trim_start().len()]

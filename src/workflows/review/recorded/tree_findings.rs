@@ -212,8 +212,8 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
         while let Some(next) = raised.next_if(|next| next.row.run == group[0].row.run) {
             group.push(next);
         }
-        // A run can repeat a finding of an earlier run by reusing the earlier answer. The finding then has the
-        // same anchor in the two runs.
+        // A run can repeat a finding of an earlier run by reusing the earlier answer. The repeated finding has
+        // the same anchor as the earlier finding.
         group.retain(|raised| raised.finding.anchor.as_ref().is_none_or(|anchor| !known.contains(anchor)));
         let files: BTreeSet<&str> =
             group.iter().filter_map(|raised| Some(raised.placed()?.1.file.as_str())).collect();

@@ -30,7 +30,8 @@ pub(crate) struct RecordedCall {
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
-    /// The findings of earlier runs that `findings` repeat, in the same order, if known.
+    /// `origins[n]` is the finding of an earlier run that `findings[n]` repeats, or `None` if this finding is
+    /// unknown.
     pub(crate) origins: Vec<Option<FindingOrigin>>,
     /// The files that still need a review; if the list is empty, no call is made.
     pub(crate) asked: Vec<AskedFile>,

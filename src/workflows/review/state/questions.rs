@@ -35,11 +35,13 @@ impl ReviewState {
         dispute.rulings.get(before..)?.last()
     }
 
-    /// Returns the open disputes that a resumed run decides again. If the command line contains a route
-    /// (`named`), the run decides every open dispute again. If `named` is the route `judge`, disputes that a
-    /// judge of this run decides anyway are left out. If `named` is `None`, the run decides the disputes with
-    /// the default route `human` again. A run with `--fix` then also decides the disputes without a route.
-    /// Disputes that a judge decides before the coder receives the finding are left out.
+    /// Returns the open disputes that a resumed run decides again. `named` is the route on the command line.
+    ///
+    /// - With a route in `named`, the run decides all open disputes. If the route is `judge`, disputes that a
+    ///   judge of this run decides anyway are left out.
+    /// - Without a route in `named`, the run decides the disputes that have the route `human` by default, and
+    ///   not by the choice of a person. With `--fix`, the run also decides disputes without a route, except
+    ///   disputes that a judge decides before the coder receives the finding.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -184,8 +186,8 @@ impl ReviewState {
         })
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
-    /// cases: reviewers contradict each other, the finding of a single reviewer has to be validated, or the
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. This applies in three
+    /// cases: reviewers contradict each other, a judge has to validate the finding of a single reviewer, or the
     /// policy `specification` doubts the finding.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };

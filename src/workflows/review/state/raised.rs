@@ -1,4 +1,5 @@
-//! The findings in the recorded answers of reviewers, and the findings of the run into which they were merged.
+//! Lists the findings in the recorded answers of reviewers, and maps these findings to the merged findings of
+//! the run.
 
 use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
@@ -9,7 +10,7 @@ pub(crate) struct RaisedFinding<'a> {
     /// The call, and the position of the finding in the answer.
     pub(crate) id: String,
     pub(crate) raw: &'a RawFinding,
-    /// The finding of an earlier run, if the answer of the earlier run was reused.
+    /// The finding of an earlier run that this finding repeats, if an answer of the earlier run was reused.
     pub(crate) origin: Option<&'a FindingOrigin>,
 }
 
@@ -60,9 +61,9 @@ impl ReviewState {
         })
     }
 
-    /// Returns the finding of the run into which a finding of a reviewer was merged. `is_same` selects the
-    /// finding in the reviewer's answers. If the run records no positions of reviewers, `is_same` also selects
-    /// the merged finding.
+    /// Returns the merged finding that contains a finding of a reviewer. `is_same` selects the finding in the
+    /// reviewer's answers. If no merged finding refers to the selected finding, `is_same` also selects the
+    /// merged finding.
     pub(crate) fn merged_into(
         &self,
         reviewer: &AgentName,

@@ -80,8 +80,8 @@ impl ReviewWorkflow {
         self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
     }
 
-    /// Continues an open dispute of an earlier run, because the finding repeats the dispute. If the dispute was
-    /// settled in the meantime, applies the ruling of the dispute.
+    /// Continues an open dispute of an earlier run, because the finding repeats the dispute. If the dispute is
+    /// already settled, applies the ruling of the dispute to the finding.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
         let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
         let record = self.resources.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;

@@ -39,7 +39,7 @@ pub(crate) struct ReviewWorkflow {
     pub(crate) bindings: Vec<Binding>,
     /// The shared rulings at the base commit of the change under review.
     pub(crate) shared: Vec<Binding>,
-    /// A notice about invalid files of shared rulings. When the notice is recorded, the field becomes `None`.
+    /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
     /// `resolver` is `None` while a question to the resolver is pending.

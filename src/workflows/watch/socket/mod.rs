@@ -35,7 +35,7 @@ pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 const PIECE: usize = 64 << 10;
 /// The timeout for the first valid line of a new connection.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
-/// The timeout for the first valid line of a new connection with a reserved seat (see `seats`).
+/// The timeout for the first valid line of a new connection with a reserved permit (see `seats`).
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
 /// The maximum length of the socket's path, in bytes. Every supported system permits paths of this length.
 const ADDRESS: usize = 100;
@@ -179,7 +179,7 @@ struct Guest {
 impl Guest {
     /// Parses a line, and refuses commands that the sender must not send. Agents are allowed to send only events
     /// and read-only commands, because an agent must not resume its own paused work. The returned boolean states
-    /// whether the line contains the right key.
+    /// whether the line contains the key of the watch.
     fn admit(&self, line: &[u8]) -> (WatchMessage, bool) {
         let (item, key) = protocol::read_keyed(line);
         let is_persons = match &item {

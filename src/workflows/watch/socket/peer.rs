@@ -1,9 +1,10 @@
 //! Determines whether the process at the other end of a connection is an agent of the watch.
 //!
-//! All agents and their children are descendants of the watch's process. Supervisors adopt orphaned processes,
-//! and the watch's process adopts the children of dead supervisors. A process is allowed to send commands only
-//! if it is alive, belongs to this user, and is not a descendant of the watch. Commands are refused if the
-//! sender has ended, if its ancestors cannot be read, or if the sender is in another namespace.
+//! All agents and their children are descendants of the watch's process. Every agent has a supervisor process,
+//! which adopts the orphaned processes of the agent. If a supervisor dies, the watch's process adopts the
+//! children of the supervisor. A process is allowed to send commands only if the process is alive, belongs to
+//! this user, and is not a descendant of the watch. Commands are refused if the sender has ended, if its
+//! ancestors cannot be read, or if the sender is in another namespace.
 
 use std::os::fd::OwnedFd;
 
@@ -173,7 +174,7 @@ mod process {
 }
 
 /// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
-/// On these systems, the watch rejects the child's commands only because the child lacks the key of the watch.
+/// On these systems, only the check of the watch's key prevents commands of the child.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None

@@ -1,8 +1,9 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
-//! A seat is a permit for one connection. Agents and persons have separate seats. A person's connection gets a
-//! reserved seat if all seats for persons are taken, or if the connecting process already has many connections.
-//! The first line of this connection must contain the key of the watch.
+//! Every connection needs a permit. The permits for agents and the permits for persons are counted separately. A
+//! person's connection gets a reserved permit if all other permits for persons are in use, or if the connecting
+//! process already has many connections. The first line of a connection with a reserved permit must contain the
+//! key of the watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +12,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, PeerRelation};
 
-/// The number of seats for agents and unidentified processes.
+/// The number of permits for agents and for unidentified processes.
 const AGENTS: usize = 192;
 const OTHERS: usize = 64;
-/// The number of seats for connections whose first line contains the key of the watch.
+/// The number of reserved permits, for connections that begin with the key of the watch.
 const RESERVED: usize = 16;
 const A_PROCESS: usize = 32;
 
@@ -26,7 +27,7 @@ pub(crate) struct ConnectionLimits {
     held: Arc<Mutex<HashMap<i32, usize>>>,
 }
 
-/// The permit for one connection. Dropping the permit frees the seat.
+/// The permit for one connection. After the permit is dropped, another connection can use it.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     /// Whether the connection's first line must contain the key.

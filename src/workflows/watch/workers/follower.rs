@@ -30,8 +30,8 @@ pub(crate) struct Follower {
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// If the agent is started again, the new output file can repeat events of the old output file. `again` is
-    /// the index, in `told`, of the next event that is expected to be a repetition.
+    /// If the agent is started again, the new output file can repeat events of the old output file. If the new
+    /// output file repeats another event, this event is `told[again]`.
     again: usize,
 }
 

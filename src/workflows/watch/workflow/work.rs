@@ -1,4 +1,4 @@
-//! Gives a task to each agent that answers a prompt, and reports the answer of each agent as a milestone.
+//! Calls the agents that answer one prompt and then end, and reports each answer as a milestone.
 
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};

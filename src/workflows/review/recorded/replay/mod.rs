@@ -1,7 +1,7 @@
 //! Replays the decisions of a recorded run. All code and all answers come from the record. A replay is read-only.
 //!
 //! With the settings of the run, a replay makes the same decisions as the run. With other settings, a replay can
-//! require answers that were not recorded. The replay reports such answers as missing.
+//! require answers that were not recorded. The replay reports the answers that are missing in the record.
 
 mod differences;
 mod match_findings;
@@ -183,8 +183,8 @@ impl Replay<'_> {
             }
             Step::Effect(ReviewEffect::Verify { round }) => {
                 // The record can contain several results of the `review.verify` commands. The replay takes the
-                // latest results on the current tree or on an earlier tree. Without results on these trees, the
-                // replay takes the first results on a later tree.
+                // latest results on the current tree or on an earlier tree. If all results are on later trees,
+                // the replay takes the first of the results.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.checks.iter().filter(|verdict| verdict.round == *round);
                 let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
@@ -381,10 +381,9 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// Returns the event that chooses the route of a dispute. If a person chose the recorded route, or if the
-    /// replay has the same default route as the run, the recorded route applies. Without such a recorded route,
-    /// the default route of the replay applies. However, the route `human` replaces the default route `judge` if
-    /// the replay has no judge.
+    /// Returns the event that chooses the route of a dispute. The recorded route applies if a person chose the
+    /// route, or if the replay has the same default route as the run. In all other cases, the default route of
+    /// the replay applies. If this default route is `judge` and the replay has no judge, the route is `human`.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);

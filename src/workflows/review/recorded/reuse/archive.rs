@@ -11,13 +11,12 @@ use crate::workspace::diff::delta::Delta;
 /// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// The context around changed lines is reduced until the size of the shown lines is below a limit. The first
-/// number of `SMALL` is the limit as a percentage of the code under review, and the second number is the limit
-/// in bytes. The larger limit applies.
+/// Two limits for the size of the shown lines: a percentage of the code under review, and a number of bytes. The
+/// context around changed lines is reduced until the size is at most the larger of the two limits.
 pub(crate) const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// The maximum size of the lines that are shown with the smallest context, as a percentage of the code under
-/// review. If the size exceeds the maximum, the context is not reduced.
+/// A percentage of the code under review. If the lines with the smallest context exceed both this percentage and
+/// `SMALL`, the full context is shown.
 pub(crate) const LARGE: usize = 40;
 
 pub(crate) struct ShownFile {
@@ -52,8 +51,8 @@ pub(crate) struct Archive<'a> {
     pub(crate) now: Option<&'a RunId>,
 }
 
-/// Finds the file of a finding in `paths`. Returns the index of the path, and a copy of the finding with this path;
-/// `None` if the file is not in `paths`.
+/// Finds the path in `paths` that a finding refers to. Returns the index of the path, and a copy of the finding
+/// with this path. Returns `None` if no path or several paths match.
 pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
     let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
     let known = |named: &str| {

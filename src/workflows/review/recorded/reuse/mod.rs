@@ -1,9 +1,9 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! The answers about a file are recorded under two keys: a key of the reviewer and a key of the file. Together,
-//! the keys cover everything that could influence the answers. If an earlier run recorded answers under the same
-//! two keys, the file is not reviewed again. In a changed file, only the changed lines and their blocks are
-//! reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
+//! Every recorded answer about a file has two keys: the key of the reviewer and the key of the file. The keys
+//! are hashes of everything that influences the answer. If an earlier answer has the same keys as the reviewer
+//! and the file now, the file is not reviewed again. In a changed file, only the changed lines and their blocks
+//! are reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
 //! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
 //! because they review the coder's changes.
 
@@ -34,16 +34,16 @@ use search::Finder;
 
 pub(crate) use archive::{Archive, ReviewerKeys};
 
-/// The version of the method that computes the keys of reusable answers. A new version invalidates all earlier
-/// records.
+/// The version of the method that computes the keys of reusable answers. Answers whose keys have another version
+/// are not reused.
 const FORM: u32 = 1;
 
 const ROUND: u32 = 1;
 
 /// Computes the key of each reviewer. The key is a hash of the program (with version, arguments and
 /// environment), the files in the arguments, the model, the effort, the focus and the prompt template. The key
-/// of an embedded reviewer also covers the project's rules. A reviewer whose program is not installed gets no
-/// key. Fails if the template cannot be read.
+/// of an embedded reviewer also covers the project's rules. The result contains no key for a reviewer whose
+/// program is not installed. Fails if the prompt template cannot be read.
 pub(crate) async fn reviewer_keys(
     agents: &Agents,
     settings: &Settings,

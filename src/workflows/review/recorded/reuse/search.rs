@@ -42,8 +42,8 @@ impl<'a> Finder<'a> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // If an earlier answer contains a finding outside the answer's files, the answer is reused only if all
-        // files of the answer are unchanged.
+        // An earlier answer that contains a finding about a file of another request is reused only if all files
+        // of the answer are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (KnownAnswer::Same { place, .. } | KnownAnswer::Part { place, .. }) = known else { continue };
@@ -146,8 +146,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Finds an earlier review of the same content. Without such a review, finds the earlier review after which
-    /// the fewest lines have to be reviewed again.
+    /// Finds an earlier review of the same content. If no earlier review has the same content, finds the review
+    /// that leaves the fewest lines to be reviewed again.
     fn known(&mut self, shown: &ShownFile, compares: bool) -> Result<KnownAnswer, JournalError> {
         let path = shown.file.path.as_str();
         let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
