@@ -36,6 +36,6 @@ impl Issue {
     /// Whether a person or the judge closed the issue. An issue that its own reviewer closed with the verdict
     /// `approved` is not rejected: the defect was repaired, and can return.
     pub(crate) fn is_rejected(&self) -> bool {
-        self.closed.as_ref().is_some_and(|(by, _)| *by.as_written() != *self.reviewer.0)
+        self.closed.as_ref().is_some_and(|(by, _)| *by != *self.reviewer.0)
     }
 }
