@@ -34,8 +34,8 @@ pub struct ReviewStatistics {
     /// The measures of each category. A category has no calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both
-    /// read. Reviewers agree on a finding if both raised or confirmed the finding.
+    /// How often two reviewers agree. Only findings in code that both reviewers have read are counted, and only if
+    /// at least one of the two raised the finding. Reviewers agree on a finding if both raised or confirmed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
     /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on

@@ -351,7 +351,7 @@ pub enum ConsensusEvent {
     StageDeadlocked { reason: String },
     /// An arbiter or a person decided the conflicts of a stage.
     StageDecided { decision: Decision, by: Settler },
-    /// A question of a checkpoint has a binding answer.
+    /// A question that was asked at a checkpoint received a binding answer.
     QuestionResolved { resolution: Resolution },
 }
 

@@ -124,7 +124,7 @@ impl<'a> Closing<'a> {
     fn read(&self, line: &str) -> Option<u64> {
         let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        // A number that needs more than 64 bits becomes `u64::MAX`, which differs from every actual number.
+        // A number that needs more than 64 bits becomes `u64::MAX`, which never equals the number of entries.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 

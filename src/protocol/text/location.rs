@@ -275,7 +275,7 @@ fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     may_end(&text[length..]).then_some(Lines { line, end_line, length })
 }
 
-/// Whether a number that is followed by the text `rest` can be a line number. The texts `12abc`, `12/x` and
+/// Whether a number can be a line number. `rest` is the text after the number. The texts `12abc`, `12/x` and
 /// `12.5` contain no line numbers.
 fn may_end(rest: &str) -> bool {
     let mut next = rest.chars();
