@@ -15,7 +15,7 @@ use super::transport::{HostApi, SystemClock, Transport};
 /// The minimum time between two requests that create content. GitHub limits content to about 80 requests a minute.
 const SPACING: Duration = Duration::from_millis(750);
 
-/// Connects to the host of a pull request. No request is sent yet. `tree` is the folder with the reviewed code, from
+/// Connects to the host of a pull request. Sends no request. `tree` is the folder with the reviewed code, from
 /// which no program is started to find the token.
 pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Result<Box<dyn Host>, HostError> {
     let credential = credentials::find(&address, tree, env);

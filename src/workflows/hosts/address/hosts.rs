@@ -10,7 +10,7 @@ pub(crate) struct JobServer {
     pub(crate) api: Option<String>,
 }
 
-/// Returns the server that the variables of GitLab, GitHub Actions, or Gitea's or Forgejo's Actions name.
+/// Reads the server of a CI job from the environment variables of GitLab CI or of Actions (GitHub, Gitea, Forgejo).
 pub(crate) fn job_server(env: Variables<'_>) -> Option<JobServer> {
     let (server, kind, api) = match set(env, "CI_SERVER_URL") {
         Some(server) => (server, HostKind::GitLab, set(env, "CI_API_V4_URL")),

@@ -207,8 +207,9 @@ impl PendingReplies {
         pending
     }
 
-    /// Returns the comments that a ruling answers. A ruling of the current run (`is_new` is true) answers all
-    /// objections and rulings of people. An earlier ruling answers only objections without a command.
+    /// Returns the comments to which the judge's ruling replies. A ruling of the current run (`is_new` is true) replies
+    /// to every objection and to every command of a person. An earlier ruling replies only to objections without a
+    /// command.
     pub(crate) fn answered_by_ruling(&self, is_new: bool) -> Vec<String> {
         let objections = self.objections.iter().filter(|said| is_new || !said.is_command).map(|said| &said.comment);
         let rulings = self.rulings.iter().filter(|_| is_new).map(|said| &said.comment);

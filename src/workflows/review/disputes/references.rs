@@ -17,7 +17,7 @@ pub(crate) enum Support {
     Missing,
 }
 
-/// Returns whether the code of a reference exists. The result is never `Written`, because the function does not
+/// Returns whether the code to which `reference` points exists. The result is never `Written`, because the function does not
 /// check the coder's changes. `text_of` returns the text of a file.
 pub(crate) fn exists(reference: &Reference, text_of: &dyn Fn(&str) -> Option<String>) -> Support {
     match text_of(&reference.path) {
