@@ -19,7 +19,8 @@ pub struct ReviewStatistics {
     pub since: Option<String>,
     /// All findings, and all calls of reviewers and judges.
     pub all: Measures,
-    /// The measures of each reviewer. A finding counts for every reviewer that raised the finding.
+    /// The measures of each reviewer. If several reviewers raised a finding, the measures of each of these
+    /// reviewers include the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
     /// The measures of each judge: the findings on which the judge ruled, with the judge's own decisions.

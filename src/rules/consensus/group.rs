@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, ExactFix, RawFinding, Tag, Untrusted};
 
-/// The title of a finding without a text. If a finding has this title, the comparison of findings ignores the
-/// title.
+/// The title of a finding without a text. Comparisons of findings ignore this title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -155,7 +154,7 @@ pub struct Group {
     /// The change of the confidence by the policy, in points, and the label of the change in the text `formula`.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
-    /// The validation score (phase 4). Only a group with one raiser has a score.
+    /// The validation score (phase 4). `None` if several reviewers raised the finding.
     pub score: Option<i32>,
     /// The index of the member with the longest description.
     pub described_by: usize,

@@ -34,8 +34,8 @@ pub fn verdict(
     StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
 }
 
-/// Whether the next stage can use the result. The result needs a summary, all required fields and a decision on
-/// every conflict. The result can be used even if agents are missing.
+/// Whether the next stage can use the result. The result must contain a summary, all required fields, and a
+/// decision on every conflict. The result can be used even if agents are missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)

@@ -76,8 +76,8 @@ pub enum FlagReason {
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// In version 2 of the rules, this reason replaces `PolarityUncertain` and `TieUnresolved` if the lines of
-    /// one finding contain the lines of another finding.
+    /// The votes have no majority, no reason code decides, and the lines of one finding contain the lines of
+    /// another finding. Version 1 of the rules never uses this reason.
     RedundantRefUncertain,
 }
 

@@ -1,8 +1,9 @@
 //! Schedules the review cycles of a watch (specification `seed 004`, section 1).
 //!
-//! Times are durations on the caller's clock, which stops during system sleep. Several triggers in quick succession
-//! start one cycle. The debounce time begins at the *first* trigger, so that continuous triggers cannot delay the
-//! cycle. A person's request is due immediately. A trigger during a cycle counts for the next cycle.
+//! Times are durations on the caller's clock, which stops during system sleep. Several triggers in quick
+//! succession start one cycle. The debounce time begins at the *first* trigger, so that continuous triggers
+//! cannot delay the cycle. A person's request is due immediately. A trigger that occurs during a cycle belongs
+//! to the next cycle.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -14,7 +14,8 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    // `copied` is the end of the text that was copied. `run` is the start of the current sequence of comments.
+    // `text[..copied]` is already in `shown`. The current sequence of comments starts at the offset `run`, and
+    // has `length` lines.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());

@@ -336,8 +336,8 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// Returns the new content and mode of a file in the work tree. The mode of a regular file stays `before` if git
-/// does not record modes in the repository (`has_modes` is false).
+/// Returns the new content and mode of a file in the work tree. If git does not record modes in the repository
+/// (`has_modes` is false), a regular file keeps the mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -181,9 +181,8 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Updates a finding to the new text. If the finding's line changed, the function uses the next unchanged
-    /// line. If all later lines changed too, the function uses the nearest unchanged line before the finding's
-    /// line.
+    /// Returns the finding with the new number of an unchanged line: the finding's line, else the nearest later
+    /// line, else the nearest earlier line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
@@ -210,7 +209,8 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// Returns a diff that contains only the lines that `diff` removes inside or next to the lines `shown`.
+/// Returns a diff without added lines and context lines. The result contains a removed line of `diff` only if
+/// the line was removed inside or next to the lines `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);

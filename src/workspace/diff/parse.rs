@@ -131,8 +131,8 @@ pub(crate) enum Broken {
 }
 
 impl Patch {
-    /// Whether every hunk fits `text`. A hunk fits if `text` contains the hunk's lines of the side `side`, at
-    /// the line numbers in the hunk's header.
+    /// Whether `text` contains the old or new lines (`side`) of every hunk, at the line numbers in the hunks'
+    /// headers.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {

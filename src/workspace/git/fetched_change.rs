@@ -35,7 +35,7 @@ pub struct ChangeSource<'a> {
     pub base: &'a str,
 }
 
-/// The commits of a change, whose objects exist until the value is dropped.
+/// The commits of a change. Refs protect the commits from `git gc` until this value is dropped.
 #[derive(Debug)]
 pub struct FetchedChange {
     /// The tip of the base branch.

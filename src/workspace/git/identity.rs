@@ -221,8 +221,8 @@ impl Workspace {
     }
 
     /// Whether this tree is allowed to use the history of a repository with the same `project.id`. If `record`
-    /// lists root commits, the root commit of a full clone must be one of these commits. A shallow clone also
-    /// passes if `record` lists the remote of the clone, or if `record` lists no remotes.
+    /// lists root commits, a full clone must contain at least one of these commits. If `record` also lists
+    /// remotes, the remote of a shallow clone must be one of these remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {

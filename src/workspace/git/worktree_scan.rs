@@ -54,8 +54,8 @@ pub(crate) struct Scan {
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // The write time of git's index is read first, and the entries of the index are read later. If git writes
-        // the index in between, Glee hashes more files than necessary, but detects every changed file.
+        // The write time of git's index is read before the entries of the index. If git writes the index between
+        // the two reads, Glee hashes more files than necessary, but detects every changed file.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;

@@ -4,10 +4,9 @@ use crate::protocol::request::SourceFile;
 
 /// Splits files into shards of at most `limit` bytes of code. The files have to be sorted by path.
 ///
-/// The position of a boundary between two shards depends on the paths near the boundary. Most shards therefore
-/// stay the same when one file is changed, added or removed. Files of one folder stay together if they fit into
-/// one shard. A file that is larger than the limit is a separate shard. Equal input always results in equal
-/// shards.
+/// The end of a shard depends on the hashes of the paths near the end. Most shards therefore stay the same when
+/// one file is changed, added or removed. Files of one folder stay together if they fit into one shard. A file
+/// that is larger than the limit is a separate shard. Equal input always results in equal shards.
 pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
     let mut shards = Vec::new();

@@ -204,8 +204,8 @@ impl Repository {
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // Git also lists a folder if rules ignore all files of the folder, but not the folder itself.
-                // The function then returns the current files of the folder instead of the folder.
+                // If no rule ignores the folder itself, the result contains the folder's current files instead
+                // of the folder.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }
@@ -220,7 +220,7 @@ impl Repository {
     }
 
     /// Finds the files that the current ignore rules hide, but the earlier `rules` did not hide. In untracked
-    /// nested repositories, finds all files that the earlier `rules` did not hide.
+    /// nested repositories, the current ignore rules have no effect on the result.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

@@ -282,8 +282,7 @@ struct Survey {
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The content of the snapshot's entry `nested`. The content has a line `commit path` for each nested
-    /// repository.
+    /// The text of the snapshot's entry `nested`, with a line `commit path` for each nested repository.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }

@@ -41,8 +41,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
 }
 
 /// Combines related groups into lists (phase 7). Two accepted groups are related if one group contains the other
-/// group, or if the two groups have the same category and the same title. The first group of a list represents
-/// the list.
+/// group, or if the two groups have the same category and the same title. Later groups are compared only with
+/// the first group of each list.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();

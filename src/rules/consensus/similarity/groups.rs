@@ -179,8 +179,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// Returns the minimum cosine at which two entries match. The minimum depends on the relation of the two
-    /// locations. Returns `None` if the locations exclude a match.
+    /// Returns the minimum cosine at which two entries match. The minimum depends on the locations of the
+    /// entries: equal, near, in one block, or unknown. Returns `None` if the locations exclude a match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),

@@ -113,7 +113,7 @@ const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
 
-/// Keywords and common identifiers that are usually plain English words in a title.
+/// Keywords and common identifiers, such as `open`. In a title, these words rarely refer to the code.
 const PLAIN: &[&str] = &[
     "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from", "with", "use",
     "new", "this", "self", "try", "while", "none", "null", "true", "false", "the", "get", "set", "public",
@@ -144,8 +144,8 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The words of the findings and rulings about one file, for comparisons. Rare words have more weight than
-/// common words.
+/// The texts of the findings and rulings about one file, as vectors that can be compared. Rare words have more
+/// weight than common words.
 pub struct Wordings<'a> {
     profiles: Vec<Profile<'a>>,
     vectors: Vectors,
