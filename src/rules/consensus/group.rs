@@ -151,7 +151,8 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The change of the confidence by the policy, in points, and the label of the change in the text `formula`.
+    /// The number of points that the policy adds to the confidence (or deducts, if negative), and the name of
+    /// these points in `formula`.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
     /// The validation score (phase 4). `None` if several reviewers raised the finding.

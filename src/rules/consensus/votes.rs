@@ -135,8 +135,8 @@ impl<'a> Votes<'a> {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// The bonus for agreement. The first reviewer of a vendor adds 5 points, and every further reviewer of this
-    /// vendor adds 2 points. The bonus is at most 15 points.
+    /// Returns the points that the agreement of reviewers adds to the confidence. The first reviewer of a vendor
+    /// adds 5 points, and every further reviewer of this vendor adds 2 points. The result is at most 15.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {

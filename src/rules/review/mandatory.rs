@@ -48,8 +48,9 @@ pub fn normalised(severity: Severity) -> Severity {
     Severity { tag, ..severity }
 }
 
-/// Whether a finding of this severity is mandatory. `mandatory` and `optional` contain the configured words from
-/// `review.opinions` and `review.issues`.
+/// Whether a finding of this severity is mandatory. `mandatory` contains the words of
+/// `review.opinions.mandatory` and `review.issues.mandatory`. `optional` contains the words of
+/// `review.opinions.optional` and `review.issues.optional`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
     let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {

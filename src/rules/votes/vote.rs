@@ -2,9 +2,8 @@
 //! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies to all other votes without a majority. By
 //! rule 4, a MERGE counts as a KEEP.
 //!
-//! The rules implement versions 1 and 2 of the rules by which the specification's arbiter selects an action. The
-//! result depends only on the votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is
-//! never protected from being outvoted.
+//! This module implements versions 1 and 2 of the specification's voting rules. The result depends only on the
+//! votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and can always be outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

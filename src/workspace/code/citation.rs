@@ -6,7 +6,7 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// Names with fewer bytes than this limit are not checked.
+/// The minimum length, in bytes, of a quoted name that is checked.
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {

@@ -17,9 +17,9 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The extents, largest first. The first number of an extent is the maximum number of reviewed lines before and
-/// after a changed line. The second number is the number of context lines that are shown before and after the
-/// reviewed lines.
+/// The numbers of lines around a change, ordered from most to fewest lines. The first number of a pair is the
+/// maximum number of reviewed lines before and after a changed line. The second number is the number of context
+/// lines before and after the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
@@ -77,7 +77,7 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is an index below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
+    /// `extent` is a number below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
     /// are selected. Returns `None` if the record of the earlier review contains no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;

@@ -1,6 +1,6 @@
 //! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
-//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error.
-//! If the parser skipped such a part of a diff, the changes in this part would not be reviewed.
+//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error,
+//! because skipped changes would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -149,7 +149,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Applies the patch to `text`. If `from` is the new side, applies the patch in reverse.
+    /// Applies the patch to `text`, or reverts the patch if `from` is [`Side::New`].
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);

@@ -5,9 +5,9 @@
 //! generates before the first commit, the address of the remote, and the path of the folder. Glee identifies a
 //! repository by the most reliable name that the repository has. Each name of a repository has a folder below
 //! `repos`. The folder of a name contains either the history, or a file `same-as` with the name of the folder
-//! that contains the history. The file `same-as` lets the history stay in its folder when the repository gets a
-//! more reliable name. The folder of a history records the names of its repository, so that Glee can reject a
-//! copied `project.id`.
+//! that contains the history. If the repository later gets a more reliable name, the history stays in its
+//! folder, and the folder of the new name gets a file `same-as`. The folder of a history records the names of
+//! its repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -266,8 +266,9 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // The address of the remote and the paths of the repository lead to the history, because a shallow
-            // clone finds the history only by the address from which the clone was made.
+            // A shallow clone finds the history only by the address from which the clone was made. Glee
+            // therefore records the address of the remote and the paths of this repository as names of the
+            // history.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {

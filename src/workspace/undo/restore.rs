@@ -384,7 +384,7 @@ impl<'a> Work<'a> {
 }
 
 /// For each change of a path, returns the content before the change and the content after the change. Returns
-/// `None` if one of these contents cannot be found.
+/// `None` if the content before or after a change cannot be found.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,
