@@ -36,8 +36,8 @@ static PHRASES: LazyLock<[Phrases; 4]> =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// Whether the finding cites a line or an identifier of the code. The value is false if a check shows that
-    /// the cited code is missing.
+    /// Whether the finding cites a line or an identifier of the code, and no check shows that the cited code is
+    /// missing.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,

@@ -26,9 +26,9 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Returns the default reason codes, and the grounds of judges as further reason codes. If the three votes are
-/// FLIP, DROP and KEEP, a FLIP with the ground `NotMandatory` wins. If no FLIP wins, a DROP with any other
-/// ground wins.
+/// Returns the default reason codes, together with the grounds of judges. If the votes are a FLIP, a DROP and a
+/// KEEP, a FLIP with the ground `NotMandatory` wins. Against a FLIP with another ground, a DROP wins unless the
+/// ground of the DROP is `NotMandatory`.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

@@ -112,8 +112,7 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason for the action FLAG. The field is `None` for any other action, and if the majority voted for
-    /// FLAG.
+    /// The reason for the action FLAG. `None` if the majority voted for FLAG, or if the action is not FLAG.
     pub reason: Option<FlagReason>,
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.

@@ -23,8 +23,8 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The time at which the idle time started. The idle time starts again at every event, at the action
-    /// CONTINUE, at a resumption, and at a fallback.
+    /// The start of the current idle time. The idle time starts again at every event, at the action CONTINUE, at
+    /// a resumption, and at a fallback.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,

@@ -124,8 +124,8 @@ impl Delta {
             around(lines.0) || around(lines.1)
         };
         // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line, so only the
-        // finding's unchanged lines are added. The function `rest` returns the range of the unchanged lines.
+        // its block. If a line of a finding changed, `marks` already contains the changed line, and `rest`
+        // returns the range from the finding's first to its last unchanged line.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -165,8 +165,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has
-    /// to be reviewed again. Also returns `None` for a finding about a whole file (without a line).
+    /// Returns an earlier finding with new line numbers. Returns `None` if the finding has no line, or if a line
+    /// of the finding changed or has to be reviewed again.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);

@@ -374,8 +374,8 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Reduces two paths to the path components that both paths have at the end. If the last components differ,
-/// removes git's prefixes such as `a/` and `b/` from the paths.
+/// Returns the last path components that two paths have in common, such as `src/a.rs` for `old/src/a.rs` and
+/// `new/src/a.rs`. If the last components differ, removes git's prefixes such as `a/` and `b/` from the paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());

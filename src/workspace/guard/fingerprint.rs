@@ -142,9 +142,9 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. The two fingerprints are comparable in two cases: one
-    /// fingerprint was passed as `earlier` when the other fingerprint was taken, or a third fingerprint was
-    /// passed as `earlier` for both fingerprints.
+    /// Returns the differences between two fingerprints. The fingerprints must be related: one fingerprint was
+    /// the argument `earlier` for the other fingerprint, or both fingerprints were taken with the same argument
+    /// `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {

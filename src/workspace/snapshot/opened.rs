@@ -106,7 +106,7 @@ impl Workspace {
 /// The snapshots that the events of a run mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept<'a> {
-    /// The value of [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) for this run.
+    /// The field [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) of the run's first snapshot.
     pub kept_as: &'a str,
     /// The tree after the coder's last call. `None` if the events do not mention this tree.
     pub left: Option<&'a TreeId>,

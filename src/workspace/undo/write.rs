@@ -15,13 +15,13 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// Describes whether something prevents a write at a path. Glee can replace a file or a link at the path itself,
-/// so neither prevents a write.
+/// Whether a write at a path is possible. A file or a link at the path itself does not prevent the write,
+/// because Glee can replace files and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// A file or a link replaced a parent folder. The value is the path of this parent folder.
+    /// A file or a link exists at the path of a parent folder. The value is this path.
     Above(Vec<u8>),
 }
 

@@ -337,8 +337,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
 }
 
 /// Lowers the class or the severity of a group, because the evidence of its finding failed a challenge. If the
-/// group's finding meets none of the challenge's criteria, the group becomes disputed. Otherwise, the group gets
-/// a lower severity.
+/// finding meets none of the challenge's criteria, the group becomes disputed. If the finding meets at least one
+/// criterion, the group gets the next lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

@@ -13,11 +13,11 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// The two findings report the same problem. The value is the certainty from 0 to 1. If the value is 1, the
-    /// two findings have the same words.
+    /// The two findings report the same problem. The value is 1 if the texts of the findings are equal.
+    /// Otherwise, the value is the cosine similarity of the texts, and below 1.
     Same(f32),
     /// It is uncertain whether the two findings report the same problem. The value is the cosine similarity of
-    /// the two findings' words, which is too low for the variant `Same`.
+    /// the texts.
     Unsure(f32),
     Different,
 }
@@ -100,8 +100,8 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// Two texts that differ only in a negation do not match. A negation counts as the only difference if the cosine of
-/// the texts is at least this number.
+/// The minimum cosine at which a negation counts as the only difference between two texts. Two texts that differ
+/// only in a negation do not match.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
