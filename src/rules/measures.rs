@@ -32,11 +32,11 @@ pub struct ReviewStatistics {
     /// The measures of each model of judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
-    /// The measures of each category. A category has no calls.
+    /// The measures of each category. Calls are not assigned to categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
     /// The agreement of two reviewers on the findings that at least one of the two raised, in code that both
-    /// read. Reviewers agree on a finding if both raised or confirmed the finding.
+    /// read. Two reviewers agree on a finding if each of the two raised or confirmed the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
     /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on

@@ -161,8 +161,8 @@ pub struct Group {
     pub described_by: usize,
     /// The new description, if the raiser revised the description in its defence.
     pub revised: Option<String>,
-    /// The index of the member of the group whose suggestion is used: the longest suggestion that contains code,
-    /// or the longest suggestion if none contains code.
+    /// The index of the member whose suggestion is used. Suggestions that contain code take precedence, and then
+    /// longer suggestions.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,

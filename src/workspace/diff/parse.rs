@@ -126,7 +126,7 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The field is the line number of the hunk's header in the diff.
+    /// A hunk does not match its header. The value is the line number of the header in the diff.
     Hunk(usize),
 }
 
@@ -413,8 +413,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces. The line is therefore split at the space for which the two resulting names
-    // differ only in their prefixes.
+    // Names can contain spaces, so any space can separate the two names. The line is split at a space before and
+    // after which the names differ only in their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

@@ -18,14 +18,15 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.
 const NETWORK: Duration = Duration::from_secs(600);
-/// The numbers of commits by which a shallow clone is deepened until a merge base is found. After these steps, the
-/// whole history is fetched.
+/// The numbers of commits by which Glee deepens a shallow clone until a merge base is found. If the last number
+/// is not sufficient, Glee fetches the whole history.
 const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 
 /// The origin of a change: the repository that receives the change, and the commits by name and id.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeSource<'a> {
-    /// An address for `git fetch`. If a remote has the same address, Glee uses the settings of the remote.
+    /// An address for `git fetch`. If a remote of the clone has the same address, Glee uses the git settings of
+    /// this remote.
     pub repository: &'a str,
     pub head_ref: &'a str,
     pub head: &'a str,

@@ -13,8 +13,8 @@ pub struct HooksFolder {
     pub path: PathBuf,
     /// The value of `core.hooksPath`, if the setting is present.
     pub setting: Option<String>,
-    /// Whether the folder belongs to this repository only. A folder outside the repository can serve other
-    /// repositories too.
+    /// Whether the folder belongs to this repository only. Several repositories can use the same folder outside
+    /// of the repositories.
     pub is_own: bool,
     /// Whether the folder is in the work tree, so that its files can be committed.
     pub is_in_tree: bool,
@@ -130,8 +130,8 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The last value of `core.hooksPath` in the files of git. Glee's own commands override the setting, so the
-    /// value of the scope `command` is left out.
+    /// Returns the last value of `core.hooksPath` in git's configuration files. Values of the scope `command`
+    /// are ignored, because Glee's own git commands set these values.
     fn hooks_path(&self) -> Result<Option<PathBuf>> {
         let call = self.call(["config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath"]);
         let output = call.answer()?.unwrap_or_default();

@@ -172,8 +172,7 @@ impl Repository {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| path_bytes::bytes(&path)).map_err(state)
         };
-        // The paths of the files that `git hash-object` reads. For a link, the list contains a temporary file
-        // with the link's target.
+        // The paths of the files that `git hash-object` reads. The target of each link is in a temporary file.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);

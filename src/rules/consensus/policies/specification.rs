@@ -127,8 +127,8 @@ fn join<'a>(
     group
 }
 
-/// Whether `other` covers the lines of `member` and mentions the title of `member`. `title` is the title of
-/// `member` in lower case.
+/// Whether the lines of `other` contain the lines of `member`, and the description of `other` contains the title
+/// of `member`. `title` is the title of `member` in lower case.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
     let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
     let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
