@@ -177,8 +177,8 @@ pub struct Group {
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
-    /// Whether a person must decide the dispute. The field is true if the dispute is severe and no severe
-    /// finding is accepted.
+    /// Whether a person must decide the dispute, because the dispute is severe and no severe finding is
+    /// accepted.
     pub escalate: bool,
 }
 

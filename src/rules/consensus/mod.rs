@@ -43,8 +43,9 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups the findings and decides each group. The known paths are the paths in `tree`, and the members' paths that
-/// contain a folder. If exactly one known path ends with a bare file name, the bare name means this path.
+/// Groups the findings and decides each group. A file name without a folder, such as `main.rs`, means the only
+/// known path that ends with this name. The known paths are the paths in `tree`, and the members' paths that
+/// contain a folder.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

@@ -238,8 +238,9 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Numbers the members' paths in alphabetical order. If exactly one known path ends with a bare file name, the bare
-/// name means this path. The known paths are the paths in `tree`, and the members' paths that contain a folder.
+/// Numbers the members' paths in alphabetical order. A file name without a folder, such as `main.rs`, means the
+/// only known path that ends with this name. The known paths are the paths in `tree`, and the members' paths
+/// that contain a folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

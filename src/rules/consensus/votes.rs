@@ -117,8 +117,8 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// Returns the highest severity among the members that report the problem. A disputed group gets this
-    /// severity.
+    /// Returns the highest severity among the members that report the problem. Glee uses this severity for a
+    /// disputed group.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }

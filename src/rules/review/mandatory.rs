@@ -31,7 +31,7 @@ pub fn normalise(word: &str) -> Option<Tag> {
     known.or_else(|| {
         let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
-        // The order of tags begins with the most severe tag, so the minimum is the most severe of these tags.
+        // The most severe tag is the first variant of `Tag`, so `min` returns the most severe tag of the phrase.
         tags?.into_iter().min()
     })
 }

@@ -1,6 +1,6 @@
 //! Decides a dispute by the rulings of three judges. Each ruling counts as a vote. ENFORCE counts as the vote
-//! KEEP, ESCALATE counts as FLAG, and DISMISS counts as DROP. However, a DISMISS with a new tag counts as FLIP,
-//! and a DISMISS as a duplicate counts as MERGE.
+//! KEEP, and ESCALATE counts as FLAG. A DISMISS with a new tag counts as FLIP, a DISMISS as a duplicate counts
+//! as MERGE, and any other DISMISS counts as DROP.
 //!
 //! The panel can dismiss a finding only if at least one of the judges dismisses the finding. If fewer than two
 //! judges give a ruling, the panel's ruling is ESCALATE.

@@ -40,8 +40,8 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link. The value is the id of the git object with the link's target, or `None` if the link is
-    /// read from the work tree.
+    /// A symbolic link. The value is the id of the git object with the link's target, or `None` for a link in
+    /// the work tree.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.

@@ -196,8 +196,8 @@ impl Delta {
     }
 }
 
-/// Returns the part of a file for a request about the lines `ask`. Lines outside `shown` become empty, and the
-/// diff keeps only the lines that were removed inside or next to the lines `shown`.
+/// Returns the file with the lines `shown` and with empty lines in place of all other lines. The diff keeps only
+/// lines that were removed inside or next to the lines `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -233,7 +233,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// A set of lines, as a list of line ranges. An empty list means that the set contains all lines.
+/// A set of lines, as a list of line ranges. An empty list stands for all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {

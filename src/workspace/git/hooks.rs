@@ -65,7 +65,8 @@ impl Workspace {
         self.repository.as_ref().ok_or(WorkspaceError::NoHooks)
     }
 
-    /// The folder that git uses for hooks: `core.hooksPath`, or `hooks` in the common git folder. Fails outside git.
+    /// Returns the folder in `core.hooksPath`, or else the folder `hooks` in the common git folder. Fails
+    /// outside git.
     pub fn hooks_folder(&self) -> Result<HooksFolder> {
         let git = self.git_of_hooks()?;
         let setting = git.hooks_path()?;

@@ -1,10 +1,10 @@
 //! Takes and compares snapshots of the tree. A snapshot contains the raw bytes and the permissions of every tracked
 //! file and of every untracked file that is not ignored.
 //!
-//! In a git repository, a snapshot is a git tree object. The entry `files` contains all files without any
-//! conversion, including the files of nested repositories. The entry `modes` lists the permissions that git does
-//! not record. The entry `nested` lists the nested repositories with the commits of their `HEAD`. Glee writes the
-//! objects of a snapshot to the state folder, and does not change the user's repository and index.
+//! In a git repository, a snapshot is a git tree object. The entry `files` of the tree object contains the raw
+//! bytes of all files, including the files of nested repositories. The entry `modes` lists the permissions that
+//! git does not record. The entry `nested` lists the nested repositories with the commits of their `HEAD`. Glee
+//! writes the objects of a snapshot to the state folder, and does not change the user's repository and index.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;

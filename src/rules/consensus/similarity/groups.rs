@@ -12,10 +12,9 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The minimum cosine similarities at which two texts match, one for each relation of the two locations.
-/// Different problems at one location often mention the same identifiers. The minimum for texts about the same
-/// lines (`SAME_LINES`) or the same block (`SAME_BLOCK`) is therefore higher than the minimum for other texts
-/// (`TEXT_ALONE`).
+/// The minimum cosine similarities at which two texts match: on the same line (`SAME_LINES`), in the same block
+/// or on near lines (`SAME_BLOCK`), and without a known line (`TEXT_ALONE`). `TEXT_ALONE` is the lowest minimum,
+/// because different problems at one location often mention the same identifiers.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
