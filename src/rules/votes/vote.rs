@@ -57,8 +57,8 @@ pub struct Vote<'a, V> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// The older rules. No voter is protected from being outvoted, a DROP never wins a three-way split, and every
-    /// FLAG has the same reason.
+    /// The older rules. Any voter can be outvoted. If the votes are a FLIP, a DROP and a KEEP, the DROP never
+    /// wins. Every FLAG without a majority has the reason `PolarityUncertain`.
     V1,
     #[default]
     V2,
@@ -85,13 +85,14 @@ pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoteLists {
-    /// The voters that are protected from being outvoted, for each conflict type (`_FACET_PRIORITY`).
+    /// For each conflict type, the voters that the other two voters cannot outvote (`_FACET_PRIORITY` in the
+    /// specification).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES`). If the votes are a FLIP, a DROP and a KEEP, the
-    /// FLIP wins if its reason code is in this set.
+    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES` in the specification). If the votes are a FLIP, a
+    /// DROP and a KEEP, a FLIP with one of these codes wins.
     pub structural: BTreeSet<String>,
-    /// Reason codes in upper case (`_DROP_JUSTIFIED`). If the votes are a FLIP, a DROP and a KEEP, and the FLIP
-    /// does not win, the DROP wins if its reason code is in this set.
+    /// Reason codes in upper case (`_DROP_JUSTIFIED` in the specification). If the votes are a FLIP, a DROP and
+    /// a KEEP, a DROP with one of these codes wins against a FLIP without a code in `structural`.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -117,7 +118,7 @@ pub struct VoteDecision<'a, V> {
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided between FLIP, DROP and KEEP. The code is spelled as in the vote.
+    /// The reason code that decided between FLIP, DROP and KEEP. Upper and lower case are as in the vote.
     pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided, from 1 to 3.
     pub rule: u8,

@@ -1,6 +1,5 @@
-//! Replaces long sequences of comments in Python code by blank lines before parsing. The replacement does not
-//! change the line and column of any code. For each comment, Python's grammar scans all comments that follow,
-//! which takes quadratic time.
+//! Replaces long sequences of comments in Python code by blank lines before parsing. All code keeps its line and
+//! column. For each comment, Python's grammar scans all comments that follow, which takes quadratic time.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -69,7 +69,7 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The total size of the lines in `shown`, in bytes. The size is 0 if no lines have to be reviewed again.
+    /// The total size of the lines in `shown`, in bytes, or 0 if `ask` is empty.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));

@@ -1,7 +1,7 @@
 //! Selects the files of a unified diff, and applies the diff to these files in memory.
 //!
-//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. If the line numbers in
-//! a diff would make the text of a file larger than the size limit of a file, Glee skips the file. A diff cannot
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. Glee skips a file if
+//! the line numbers in the diff would make the text of the file larger than the size limit. A diff cannot
 //! exclude its own files from the review by adding markers of generated code, or by changing `.gleeignore` or
 //! `.gitattributes`.
 

@@ -119,7 +119,8 @@ impl Workspace {
         }
         let base = match (base(before)?, base(default)?) {
             (Some(before), Some(default)) => {
-                // After a rebase, the default branch contains more of the pushed commits than the earlier branch.
+                // After a rebase, the merge base with the default branch can be later than the merge base with
+                // the remote's earlier commit.
                 let is_ahead = git.call(["merge-base", &before, &default]).id()?.as_ref() == Some(&before);
                 if is_ahead { default } else { before }
             }

@@ -41,9 +41,9 @@ pub enum Identity {
     Root(String),
     /// The normalised address of the remote, for a shallow clone.
     Remote(String),
-    /// A generated id, for a repository without commits. The value is `None` before Glee generates an id.
+    /// A generated id, for a repository without commits. `None` before Glee generates the id.
     Unborn(Option<String>),
-    /// The path of the folder, for a project without any of the other identities.
+    /// The path of the folder. Glee uses this identity only for a project that has no other identity.
     Folder,
 }
 

@@ -294,8 +294,7 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether Glee stores the contents before and after the undo. The value is false for a plan, because a plan
-    /// is never executed.
+    /// Whether Glee stores the contents before and after the undo. False for a plan, which is never executed.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,

@@ -40,8 +40,8 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Returns the reason why the step cannot be executed after the removal of the files in `removed`. Returns
-    /// `None` if the step can be executed.
+    /// Returns the reason why the file cannot be written even after the files in `removed` are removed. Returns
+    /// `None` if the file can be written, or if the step removes the file.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,

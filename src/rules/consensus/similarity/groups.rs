@@ -121,7 +121,8 @@ impl Finder<'_> {
 
     /// Calls `look` once for each entry that can match the entry `index`. If more than [`CANDIDATES`] entries
     /// can match, calls `look` only for [`CANDIDATES`] entries that contain the rarest terms of the entry
-    /// `index`. To choose each of these entries only once, the search stores `index` in `seen_from[entry]`.
+    /// `index`. The search stores `index` in `seen_from[entry]` after choosing an entry, and therefore chooses
+    /// each entry only once.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
