@@ -169,7 +169,7 @@ pub struct Group {
     pub challenge: Option<EvidenceChallenge>,
     /// The evidence that would change the decision.
     pub reversal: String,
-    /// The action that would settle the dispute. `None` if the group is not disputed.
+    /// A proposal for settling the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
     /// Whether the finding was conceded in its defence, and the other reviewers' examinations lowered the
     /// confidence of the finding.

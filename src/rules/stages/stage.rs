@@ -76,7 +76,8 @@ pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
 }
 
-/// Returns the label of an approach: `a` to `z` for the first 26 approaches, then numbers from 27.
+/// Returns the label of an approach: a letter from `a` to `z` for the first 26 approaches, and a number such as
+/// `27` for any further approach.
 pub fn label(index: usize) -> String {
     ('a'..='z').nth(index).map_or_else(|| (index + 1).to_string(), String::from)
 }

@@ -70,8 +70,8 @@ pub enum FlagReason {
     /// Two voters agreed against the third voter, but the third voter cannot be outvoted in conflicts of this
     /// type.
     FacetMinoritySignal,
-    /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. Version 1 of the rules
-    /// also uses this reason in place of `TieUnresolved`.
+    /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. In version 1 of the
+    /// rules, every FLAG without a majority has this reason.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
@@ -170,8 +170,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The effective action of a vote, and the new value that a FLIP vote proposes. If all proposed values are
-/// equal, the value is `None`, because only different values can prevent an agreement.
+/// The action that a vote counts as, and the new value that a FLIP vote proposes. The value is `None` if all
+/// FLIP votes with a value propose the same value.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// Returns the action and the value of each vote. A FLIP vote without a value agrees with every other FLIP vote

@@ -94,8 +94,8 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the current cycle. The flag `is_paused` is a separate argument, because not only `action` but also a
-    /// person or a blocker can pause the work.
+    /// Ends the current cycle. `is_paused` is a separate argument, because a person or a blocker can pause the
+    /// work independently of `action`.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;

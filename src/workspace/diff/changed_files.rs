@@ -291,8 +291,7 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes in the base commit. `before` has entries only for files that the current attributes mark
-    /// as generated.
+    /// The attributes in the base commit, only for files that the current attributes mark as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,

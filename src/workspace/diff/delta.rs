@@ -48,7 +48,7 @@ pub fn line_hashes(salt: &str, text: &str) -> String {
 }
 
 /// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
-/// diff. Two reviews of a file are compared line by line only if both reviews have the same `frame`.
+/// diff. Glee compares two reviews of a file line by line only if this hash is the same for both reviews.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {

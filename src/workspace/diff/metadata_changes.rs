@@ -39,8 +39,8 @@ pub(crate) struct MetadataEdit<'a> {
 }
 
 impl MetadataEdit<'_> {
-    /// Converts the change to a file for review. If git converts the line endings of the file, `compared` is the
-    /// converted content, which the diff contains in place of `bytes`.
+    /// Converts the change to a file for review. If git converts the line endings of the file, the diff contains
+    /// the converted content `compared` instead of `bytes`.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {

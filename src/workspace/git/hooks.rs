@@ -35,7 +35,7 @@ pub enum PushedCommits {
     Range(String),
     /// The push deletes the ref, adds no commit, or changes a ref that is not a branch.
     Nothing,
-    /// The clone has no merge base of the pushed commits and a branch of the remote.
+    /// The clone contains no common ancestor of the pushed commits and the branches of the remote.
     NoBase,
 }
 

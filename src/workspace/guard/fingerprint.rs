@@ -88,7 +88,7 @@ pub enum ChangeKind {
 pub struct ObservedChange {
     pub subject: ChangedSubject,
     pub kind: ChangeKind,
-    /// A path in the tree, or the name of a part of the repository.
+    /// A path in the tree, or a part of the repository such as `HEAD`.
     pub name: String,
 }
 

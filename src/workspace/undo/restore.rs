@@ -349,13 +349,13 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Replaces each step that cannot be executed by a conflict.
+    /// Removes the steps that cannot be executed, and records a conflict for each of these steps.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step cannot write a file if another step writes a file at the path of a parent folder.
+        // No file can be written below a path at which another step writes a file.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

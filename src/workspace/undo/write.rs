@@ -51,8 +51,8 @@ impl WriteStep {
         }
     }
 
-    /// Writes or removes the file of the step. Also removes parent folders that become empty, except the folders
-    /// in `folders`.
+    /// Writes or removes the step's file. After the removal of a file, also removes parent folders that become
+    /// empty, except the folders in `folders`.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));

@@ -17,8 +17,8 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// To find a group that contains the current group, [`assemble`] searches at most this number of preceding lists
-/// of groups.
+/// The maximum number of preceding lists in which [`assemble`] searches for a group that contains the current
+/// group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";

@@ -211,7 +211,7 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Removes the groups that no later entry can join.
+        // Removes the groups that neither this entry nor a later entry can join.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
