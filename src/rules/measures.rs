@@ -81,8 +81,8 @@ pub struct Measures {
     /// The share of fixed findings whose change was undone, or was reversed because of a later finding.
     pub reverted: Share,
     pub calls: u64,
-    /// The number of calls whose cost is unknown. Because of these calls, the real cost can be higher than
-    /// `usd`.
+    /// The number of calls whose cost is unknown. The real cost is possibly higher than `usd`, because `usd`
+    /// does not include the cost of these calls.
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,

@@ -195,7 +195,8 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
 /// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
 /// highest severity and the highest confidence of its parts.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// The key of a finding: the reviewer, the file, the category, the denial, and the hash of the text.
+    /// The key of a finding: the reviewer, the file, the category, whether the reviewer denies the problem, and
+    /// the hash of the text.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();

@@ -27,7 +27,7 @@ type Lines = (u32, u32);
 /// The comparison of a file with its earlier review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review again, which are the lines of `touched` that are under review.
+    /// The lines to review again: the lines of `touched` that are under review.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
     /// The changed lines, the lines around the changed lines, and the lines of affected earlier findings.

@@ -142,7 +142,7 @@ impl Fetch<'_> {
     }
 
     /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee.
-    /// Otherwise, git would fetch the content of each file separately.
+    /// Without this fetch, git would fetch the content of each file separately.
     fn missing_blobs(&self, from: &str) -> Result<()> {
         let promisor = self.git.call(["config", "--get-regexp", r"^remote\..*\.promisor$"]).answer()?;
         if promisor.is_none_or(|found| found.is_empty()) {

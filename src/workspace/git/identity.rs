@@ -196,8 +196,8 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// Returns the possible names of the history's folder, the most reliable name first. The boolean after a
-    /// name states whether the name proves that the history belongs to this tree.
+    /// Returns the possible names of the history's folder, the most reliable name first. The boolean is true if
+    /// the name proves that the history belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
         let remote =

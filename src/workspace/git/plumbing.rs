@@ -40,7 +40,7 @@ const SETTINGS: [&str; 11] = [
 /// The environment variable with the path of the index. Hooks of `git commit FILE` get a temporary index.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// The caller's `GIT_*` variables that every git command receives. The list contains no variable that selects a
+/// The caller's `GIT_*` variables that Glee passes to every git command. No variable in this list selects a
 /// repository or a program.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
@@ -318,7 +318,7 @@ impl GitCall {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
-    /// Returns the id of the object that the command creates from `input`.
+    /// Passes `input` to the command, and returns the object id that the command prints.
     pub(crate) fn created_id(self, input: &[u8]) -> Result<String> {
         let command = subcommand(&self.command);
         let output = self.output_of(input)?;

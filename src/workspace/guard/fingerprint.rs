@@ -45,7 +45,7 @@ pub struct TreeFingerprint {
 struct FileState {
     stat: Stat,
     permissions: u32,
-    /// Whether an equal `stat` in a later fingerprint proves that the content is unchanged.
+    /// Whether the content is certainly unchanged if a later fingerprint has the same `stat`.
     is_settled: bool,
     digest: Digest,
 }

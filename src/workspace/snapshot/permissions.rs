@@ -26,7 +26,8 @@ impl Modes {
     }
 
     /// Sets `plain` to the most common permissions of files that are not executable, and `program` to the most
-    /// common permissions of executable files. Removes the files with these permissions from `exceptions`.
+    /// common permissions of executable files. Removes the files with the permissions `plain` or `program` from
+    /// `exceptions`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();

@@ -216,7 +216,7 @@ impl Workspace {
     }
 
     /// Returns the runs that worked on this tree before the tree was moved to its current path, the newest run
-    /// first. Each run has the key of the history that contains the run.
+    /// first. The string is the key of the history that contains the run.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();

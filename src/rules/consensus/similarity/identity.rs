@@ -164,8 +164,8 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the anchors' distance in
-    /// lines, if known.
+    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the distance of the two
+    /// anchors in lines, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
