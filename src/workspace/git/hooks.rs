@@ -13,8 +13,8 @@ pub struct HooksFolder {
     pub path: PathBuf,
     /// The value of `core.hooksPath`, if the setting is present.
     pub setting: Option<String>,
-    /// Whether the folder belongs to this repository only. Several repositories can use the same folder outside
-    /// of the repositories.
+    /// Whether the folder belongs to this repository only. Other repositories can also use a folder outside of
+    /// this repository.
     pub is_own: bool,
     /// Whether the folder is in the work tree, so that its files can be committed.
     pub is_in_tree: bool,

@@ -104,7 +104,7 @@ impl Scan {
         Some(rest)
     }
 
-    /// Whether the metadata `meta` of a file prove that the file's content equals the index entry.
+    /// Whether the metadata `meta` proves that the content of a file equals the index entry `entry`.
     pub(crate) fn is_clean(&self, entry: &IndexEntry, meta: &Metadata) -> bool {
         let same_kind = match entry.mode {
             SUBMODULE => return meta.is_dir(),
