@@ -137,8 +137,8 @@ impl Advisory {
         std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
     }
 
-    /// Returns whether the advisory affects the version or the version contains the fix. Returns `None` if the
-    /// advisory does not concern this package or this version.
+    /// Compares the advisory with a locked version of a package. Returns `None` if the advisory does not concern
+    /// this package or this version.
     pub fn check(&self, locked: &Locked) -> Option<AdvisoryMatch> {
         let is_about = |affected: &&Affected| {
             affected.package.as_ref().is_some_and(|package| {

@@ -19,7 +19,8 @@ pub struct ReviewStatistics {
     pub since: Option<String>,
     /// All findings, and all calls of reviewers and judges.
     pub all: Measures,
-    /// The measures of each reviewer. A finding counts for every reviewer that raised the finding.
+    /// The measures of each reviewer. If several reviewers raised a finding, the measures of each of these
+    /// reviewers include the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
     /// The measures of each judge: the findings on which the judge ruled, with the judge's own decisions.
@@ -31,7 +32,7 @@ pub struct ReviewStatistics {
     /// The measures of each model of judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
-    /// The measures of each category. A category has no calls.
+    /// The measures of each category. Calls are not assigned to categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
     /// How often two reviewers agree. Only findings in code that both reviewers have read are counted, and only if
@@ -80,8 +81,8 @@ pub struct Measures {
     /// The share of fixed findings whose change was undone, or was reversed because of a later finding.
     pub reverted: Share,
     pub calls: u64,
-    /// The number of calls whose cost is unknown. Because of these calls, the real cost can be higher than
-    /// `usd`.
+    /// The number of calls whose cost is unknown. The real cost is possibly higher than `usd`, because `usd`
+    /// does not include the cost of these calls.
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,

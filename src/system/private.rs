@@ -9,10 +9,10 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The name of an empty file in the state folder. If the file exists, Glee has already restricted the
-/// permissions of the files and folders in the state folder.
+/// The name of an empty file. Glee creates the file in the state folder after restricting the permissions of the
+/// state folder and its contents.
 const MARK: &str = "private";
-/// The name of the folder for histories. Glee recognises a state folder by a subfolder with this name.
+/// The name of the folder for histories, which is a subfolder of the state folder.
 const HISTORIES: &str = "repos";
 const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
 

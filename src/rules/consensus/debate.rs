@@ -26,7 +26,8 @@ pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// The change of the confidence, in points, that the reviewer proposes with the word `Modify`.
+    /// The number of points by which the reviewer wants to change the confidence. Glee uses this number only if
+    /// `word` is `Modify`.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
@@ -36,8 +37,8 @@ pub struct Defence {
 /// The answers of rounds 2 and 3 of a debate. Without a debate, all lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// The names of all participants. A reviewer that raised a finding participates even if this list lacks the
-    /// reviewer's name.
+    /// The names of all participants. A reviewer that raised a finding participates even if this list does not
+    /// contain the reviewer.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,

@@ -36,8 +36,8 @@ static PHRASES: LazyLock<[Phrases; 4]> =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// Whether the finding cites a line or an identifier of the code. The value is false if a check shows that
-    /// the cited code is missing.
+    /// Whether the finding cites a line or an identifier of the code, and no check shows that the cited code is
+    /// missing.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,
@@ -100,8 +100,9 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// Returns the validation score of a finding (phase 4). The flag is true for a critical finding with a confidence
-/// below 70. A finding without a stated confidence gets the score of a finding with a confidence of 60 to 79.
+/// Returns the validation score of a finding (phase 4). The flag is true for a critical finding with a
+/// confidence below 70. For a finding without a stated confidence, the score is computed as for a confidence of
+/// 60 to 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

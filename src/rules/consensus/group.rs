@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AdvisoryStatus, Anchor, Class, ExactFix, RawFinding, Tag, Untrusted};
 
-/// The title of a finding without a text. If a finding has this title, the comparison of findings ignores the
-/// title.
+/// The title of a finding without a text. Comparisons of findings ignore this title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -152,24 +151,25 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The change of the confidence by the policy, in points, and the label of the change in the text `formula`.
+    /// The number of points that the policy adds to the confidence (or deducts, if negative), and the name of
+    /// these points in `formula`.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
-    /// The validation score (phase 4). Only a group with one raiser has a score.
+    /// The validation score (phase 4). `None` if several reviewers raised the finding.
     pub score: Option<i32>,
     /// The index of the member with the longest description.
     pub described_by: usize,
     /// The new description, if the raiser revised the description in its defence.
     pub revised: Option<String>,
-    /// The index of the member of the group whose suggestion is used: the longest suggestion that contains code,
-    /// or the longest suggestion if none contains code.
+    /// The index of the member whose suggestion is used. Suggestions that contain code take precedence, and then
+    /// longer suggestions.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,
     pub challenge: Option<EvidenceChallenge>,
     /// The evidence that would change the decision.
     pub reversal: String,
-    /// The action that would settle the dispute. `None` if the group is not disputed.
+    /// A proposal for settling the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
     /// Whether the finding was conceded in its defence, and the other reviewers' examinations lowered the
     /// confidence of the finding.
@@ -177,8 +177,8 @@ pub struct Group {
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
-    /// Whether a person must decide the dispute. The field is true if the dispute is severe and no severe
-    /// finding is accepted.
+    /// Whether a person must decide the dispute, because the dispute is severe and no severe finding is
+    /// accepted.
     pub escalate: bool,
 }
 

@@ -7,17 +7,16 @@
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 after a debate. Every member
 //! belongs to exactly one group, and the result is independent of the order of the members. Where the specification
 //! has gaps or contradicts itself, this module decides as follows:
-//! - Agreement changes the confidence only once. The confidence of a finding changes by `min(15, 5 x reviewers)`
-//!   if reviewers agree, and by -10 if the finding wins a conflict. For a finding of one reviewer, the
-//!   specification's table states the change of the confidence. One answer in a debate changes a confidence by
-//!   at most ±30.
+//! - The agreement of reviewers changes the confidence of a finding only once. The change is
+//!   `min(15, 5 x reviewers)` if reviewers agree, and -10 if the finding wins a conflict. One answer in a debate
+//!   changes a confidence by at most ±30.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
 //!   group is the median, rounded up. In a conflict of type C, the location and category are the same, but the texts
 //!   have almost no words in common.
-//! - Evidence that is stronger by at least two points wins a conflict. Without stronger evidence, two diagnoses of one
-//!   location are combined, and a conflict about validity or severity remains disputed.
-//! - If no reviewer states a confidence, the result has no confidence. If a single reviewer raised a
-//!   finding without a confidence, the score of the finding is that of a confidence between 60 and 79.
+//! - In a conflict, the side whose evidence is stronger by at least two points wins. If no side wins, two
+//!   diagnoses of one location are combined, and a conflict about validity or severity remains disputed.
+//! - If no reviewer states a confidence, the result has no confidence. The score of a finding without a
+//!   confidence is computed as for a confidence of 60 to 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
 //! - A critical finding of one reviewer needs a confidence of at least 85 and concrete evidence (rule 9). If the
 //!   confidence is lower or the evidence is not concrete, the finding is disputed instead of accepted (rule 10).

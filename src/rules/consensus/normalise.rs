@@ -195,7 +195,8 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
 /// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
 /// highest severity and the highest confidence of its parts.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// The key of a finding: the reviewer, the file, the category, the denial, and the hash of the text.
+    /// The key of a finding: the reviewer, the file, the category, whether the reviewer denies the problem, and
+    /// the hash of the text.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -238,8 +239,9 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Numbers the members' paths in alphabetical order. If exactly one known path ends with a bare file name, the bare
-/// name means this path. The known paths are the paths in `tree`, and the members' paths that contain a folder.
+/// Numbers the members' paths in alphabetical order. A file name without a folder, such as `main.rs`, means the
+/// only known path that ends with this name. The known paths are the paths in `tree`, and the members' paths
+/// that contain a folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

@@ -42,8 +42,8 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// A list of rows in the JSON result. The function `of` returns the rows of one group. The function's last argument
-/// is the index of the group in the list `findings`.
+/// A list in the JSON result. The function `of` returns the rows of one group. The last argument of `of` is the
+/// index of the group in the JSON list `findings`.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
     of: fn(&View<'_>, &Group, usize) -> Vec<Value>,
@@ -105,7 +105,7 @@ impl Group {
 }
 
 impl Consensus {
-    /// `members` and `debate` must be the inputs of the merge. `id` is the id of the run.
+    /// `members` and `debate` must be the values that were passed to `merge`. `id` is the id of the run.
     pub fn answer<'a>(
         &'a self,
         members: &'a [Member],

@@ -117,8 +117,8 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// Returns the highest severity among the members that report the problem. A disputed group gets this
-    /// severity.
+    /// Returns the highest severity among the members that report the problem. Glee uses this severity for a
+    /// disputed group.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
@@ -135,8 +135,8 @@ impl<'a> Votes<'a> {
         i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
     }
 
-    /// The bonus for agreement. The first reviewer of a vendor adds 5 points, and every further reviewer of this
-    /// vendor adds 2 points. The bonus is at most 15 points.
+    /// Returns the points that the agreement of reviewers adds to the confidence. The first reviewer of a vendor
+    /// adds 5 points, and every further reviewer of this vendor adds 2 points. The result is at most 15.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {

@@ -20,8 +20,8 @@ pub struct Facts {
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
-    /// Whether files were not reviewed. If the setting `review.skipped` is `fail`, one unreviewed file is
-    /// sufficient. With any other value of the setting, `unread` is true only if no file was reviewed.
+    /// Whether files were not reviewed. If `review.skipped` is `fail`, the value is true if at least one file
+    /// was not reviewed. For other values of `review.skipped`, the value is true only if no file was reviewed.
     pub unread: bool,
 }
 

@@ -31,7 +31,7 @@ pub fn normalise(word: &str) -> Option<Tag> {
     known.or_else(|| {
         let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
-        // The order of tags begins with the most severe tag, so the minimum is the most severe of these tags.
+        // The most severe tag is the first variant of `Tag`, so `min` returns the most severe tag of the phrase.
         tags?.into_iter().min()
     })
 }
@@ -48,8 +48,9 @@ pub fn normalised(severity: Severity) -> Severity {
     Severity { tag, ..severity }
 }
 
-/// Whether a finding of this severity is mandatory. `mandatory` and `optional` contain the configured words from
-/// `review.opinions` and `review.issues`.
+/// Whether a finding of this severity is mandatory. `mandatory` contains the words of
+/// `review.opinions.mandatory` and `review.issues.mandatory`. `optional` contains the words of
+/// `review.opinions.optional` and `review.issues.optional`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
     let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {

@@ -34,8 +34,8 @@ pub fn verdict(
     StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
 }
 
-/// Whether the next stage can use the result. The result needs a summary, all required fields and a decision on
-/// every conflict. The result can be used even if agents are missing.
+/// Whether the next stage can use the result. The result must contain a summary, all required fields, and a
+/// decision on every conflict. The result can be used even if agents are missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
     let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
@@ -76,7 +76,8 @@ pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
 }
 
-/// Returns the label of an approach: `a` to `z` for the first 26 approaches, then numbers from 27.
+/// Returns the label of an approach: a letter from `a` to `z` for the first 26 approaches, and a number such as
+/// `27` for any further approach.
 pub fn label(index: usize) -> String {
     ('a'..='z').nth(index).map_or_else(|| (index + 1).to_string(), String::from)
 }

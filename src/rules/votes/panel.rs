@@ -1,6 +1,6 @@
 //! Decides a dispute by the rulings of three judges. Each ruling counts as a vote. ENFORCE counts as the vote
-//! KEEP, ESCALATE counts as FLAG, and DISMISS counts as DROP. However, a DISMISS with a new tag counts as FLIP,
-//! and a DISMISS as a duplicate counts as MERGE.
+//! KEEP, and ESCALATE counts as FLAG. A DISMISS with a new tag counts as FLIP, a DISMISS as a duplicate counts
+//! as MERGE, and any other DISMISS counts as DROP.
 //!
 //! The panel can dismiss a finding only if at least one of the judges dismisses the finding. If fewer than two
 //! judges give a ruling, the panel's ruling is ESCALATE.
@@ -26,9 +26,9 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Returns the default reason codes, and the grounds of judges as further reason codes. If the three votes are
-/// FLIP, DROP and KEEP, a FLIP with the ground `NotMandatory` wins. If no FLIP wins, a DROP with any other
-/// ground wins.
+/// Returns the default reason codes, together with the grounds of judges. If the votes are a FLIP, a DROP and a
+/// KEEP, a FLIP with the ground `NotMandatory` wins. Against a FLIP with another ground, a DROP wins unless the
+/// ground of the DROP is `NotMandatory`.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

@@ -2,9 +2,8 @@
 //! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies to all other votes without a majority. By
 //! rule 4, a MERGE counts as a KEEP.
 //!
-//! The rules implement versions 1 and 2 of the rules by which the specification's arbiter selects an action. The
-//! result depends only on the votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and is
-//! never protected from being outvoted.
+//! This module implements versions 1 and 2 of the specification's voting rules. The result depends only on the
+//! votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and can always be outvoted.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,8 +57,8 @@ pub struct Vote<'a, V> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// The older rules. No voter is protected from being outvoted, a DROP never wins a three-way split, and every
-    /// FLAG has the same reason.
+    /// The older rules. Any voter can be outvoted. If the votes are a FLIP, a DROP and a KEEP, the DROP never
+    /// wins. Every FLAG without a majority has the reason `PolarityUncertain`.
     V1,
     #[default]
     V2,
@@ -71,13 +70,13 @@ pub enum FlagReason {
     /// Two voters agreed against the third voter, but the third voter cannot be outvoted in conflicts of this
     /// type.
     FacetMinoritySignal,
-    /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. Version 1 of the rules
-    /// also uses this reason in place of `TieUnresolved`.
+    /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. In version 1 of the
+    /// rules, every FLAG without a majority has this reason.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
     TieUnresolved,
-    /// In version 2 of the rules, this reason replaces `PolarityUncertain` and `TieUnresolved` if the lines of
-    /// one finding contain the lines of another finding.
+    /// The votes have no majority, no reason code decides, and the lines of one finding contain the lines of
+    /// another finding. Version 1 of the rules never uses this reason.
     RedundantRefUncertain,
 }
 
@@ -86,13 +85,14 @@ pub const GRANULARITY_OVERLAP: &str = "granularity_overlap_candidate";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VoteLists {
-    /// The voters that are protected from being outvoted, for each conflict type (`_FACET_PRIORITY`).
+    /// For each conflict type, the voters that the other two voters cannot outvote (`_FACET_PRIORITY` in the
+    /// specification).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES`). If the votes are a FLIP, a DROP and a KEEP, the
-    /// FLIP wins if its reason code is in this set.
+    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES` in the specification). If the votes are a FLIP, a
+    /// DROP and a KEEP, a FLIP with one of these codes wins.
     pub structural: BTreeSet<String>,
-    /// Reason codes in upper case (`_DROP_JUSTIFIED`). If the votes are a FLIP, a DROP and a KEEP, and the FLIP
-    /// does not win, the DROP wins if its reason code is in this set.
+    /// Reason codes in upper case (`_DROP_JUSTIFIED` in the specification). If the votes are a FLIP, a DROP and
+    /// a KEEP, a DROP with one of these codes wins against a FLIP without a code in `structural`.
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -113,13 +113,12 @@ impl Default for VoteLists {
 pub struct VoteDecision<'a, V> {
     /// The resulting action, which is never `Merge`.
     pub action: VoteAction,
-    /// The reason for the action FLAG. The field is `None` for any other action, and if the majority voted for
-    /// FLAG.
+    /// The reason for the action FLAG. `None` if the majority voted for FLAG, or if the action is not FLAG.
     pub reason: Option<FlagReason>,
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided between FLIP, DROP and KEEP. The code is spelled as in the vote.
+    /// The reason code that decided between FLIP, DROP and KEEP. Upper and lower case are as in the vote.
     pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided, from 1 to 3.
     pub rule: u8,
@@ -171,8 +170,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The effective action of a vote, and the new value that a FLIP vote proposes. If all proposed values are
-/// equal, the value is `None`, because only different values can prevent an agreement.
+/// The action that a vote counts as, and the new value that a FLIP vote proposes. The value is `None` if all
+/// FLIP votes with a value propose the same value.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// Returns the action and the value of each vote. A FLIP vote without a value agrees with every other FLIP vote

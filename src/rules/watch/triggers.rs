@@ -1,8 +1,9 @@
 //! Schedules the review cycles of a watch (specification `seed 004`, section 1).
 //!
-//! Times are durations on the caller's clock, which stops during system sleep. Several triggers in quick succession
-//! start one cycle. The debounce time begins at the *first* trigger, so that continuous triggers cannot delay the
-//! cycle. A person's request is due immediately. A trigger during a cycle counts for the next cycle.
+//! Times are durations on the caller's clock, which stops during system sleep. Several triggers in quick
+//! succession start one cycle. The debounce time begins at the *first* trigger, so that continuous triggers
+//! cannot delay the cycle. A person's request is due immediately. A trigger that occurs during a cycle belongs
+//! to the next cycle.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,8 +23,8 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The time at which the idle time started. The idle time starts again at every event, at the action
-    /// CONTINUE, at a resumption, and at a fallback.
+    /// The start of the current idle time. The idle time starts again at every event, at the action CONTINUE, at
+    /// a resumption, and at a fallback.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -93,8 +94,8 @@ impl Triggers {
         self.in_cycle = true;
     }
 
-    /// Ends the current cycle. The flag `is_paused` is a separate argument, because not only `action` but also a
-    /// person or a blocker can pause the work.
+    /// Ends the current cycle. `is_paused` is a separate argument, because a person or a blocker can pause the
+    /// work independently of `action`.
     pub fn decided(&mut self, action: Action, is_paused: bool, now: Duration) {
         self.in_cycle = false;
         self.is_paused = is_paused;

@@ -38,8 +38,8 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
             continue;
         }
         let Some(advisory) = api.advisory(&id)? else { continue };
-        // An advisory with a CVE id often lists no packages. If it lists no packages, the advisories under its
-        // alias ids list the packages.
+        // An advisory with a CVE id often lists no packages, so Glee also fetches the advisories under the alias
+        // ids.
         if ids.iter().any(|named| advisory.is_called(named)) {
             left.extend(advisory.aliases.iter().map(|alias| canonical(alias)));
         }

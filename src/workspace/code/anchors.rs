@@ -199,10 +199,10 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. To find the start of the block, the function
-    /// compares the indentation of paragraphs, backwards from `index`. The block starts at the nearest paragraph
-    /// whose first line is not indented more deeply than the least indented line of the paragraph `index`. The
-    /// block ends before the next paragraph that is not indented more deeply than the block's first line.
+    /// Returns the block that contains the paragraph `index`. Let `n` be the smallest indentation of a line in
+    /// the paragraph `index`. The block starts at the last paragraph up to `index` whose first line is indented
+    /// by at most `n`. The block ends before the next paragraph that is not indented more deeply than the
+    /// block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;

@@ -6,7 +6,7 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// Names with fewer bytes than this limit are not checked.
+/// The minimum length, in bytes, of a quoted name that is checked.
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
@@ -25,7 +25,7 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
     let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
-    // If the quoted names occur in the file, but not in the finding's block, the check is inconclusive.
+    // If a quoted name occurs in the file, but none occurs in the finding's block, the check is inconclusive.
     let elsewhere = || names.iter().any(|name| text.contains(name));
     let identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
     member.checked.identifiers = identifiers;

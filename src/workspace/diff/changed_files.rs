@@ -40,8 +40,8 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link. The value is the id of the git object with the link's target, or `None` if the link is
-    /// read from the work tree.
+    /// A symbolic link. The value is the id of the git object with the link's target, or `None` for a link in
+    /// the work tree.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
@@ -291,8 +291,7 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes in the base commit. `before` has entries only for files that the current attributes mark
-    /// as generated.
+    /// The attributes in the base commit, only for files that the current attributes mark as generated.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,
@@ -336,8 +335,8 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     deltas
 }
 
-/// Returns the new content and mode of a file in the work tree. The mode of a regular file stays `before` if git
-/// does not record modes in the repository (`has_modes` is false).
+/// Returns the new content and mode of a file in the work tree. If git does not record modes in the repository
+/// (`has_modes` is false), a regular file keeps the mode `before`.
 fn of_worktree(meta: &std::fs::Metadata, before: u32, has_modes: bool) -> (New, u32) {
     if meta.is_symlink() {
         return (New::Link(None), LINK);

@@ -17,9 +17,9 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The extents, largest first. The first number of an extent is the maximum number of reviewed lines before and
-/// after a changed line. The second number is the number of context lines that are shown before and after the
-/// reviewed lines.
+/// The numbers of lines around a change, ordered from most to fewest lines. The first number of a pair is the
+/// maximum number of reviewed lines before and after a changed line. The second number is the number of context
+/// lines before and after the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
@@ -27,7 +27,7 @@ type Lines = (u32, u32);
 /// The comparison of a file with its earlier review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review again, which are the lines of `touched` that are under review.
+    /// The lines to review again: the lines of `touched` that are under review.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
     /// The changed lines, the lines around the changed lines, and the lines of affected earlier findings.
@@ -48,7 +48,7 @@ pub fn line_hashes(salt: &str, text: &str) -> String {
 }
 
 /// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
-/// diff. Two reviews of a file are compared line by line only if both reviews have the same `frame`.
+/// diff. Glee compares two reviews of a file line by line only if this hash is the same for both reviews.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -69,7 +69,7 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The total size of the lines in `shown`, in bytes. The size is 0 if no lines have to be reviewed again.
+    /// The total size of the lines in `shown`, in bytes, or 0 if `ask` is empty.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
@@ -77,7 +77,7 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is an index below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
+    /// `extent` is a number below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
     /// are selected. Returns `None` if the record of the earlier review contains no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
@@ -124,8 +124,8 @@ impl Delta {
             around(lines.0) || around(lines.1)
         };
         // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line, so only the
-        // finding's unchanged lines are added. The function `rest` returns the range of the unchanged lines.
+        // its block. If a line of a finding changed, `marks` already contains the changed line, and `rest`
+        // returns the range from the finding's first to its last unchanged line.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -165,8 +165,8 @@ impl Delta {
         Some((*left().min()?, *left().max()?))
     }
 
-    /// Returns an earlier finding with new line numbers. Returns `None` if a line of the finding changed or has
-    /// to be reviewed again. Also returns `None` for a finding about a whole file (without a line).
+    /// Returns an earlier finding with new line numbers. Returns `None` if the finding has no line, or if a line
+    /// of the finding changed or has to be reviewed again.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
         let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
@@ -181,9 +181,8 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Updates a finding to the new text. If the finding's line changed, the function uses the next unchanged
-    /// line. If all later lines changed too, the function uses the nearest unchanged line before the finding's
-    /// line.
+    /// Returns the finding with the new number of an unchanged line: the finding's line, else the nearest later
+    /// line, else the nearest earlier line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
@@ -197,8 +196,8 @@ impl Delta {
     }
 }
 
-/// Returns the part of a file for a request about the lines `ask`. Lines outside `shown` become empty, and the
-/// diff keeps only the lines that were removed inside or next to the lines `shown`.
+/// Returns the file with the lines `shown` and with empty lines in place of all other lines. The diff keeps only
+/// lines that were removed inside or next to the lines `shown`.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -210,7 +209,8 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// Returns a diff that contains only the lines that `diff` removes inside or next to the lines `shown`.
+/// Returns a diff without added lines and context lines. The result contains a removed line of `diff` only if
+/// the line was removed inside or next to the lines `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
@@ -233,7 +233,7 @@ fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     (!body.is_empty()).then(|| header.map(|line| format!("{line}\n")).collect::<String>() + &body)
 }
 
-/// A set of lines, as a list of line ranges. An empty list means that the set contains all lines.
+/// A set of lines, as a list of line ranges. An empty list stands for all lines.
 struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {

@@ -1,6 +1,6 @@
 //! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
-//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error.
-//! If the parser skipped such a part of a diff, the changes in this part would not be reviewed.
+//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error,
+//! because skipped changes would not be reviewed.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -126,13 +126,13 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The field is the line number of the hunk's header in the diff.
+    /// A hunk does not match its header. The value is the line number of the header in the diff.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether every hunk fits `text`. A hunk fits if `text` contains the hunk's lines of the side `side`, at
-    /// the line numbers in the hunk's header.
+    /// Whether `text` contains the old or new lines (`side`) of every hunk, at the line numbers in the hunks'
+    /// headers.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -149,7 +149,7 @@ impl Patch {
         self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
     }
 
-    /// Applies the patch to `text`. If `from` is the new side, applies the patch in reverse.
+    /// Applies the patch to `text`, or reverts the patch if `from` is [`Side::New`].
     pub(crate) fn replaced(&self, text: &str, from: Side) -> String {
         let mut lines = text.lines();
         let (mut result, mut at) = (String::new(), 1_u32);
@@ -374,8 +374,8 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Reduces two paths to the path components that both paths have at the end. If the last components differ,
-/// removes git's prefixes such as `a/` and `b/` from the paths.
+/// Returns the last path components that two paths have in common, such as `src/a.rs` for `old/src/a.rs` and
+/// `new/src/a.rs`. If the last components differ, removes git's prefixes such as `a/` and `b/` from the paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -413,8 +413,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces. The line is therefore split at the space for which the two resulting names
-    // differ only in their prefixes.
+    // Names can contain spaces, so any space can separate the two names. The line is split at a space before and
+    // after which the names differ only in their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

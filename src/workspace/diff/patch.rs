@@ -1,7 +1,7 @@
 //! Selects the files of a unified diff, and applies the diff to these files in memory.
 //!
-//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. If the line numbers in
-//! a diff would make the text of a file larger than the size limit of a file, Glee skips the file. A diff cannot
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. Glee skips a file if
+//! the line numbers in the diff would make the text of the file larger than the size limit. A diff cannot
 //! exclude its own files from the review by adding markers of generated code, or by changing `.gleeignore` or
 //! `.gitattributes`.
 
@@ -165,15 +165,15 @@ impl Workspace {
         Ok(Located { path: primary, text: sketch, before: None })
     }
 
-    /// Returns other paths that a name in the diff can mean, for example the name without leading folders.
+    /// Returns other possible paths of the file, such as `b.rs` for the name `a/b.rs` in the diff.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
         let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // If one side of a patch has no lines, this side matches every file. For such a patch, Glee tries only
-        // the path in the diff.
+        // A patch without old lines or without new lines fits every file, so Glee tries no shortened names for
+        // this patch.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

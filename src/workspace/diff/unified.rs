@@ -60,7 +60,8 @@ pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     now.map_or(line, |now| number(now) + 1)
 }
 
-/// Formats a path for the header of a diff, with quotes if necessary. `side` is the prefix, such as `a/`.
+/// Formats a path for the header of a diff, with quotes if necessary. `side` is the prefix of the path, such as
+/// `a/`.
 pub(crate) fn name(side: &str, path: &[u8]) -> String {
     path_bytes::shown(&path_bytes::quoted(&[side.as_bytes(), path].concat()))
 }

@@ -18,14 +18,15 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.
 const NETWORK: Duration = Duration::from_secs(600);
-/// The numbers of commits by which a shallow clone is deepened until a merge base is found. After these steps, the
-/// whole history is fetched.
+/// The numbers of commits by which Glee deepens a shallow clone until a merge base is found. If the last number
+/// is not sufficient, Glee fetches the whole history.
 const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 
 /// The origin of a change: the repository that receives the change, and the commits by name and id.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeSource<'a> {
-    /// An address for `git fetch`. If a remote has the same address, Glee uses the settings of the remote.
+    /// An address for `git fetch`. If a remote of the clone has the same address, Glee uses the git settings of
+    /// this remote.
     pub repository: &'a str,
     pub head_ref: &'a str,
     pub head: &'a str,
@@ -35,7 +36,7 @@ pub struct ChangeSource<'a> {
     pub base: &'a str,
 }
 
-/// The commits of a change, whose objects exist until the value is dropped.
+/// The commits of a change. Refs protect the commits from `git gc` until this value is dropped.
 #[derive(Debug)]
 pub struct FetchedChange {
     /// The tip of the base branch.
@@ -141,7 +142,7 @@ impl Fetch<'_> {
     }
 
     /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee.
-    /// Otherwise, git would fetch the content of each file separately.
+    /// Without this fetch, git would fetch the content of each file separately.
     fn missing_blobs(&self, from: &str) -> Result<()> {
         let promisor = self.git.call(["config", "--get-regexp", r"^remote\..*\.promisor$"]).answer()?;
         if promisor.is_none_or(|found| found.is_empty()) {

@@ -13,8 +13,8 @@ pub struct HooksFolder {
     pub path: PathBuf,
     /// The value of `core.hooksPath`, if the setting is present.
     pub setting: Option<String>,
-    /// Whether the folder belongs to this repository only. A folder outside the repository can serve other
-    /// repositories too.
+    /// Whether the folder belongs to this repository only. Other repositories can also use a folder outside of
+    /// this repository.
     pub is_own: bool,
     /// Whether the folder is in the work tree, so that its files can be committed.
     pub is_in_tree: bool,
@@ -35,7 +35,7 @@ pub enum PushedCommits {
     Range(String),
     /// The push deletes the ref, adds no commit, or changes a ref that is not a branch.
     Nothing,
-    /// The clone has no merge base of the pushed commits and a branch of the remote.
+    /// The clone contains no common ancestor of the pushed commits and the branches of the remote.
     NoBase,
 }
 
@@ -65,7 +65,8 @@ impl Workspace {
         self.repository.as_ref().ok_or(WorkspaceError::NoHooks)
     }
 
-    /// The folder that git uses for hooks: `core.hooksPath`, or `hooks` in the common git folder. Fails outside git.
+    /// Returns the folder in `core.hooksPath`, or else the folder `hooks` in the common git folder. Fails
+    /// outside git.
     pub fn hooks_folder(&self) -> Result<HooksFolder> {
         let git = self.git_of_hooks()?;
         let setting = git.hooks_path()?;
@@ -118,7 +119,8 @@ impl Workspace {
         }
         let base = match (base(before)?, base(default)?) {
             (Some(before), Some(default)) => {
-                // After a rebase, the default branch contains more of the pushed commits than the earlier branch.
+                // After a rebase, the merge base with the default branch can be later than the merge base with
+                // the remote's earlier commit.
                 let is_ahead = git.call(["merge-base", &before, &default]).id()?.as_ref() == Some(&before);
                 if is_ahead { default } else { before }
             }
@@ -130,8 +132,8 @@ impl Workspace {
 }
 
 impl Repository {
-    /// The last value of `core.hooksPath` in the files of git. Glee's own commands override the setting, so the
-    /// value of the scope `command` is left out.
+    /// Returns the last value of `core.hooksPath` in git's configuration files. Values of the scope `command`
+    /// are ignored, because Glee's own git commands set these values.
     fn hooks_path(&self) -> Result<Option<PathBuf>> {
         let call = self.call(["config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath"]);
         let output = call.answer()?.unwrap_or_default();

@@ -5,9 +5,9 @@
 //! generates before the first commit, the address of the remote, and the path of the folder. Glee identifies a
 //! repository by the most reliable name that the repository has. Each name of a repository has a folder below
 //! `repos`. The folder of a name contains either the history, or a file `same-as` with the name of the folder
-//! that contains the history. The file `same-as` lets the history stay in its folder when the repository gets a
-//! more reliable name. The folder of a history records the names of its repository, so that Glee can reject a
-//! copied `project.id`.
+//! that contains the history. If the repository later gets a more reliable name, the history stays in its
+//! folder, and the folder of the new name gets a file `same-as`. The folder of a history records the names of
+//! its repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -41,9 +41,9 @@ pub enum Identity {
     Root(String),
     /// The normalised address of the remote, for a shallow clone.
     Remote(String),
-    /// A generated id, for a repository without commits. The value is `None` before Glee generates an id.
+    /// A generated id, for a repository without commits. `None` before Glee generates the id.
     Unborn(Option<String>),
-    /// The path of the folder, for a project without any of the other identities.
+    /// The path of the folder. Glee uses this identity only for a project that has no other identity.
     Folder,
 }
 
@@ -221,8 +221,8 @@ impl Workspace {
     }
 
     /// Whether this tree is allowed to use the history of a repository with the same `project.id`. If `record`
-    /// lists root commits, the root commit of a full clone must be one of these commits. A shallow clone also
-    /// passes if `record` lists the remote of the clone, or if `record` lists no remotes.
+    /// lists root commits, a full clone must contain at least one of these commits. If `record` also lists
+    /// remotes, the remote of a shallow clone must be one of these remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
         let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
         if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
@@ -266,8 +266,9 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // The address of the remote and the paths of the repository lead to the history, because a shallow
-            // clone finds the history only by the address from which the clone was made.
+            // A shallow clone finds the history only by the address from which the clone was made. Glee
+            // therefore records the address of the remote and the paths of this repository as names of the
+            // history.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {

@@ -40,7 +40,7 @@ const SETTINGS: [&str; 11] = [
 /// The environment variable with the path of the index. Hooks of `git commit FILE` get a temporary index.
 pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
-/// The caller's `GIT_*` variables that every git command receives. The list contains no variable that selects a
+/// The caller's `GIT_*` variables that Glee passes to every git command. No variable in this list selects a
 /// repository or a program.
 const KEPT: [&str; 4] =
     ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
@@ -251,7 +251,7 @@ pub(crate) struct GitCall {
     time_limit: Option<Duration>,
 }
 
-/// The stdout of a git command. After a failure, the error contains the stdout and the message of the command.
+/// The stdout of a git command, or the stdout and the error message of a failed command.
 pub(crate) type GitOutput = Result<Vec<u8>, (Vec<u8>, String)>;
 
 const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
@@ -318,7 +318,7 @@ impl GitCall {
         Ok(self.answer()?.and_then(|id| object_id(id.trim_ascii_end())))
     }
 
-    /// Returns the id of the object that the command creates from `input`.
+    /// Passes `input` to the command, and returns the object id that the command prints.
     pub(crate) fn created_id(self, input: &[u8]) -> Result<String> {
         let command = subcommand(&self.command);
         let output = self.output_of(input)?;
@@ -383,9 +383,9 @@ fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<(
     None
 }
 
-/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. Each record has the git mode, two further words
-/// and the path. The two words are the object type and the object id (`ls-tree`), or the object id and the stage
-/// number (`ls-files`).
+/// Parses the output of `ls-tree -z` or `ls-files -z --stage`. For `ls-tree`, yields the git mode, the object
+/// type, the object id and the path. For `ls-files`, yields the git mode, the object id, the stage number and
+/// the path.
 pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &[u8])> {
     path_bytes::items(listed, 0).filter_map(|record| {
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);

@@ -54,8 +54,8 @@ pub(crate) struct Scan {
 
 impl Repository {
     pub(crate) fn scan(&self) -> Result<Scan> {
-        // The write time of git's index is read first, and the entries of the index are read later. If git writes
-        // the index in between, Glee hashes more files than necessary, but detects every changed file.
+        // The write time of git's index is read before the entries of the index. If git writes the index between
+        // the two reads, Glee hashes more files than necessary, but detects every changed file.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
         let mut scan = Scan { index_written, ..Scan::default() };
         let listed = self.call(LIST).output()?;
@@ -104,7 +104,7 @@ impl Scan {
         Some(rest)
     }
 
-    /// Whether `meta` proves that a file equals its index entry.
+    /// Whether the metadata `meta` proves that the content of a file equals the index entry `entry`.
     pub(crate) fn is_clean(&self, entry: &IndexEntry, meta: &Metadata) -> bool {
         let same_kind = match entry.mode {
             SUBMODULE => return meta.is_dir(),

@@ -45,7 +45,7 @@ pub struct TreeFingerprint {
 struct FileState {
     stat: Stat,
     permissions: u32,
-    /// Whether an equal `stat` in a later fingerprint proves that the content is unchanged.
+    /// Whether the content is certainly unchanged if a later fingerprint has the same `stat`.
     is_settled: bool,
     digest: Digest,
 }
@@ -88,7 +88,7 @@ pub enum ChangeKind {
 pub struct ObservedChange {
     pub subject: ChangedSubject,
     pub kind: ChangeKind,
-    /// A path in the tree, or the name of a part of the repository.
+    /// A path in the tree, or a part of the repository such as `HEAD`.
     pub name: String,
 }
 
@@ -142,9 +142,9 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. The two fingerprints are comparable in two cases: one
-    /// fingerprint was passed as `earlier` when the other fingerprint was taken, or a third fingerprint was
-    /// passed as `earlier` for both fingerprints.
+    /// Returns the differences between two fingerprints. The fingerprints must be related: one fingerprint was
+    /// the argument `earlier` for the other fingerprint, or both fingerprints were taken with the same argument
+    /// `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -183,7 +183,7 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // A file whose line endings git converted differs from the git object, and therefore counts as
+                // If git converted the line endings of the file, the hashes differ, and the file counts as
                 // changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }

@@ -30,7 +30,8 @@ impl Attributes {
         }
     }
 
-    /// Whether git can convert the file, so that the file in the work tree differs from its git object.
+    /// Whether git can convert the file's content, for example the line endings, so that the git object differs
+    /// from the file.
     pub(crate) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }

@@ -21,8 +21,8 @@ const NEIGHBOURS: usize = 2_000;
 pub struct BaseFiles {
     /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit. A requested file in a subfolder also counts as changed
-    /// if another file in or below this subfolder was changed or added.
+    /// The requested files that changed since the commit. If `ci/lib.sh` was changed, added or removed, this set
+    /// also contains the requested file `ci/test.sh`.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
@@ -58,8 +58,8 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // A script at the root of the tree rarely loads other files at the root, so only changes of the
-                // script itself count.
+                // A script at the root of the tree rarely loads other files at the root, so only a change of the
+                // script itself sets `is_edited`.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }

@@ -76,7 +76,7 @@ impl Workspace {
 }
 
 /// Reads a file that changed from `old` to `new`. If the current ignore rules hide the file, `hidden` is the
-/// file's current content. Returns `None` if a hidden file is unchanged.
+/// file's current content. Returns `None` if `hidden` equals the old content.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

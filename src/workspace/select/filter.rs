@@ -26,7 +26,8 @@ const LOCK_FILES: [&str; 14] = [
 
 const MINIFIED: [&str; 4] = [".min.js", ".min.css", ".min.mjs", ".js.map"];
 
-/// The extensions of text formats. A file with such an extension is text unless it has many control characters.
+/// The extensions of text formats. A file with one of these extensions is text unless the file has many control
+/// characters.
 const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmake cmd conf cpp cs css csv cts cxx dart \
     diff el ex exs fish fs go gradle graphql groovy h hbs hcl hh hpp hs htm html hxx ini ipynb java jinja jl js json \
     json5 jsonc jsonl jsp jsx kt kts ksh less lisp lua m4 make md mjs mk ml mli mm mts nim nix patch php phtml pl pm \

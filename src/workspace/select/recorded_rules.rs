@@ -1,9 +1,9 @@
 //! Records the ignore and attribute rules at the start of a run, so that a coder cannot hide files.
 //!
 //! A coder can change ignore and attribute files in the tree and in `.git`. A coder can also change the git
-//! settings that contain the paths of ignore and attribute files. Later rounds are protected from such changes,
-//! because they use the rules that Glee recorded at the start of the run. To apply the recorded attributes, Glee
-//! runs git in a temporary work tree that contains only the recorded rules.
+//! settings that contain the paths of ignore and attribute files. These changes have no effect on later rounds,
+//! because Glee then applies the rules that were recorded at the start of the run. To apply the recorded
+//! attributes, Glee runs git in a temporary work tree that contains only the recorded rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

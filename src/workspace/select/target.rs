@@ -65,8 +65,8 @@ impl Workspace {
 
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // Two files can get the same path, because paths that are not UTF-8 are escaped. Only the first file is
-        // reviewed.
+        // Two files can get the same path, because paths that are not UTF-8 are escaped. Glee reviews only the
+        // first of two files with the same path.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;

@@ -51,7 +51,7 @@ impl Workspace {
     /// has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // Before the first call, and before a repetition of an interrupted call, the snapshot already exists.
+        // The snapshot already exists before the first call, and before the repetition of an interrupted call.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }

@@ -140,16 +140,16 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether the file at `path` was certainly created after the snapshot `before`. The creation is certain if the
-/// snapshot has a folder at `path`, or a file at the path of a parent folder of `path`.
+/// Whether the file at `path` was certainly created after the snapshot `before`. The result is true if `before`
+/// contains a folder at `path`, or a file at the path of a parent folder.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds new files in two cases: a file replaced a folder of the snapshot, or a folder with new files replaced a
-/// file of the snapshot. The result includes ignored files.
+/// Finds the new files that replaced a folder of the snapshot, and the files in new folders that replaced a file
+/// of the snapshot. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);
@@ -204,8 +204,8 @@ impl Repository {
         let mut all = BTreeSet::new();
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
-                // Git also lists a folder if rules ignore all files of the folder, but not the folder itself.
-                // The function then returns the current files of the folder instead of the folder.
+                // If no rule ignores the folder itself, the result contains the folder's current files instead
+                // of the folder.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
                     all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
                 }
@@ -220,7 +220,7 @@ impl Repository {
     }
 
     /// Finds the files that the current ignore rules hide, but the earlier `rules` did not hide. In untracked
-    /// nested repositories, finds all files that the earlier `rules` did not hide.
+    /// nested repositories, the current ignore rules have no effect on the result.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

@@ -83,8 +83,8 @@ impl Workspace {
             None => noted_root(),
             Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // If the ref is missing, the repository belongs to the run only if the run's backup contains the
-                // commit at `HEAD`.
+                // If no ref records the root of the work tree, the repository belongs to the run only if the
+                // run's backup contains the commit at `HEAD`.
                 None => {
                     let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;
@@ -106,7 +106,7 @@ impl Workspace {
 /// The snapshots that the events of a run mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept<'a> {
-    /// The value of [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) for this run.
+    /// The field [`BeforeImage::kept_as`](crate::workspace::BeforeImage::kept_as) of the run's first snapshot.
     pub kept_as: &'a str,
     /// The tree after the coder's last call. `None` if the events do not mention this tree.
     pub left: Option<&'a TreeId>,

@@ -26,7 +26,8 @@ impl Modes {
     }
 
     /// Sets `plain` to the most common permissions of files that are not executable, and `program` to the most
-    /// common permissions of executable files. Removes the files with these permissions from `exceptions`.
+    /// common permissions of executable files. Removes the files with the permissions `plain` or `program` from
+    /// `exceptions`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -46,8 +47,8 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// Returns the text to store. The first line contains `plain` and `program`. Each further line is `mode
-    /// path` for a file with another mode, or `?hash path` for an unreadable file.
+    /// Returns the text to store. The first line contains `plain` and `program` as octal numbers. A line
+    /// `mode path` lists a file with other permissions, and a line `?hash path` lists an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));

@@ -69,7 +69,8 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// The hashes of all copies in the state folder that belong to `trees`: files, links, and lists of files.
+    /// Returns the hashes of the copies that the snapshots `trees` need: copies of files, of link targets, and
+    /// of lists of files.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {

@@ -1,10 +1,10 @@
 //! Takes and compares snapshots of the tree. A snapshot contains the raw bytes and the permissions of every tracked
 //! file and of every untracked file that is not ignored.
 //!
-//! In a git repository, a snapshot is a git tree object. The entry `files` contains all files without any
-//! conversion, including the files of nested repositories. The entry `modes` lists the permissions that git does
-//! not record. The entry `nested` lists the nested repositories with the commits of their `HEAD`. Glee writes the
-//! objects of a snapshot to the state folder, and does not change the user's repository and index.
+//! In a git repository, a snapshot is a git tree object. The entry `files` of the tree object contains the raw
+//! bytes of all files, including the files of nested repositories. The entry `modes` lists the permissions that
+//! git does not record. The entry `nested` lists the nested repositories with the commits of their `HEAD`. Glee
+//! writes the objects of a snapshot to the state folder, and does not change the user's repository and index.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
@@ -172,8 +172,7 @@ impl Repository {
             let path = scratch.path().join(name);
             std::fs::write(&path, bytes).map(|()| path_bytes::bytes(&path)).map_err(state)
         };
-        // The paths of the files that `git hash-object` reads. For a link, the list contains a temporary file
-        // with the link's target.
+        // The paths of the files that `git hash-object` reads. The target of each link is in a temporary file.
         let mut hashed: Vec<Vec<u8>> = found.files.iter().map(|(path, _)| path.clone()).collect();
         for (number, (_, target)) in found.links.iter().enumerate() {
             hashed.push(write(format!("link{number}"), target)?);
@@ -282,8 +281,7 @@ struct Survey {
     gone: Vec<Vec<u8>>,
     sparse: Vec<Vec<u8>>,
     modes: Modes,
-    /// The content of the snapshot's entry `nested`. The content has a line `commit path` for each nested
-    /// repository.
+    /// The text of the snapshot's entry `nested`, with a line `commit path` for each nested repository.
     nested: Vec<u8>,
     unfollowed: Vec<Vec<u8>>,
 }

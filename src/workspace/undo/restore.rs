@@ -216,7 +216,7 @@ impl Workspace {
     }
 
     /// Returns the runs that worked on this tree before the tree was moved to its current path, the newest run
-    /// first. Each run has the key of the history that contains the run.
+    /// first. The string is the key of the history that contains the run.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
@@ -294,8 +294,7 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether Glee stores the contents before and after the undo. The value is false for a plan, because a plan
-    /// is never executed.
+    /// Whether Glee stores the contents before and after the undo. False for a plan, which is never executed.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,
@@ -350,13 +349,13 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Replaces each step that cannot be executed by a conflict.
+    /// Removes the steps that cannot be executed, and records a conflict for each of these steps.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // A step cannot write a file if another step writes a file at the path of a parent folder.
+        // No file can be written below a path at which another step writes a file.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
@@ -384,7 +383,7 @@ impl<'a> Work<'a> {
 }
 
 /// For each change of a path, returns the content before the change and the content after the change. Returns
-/// `None` if one of these contents cannot be found.
+/// `None` if the content before or after a change cannot be found.
 fn contents(
     changes: &[(Option<ManifestEntry>, Option<Option<ManifestEntry>>)],
     bytes: &mut Bytes,

@@ -28,7 +28,7 @@ pub(crate) struct UndoEntry {
     pub(crate) put: Option<Copied>,
 }
 
-/// The paths at which the coder's changes are currently undone.
+/// The coder's changes that an undo reverted and no redo restored, by path.
 #[derive(Debug)]
 pub(crate) struct UndoLog {
     folder: PathBuf,

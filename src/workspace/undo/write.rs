@@ -15,13 +15,13 @@ use crate::workspace::snapshot::permissions;
 use crate::workspace::undo::three_way::{Clash, FileContent, UndoEffect};
 use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 
-/// Describes whether something prevents a write at a path. Glee can replace a file or a link at the path itself,
-/// so neither prevents a write.
+/// Whether a write at a path is possible. A file or a link at the path itself does not prevent the write,
+/// because Glee can replace files and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// A file or a link replaced a parent folder. The value is the path of this parent folder.
+    /// A file or a link exists at the path of a parent folder. The value is this path.
     Above(Vec<u8>),
 }
 
@@ -40,8 +40,8 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Returns the reason why the step cannot be executed after the removal of the files in `removed`. Returns
-    /// `None` if the step can be executed.
+    /// Returns the reason why the file cannot be written even after the files in `removed` are removed. Returns
+    /// `None` if the file can be written, or if the step removes the file.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
@@ -51,8 +51,8 @@ impl WriteStep {
         }
     }
 
-    /// Writes or removes the file of the step. Also removes parent folders that become empty, except the folders
-    /// in `folders`.
+    /// Writes or removes the step's file. After the removal of a file, also removes parent folders that become
+    /// empty, except the folders in `folders`.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));

@@ -17,8 +17,8 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// To find a group that contains the current group, [`assemble`] searches at most this number of preceding lists
-/// of groups.
+/// The maximum number of preceding lists in which [`assemble`] searches for a group that contains the current
+/// group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -41,8 +41,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
 }
 
 /// Combines related groups into lists (phase 7). Two accepted groups are related if one group contains the other
-/// group, or if the two groups have the same category and the same title. The first group of a list represents
-/// the list.
+/// group, or if the two groups have the same category and the same title. Later groups are compared only with
+/// the first group of each list.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -127,8 +127,8 @@ fn join<'a>(
     group
 }
 
-/// Whether `other` covers the lines of `member` and mentions the title of `member`. `title` is the title of
-/// `member` in lower case.
+/// Whether the lines of `other` contain the lines of `member`, and the description of `other` contains the title
+/// of `member`. `title` is the title of `member` in lower case.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
     let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
     let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
@@ -337,8 +337,8 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
 }
 
 /// Lowers the class or the severity of a group, because the evidence of its finding failed a challenge. If the
-/// group's finding meets none of the challenge's criteria, the group becomes disputed. Otherwise, the group gets
-/// a lower severity.
+/// finding meets none of the challenge's criteria, the group becomes disputed. If the finding meets at least one
+/// criterion, the group gets the next lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

@@ -12,10 +12,9 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The minimum cosine similarities at which two texts match, one for each relation of the two locations.
-/// Different problems at one location often mention the same identifiers. The minimum for texts about the same
-/// lines (`SAME_LINES`) or the same block (`SAME_BLOCK`) is therefore higher than the minimum for other texts
-/// (`TEXT_ALONE`).
+/// The minimum cosine similarities at which two texts match: on the same line (`SAME_LINES`), in the same block
+/// or on near lines (`SAME_BLOCK`), and without a known line (`TEXT_ALONE`). `TEXT_ALONE` is the lowest minimum,
+/// because different problems at one location often mention the same identifiers.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
@@ -122,7 +121,8 @@ impl Finder<'_> {
 
     /// Calls `look` once for each entry that can match the entry `index`. If more than [`CANDIDATES`] entries
     /// can match, calls `look` only for [`CANDIDATES`] entries that contain the rarest terms of the entry
-    /// `index`. To choose each of these entries only once, the search stores `index` in `seen_from[entry]`.
+    /// `index`. The search stores `index` in `seen_from[entry]` after choosing an entry, and therefore chooses
+    /// each entry only once.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -130,7 +130,8 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // Only entries after `index` are searched, because every pair is found from its first entry.
+                // Entries before `index` are not searched, because a pair is found in the search for its first
+                // entry.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -179,8 +180,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// Returns the minimum cosine at which two entries match. The minimum depends on the relation of the two
-    /// locations. Returns `None` if the locations exclude a match.
+    /// Returns the minimum cosine at which two entries match. The minimum depends on the locations of the
+    /// entries: equal, near, in one block, or unknown. Returns `None` if the locations exclude a match.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
@@ -211,7 +212,7 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Removes the groups that no later entry can join.
+        // Removes the groups that neither this entry nor a later entry can join.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];

@@ -13,11 +13,11 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// The two findings report the same problem. The value is the certainty from 0 to 1. If the value is 1, the
-    /// two findings have the same words.
+    /// The two findings report the same problem. The value is 1 if the texts of the findings are equal.
+    /// Otherwise, the value is the cosine similarity of the texts, and below 1.
     Same(f32),
     /// It is uncertain whether the two findings report the same problem. The value is the cosine similarity of
-    /// the two findings' words, which is too low for the variant `Same`.
+    /// the texts.
     Unsure(f32),
     Different,
 }
@@ -38,26 +38,24 @@ pub const NEAR: u32 = 3;
 /// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
 const LONG: usize = 5;
 
-/// The minimum cosine at which two findings match if the texts are long, if the texts mention the same kind of
-/// defect, or if the findings have the same rule. The value was measured with the findings of eight models, each
-/// of which reviewed the same code several times. If `SAME` were 0.2, 1 of 1,750 pairs of different findings
-/// would match. If `SAME` were 0.25, 1% of the pairs of equal findings would not match.
+/// The minimum cosine at which two findings match if one of three conditions holds: both texts are long, both
+/// texts mention the same kind of defect, or the findings have the same rule. To measure the value, eight models
+/// reviewed the same code several times. With a minimum of 0.2, 1 of 1,750 pairs of findings about different
+/// problems would match. With a minimum of 0.25, 1% of the pairs of findings about the same problem would not
+/// match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// Minimum cosines above `SAME`, for two long texts that mention different kinds of defects or different
-/// identifiers. The minimum is `APART` if each text mentions a kind of defect that the other text does not
-/// mention. The minimum is `DISJOINT` if each text mentions at least one kind of defect, and the texts share no
-/// kind. The minimum is `OTHER_NAMES` if each text mentions at least one identifier, and the texts share no
-/// identifier.
+/// Higher minimum cosines for two long texts. `APART` applies if each text mentions a kind of defect that the
+/// other text does not mention. `DISJOINT` applies if both texts mention kinds of defects, but have no kind in
+/// common. `OTHER_NAMES` applies if both texts mention identifiers, but have no identifier in common.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
 /// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs of
-/// findings. In each pair, one finding has a ruling. Of 103 pairs of findings that report the same problem, 3
-/// have a cosine between `UNSURE` and `SAME`. Of 451 pairs of findings that report different problems, 1 has
-/// such a cosine.
+/// a finding and an earlier finding with a ruling. Of 103 pairs about the same problem, 3 had a cosine between
+/// `UNSURE` and `SAME`. Of 451 pairs about different problems, 1 had a cosine between `UNSURE` and `SAME`.
 const UNSURE: f32 = 0.1;
 
 /// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the
@@ -102,8 +100,8 @@ const KINDS: &[&[&str]] = &[
     &["cache", "cached", "lru_cache", "memoiz"],
 ];
 
-/// Two texts that differ only in a negation do not match. A negation counts as the only difference if the cosine of
-/// the texts is at least this number.
+/// The minimum cosine at which a negation counts as the only difference between two texts. Two texts that differ
+/// only in a negation do not match.
 const EXCEPT_NEGATION: f32 = 0.95;
 const NEGATIONS: &[&str] =
     &["not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing"];
@@ -113,7 +111,7 @@ const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
 
-/// Keywords and common identifiers that are usually plain English words in a title.
+/// Keywords and common identifiers, such as `open`. In a title, these words rarely refer to the code.
 const PLAIN: &[&str] = &[
     "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from", "with", "use",
     "new", "this", "self", "try", "while", "none", "null", "true", "false", "the", "get", "set", "public",
@@ -144,8 +142,8 @@ fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The words of the findings and rulings about one file, for comparisons. Rare words have more weight than
-/// common words.
+/// The texts of the findings and rulings about one file, as vectors that can be compared. Rare words have more
+/// weight than common words.
 pub struct Wordings<'a> {
     profiles: Vec<Profile<'a>>,
     vectors: Vectors,
@@ -166,8 +164,8 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the anchors' distance in
-    /// lines, if known.
+    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the distance of the two
+    /// anchors in lines, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {

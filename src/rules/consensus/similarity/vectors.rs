@@ -20,8 +20,8 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings that are removed from words of six or more letters. Each ending precedes the shorter endings that it
-/// contains.
+/// Endings that are removed from words of six or more letters. `ings` precedes `s`, so that the longest ending
+/// is removed.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
 /// Maps each word to the number that represents the word in vectors. The hash function is fast, because look-ups
@@ -29,12 +29,12 @@ const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// For each text, the index in `terms` at which the terms of the text begin.
+    /// For each text, the index in `terms` of the text's first term.
     starts: Vec<u32>,
-    /// The number and the weight of each term, sorted by number within each text. The vector of each text has
-    /// length 1.
+    /// Contains a pair for each term of each text: the number of the term, and the weight of the term. The pairs
+    /// are ordered by text and then by number. The vector of each text has length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index in `holders` at which the texts with the term begin. In `holders`, the texts
+    /// For each term, the index in `holders` of the first text that contains the term. In `holders`, the texts
     /// with the same term are adjacent.
     held: Vec<u32>,
     holders: Vec<u32>,
@@ -165,7 +165,8 @@ impl Comparer<'_> {
 struct Counts {
     words: Vec<Box<str>>,
     lengths: Vec<u32>,
-    /// For each text, the number and the logarithmic count of each word in the text.
+    /// Contains a pair for each distinct word of each text: the number of the word, and `1 + ln(n)` if the text
+    /// contains the word `n` times. The pairs are ordered by text.
     terms: Vec<(u32, f32)>,
 }
 
