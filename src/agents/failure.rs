@@ -121,11 +121,12 @@ impl ProcessError {
             Self::TimedOut { cap: Cap::Total, .. } => {
                 Some(format!("raise the time limit: `glee config set agents.{name}.timeout 60m`"))
             }
-            Self::TimedOut { cap: Cap::FirstOutput, .. } => {
-                Some("allow a longer silence: `glee config set limits.first_output_timeout 10m`".to_owned())
-            }
+            Self::TimedOut { cap: Cap::FirstOutput, .. } => Some(
+                "allow more time until the first output: `glee config set limits.first_output_timeout 10m`"
+                    .to_owned(),
+            ),
             Self::TimedOut { cap: Cap::Idle, .. } => {
-                Some("allow a longer silence: `glee config set limits.idle_timeout 30m`".to_owned())
+                Some("allow more time without output: `glee config set limits.idle_timeout 30m`".to_owned())
             }
             Self::ExitCode { .. } | Self::Killed { .. } => {
                 Some(format!("check that the program runs outside Glee: `{} --help`", agent.command.join(" ")))
@@ -218,7 +219,7 @@ mod tests {
             (
                 ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
                 "`/bin/rev -x` went silent for 600s and was ended",
-                Some("allow a longer silence: `glee config set limits.idle_timeout 30m`"),
+                Some("allow more time without output: `glee config set limits.idle_timeout 30m`"),
             ),
             (
                 ProcessError::ExitCode { command: command(), code: 2, last_line: Some("no key".to_owned()) },

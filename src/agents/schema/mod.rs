@@ -62,7 +62,7 @@ impl SchemaForm {
         (Self::Validation, "validation", "A validator's verdict on a majority's answer", || {
             schema_for!(ValidationReply)
         }),
-        (Self::Peer, "peer", "A reviewer's verdict on the work in a watch", || schema_for!(PeerReply)),
+        (Self::Peer, "peer", "A reviewer's answer to a review request of a watch", || schema_for!(PeerReply)),
     ];
 
     /// Returns the form that the whole answer must have, or `None` if the task permits a free answer.

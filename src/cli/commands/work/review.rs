@@ -339,12 +339,11 @@ fn is_ci() -> bool {
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
-        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and the file \
-        applies only after a merge"
+        "no agent has the role `{role}`, because the base commit {base} has no `.glee/config.yml`"
     ))
     .hint(
-        "merge the configuration in a separate change, or review this change outside of CI, where Glee uses \
-        the configuration of the work tree",
+        "merge `.glee/config.yml` in a separate change first, or review outside of CI; in CI, Glee reads the \
+        configuration of the base commit",
     )
 }
 

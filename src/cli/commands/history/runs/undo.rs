@@ -27,9 +27,9 @@ branches.
 Glee keeps the replaced versions of the files, and `--redo` restores these versions by the same rules. A \
 second undo changes nothing.
 
-If Glee was killed while the coder worked, Glee cannot tell the coder's changes from other changes. In this \
-case, Glee restores every file that existed before the run, and lists the new files. `--remove-new` also \
-deletes the new files.
+If the run was killed while the coder worked, Glee cannot distinguish the coder's changes from other changes, \
+and restores every file that existed before the run. Glee lists the files that were created since the start of \
+the run, and deletes these files only with `--remove-new`.
 
 Examples:
   glee runs undo --dry-run           list the effect of an undo of the last run
