@@ -128,7 +128,7 @@ impl Advice for WorkspaceError {
             Self::Missing { similar: Some(similar), .. } => return Some(format!("did you mean `{similar}`?")),
             Self::Missing { similar: None, .. } => "specify a path relative to the folder in which you run Glee",
             Self::NoGit => "install git in a folder on the `PATH`",
-            Self::GitInside { .. } => "remove folders of the tree from the `PATH`",
+            Self::GitInside { .. } => "remove the folders of the reviewed tree from the `PATH`",
             Self::Git { message, .. } if message.contains("dubious ownership") => {
                 "mark the repository as safe, if you trust it: `git config --global --add safe.directory <its path>`"
             }

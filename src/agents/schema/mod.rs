@@ -43,7 +43,7 @@ impl SchemaForm {
         (Self::Examination, "examination", "A reviewer's verdicts on findings of other reviewers", || {
             schema_for!(ExaminationReply)
         }),
-        (Self::Defence, "defence", "A reviewer's defence of findings that others challenged", || {
+        (Self::Defence, "defence", "A reviewer's defence of findings that other reviewers challenged", || {
             schema_for!(DefenceReply)
         }),
         (Self::Recheck, "recheck", "A reviewer's verdict on fixes of earlier findings", || {

@@ -53,7 +53,7 @@ impl Advice for WatchPlanError {
                 )
             }
             Self::IdleTask { name } => {
-                format!("add the agent with `--agents {name}`; a program with `adapter: text` takes no task")
+                format!("add the agent with `--agents {name}`, or remove `--task` if the agent has `adapter: text`")
             }
         })
     }

@@ -400,7 +400,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
 fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
     match (outputs.stdout, outputs.files.as_slice()) {
         _ if outputs.is_opened => Err(CommandError::usage("`--dry-run` writes no report that can be opened")
-            .hint("leave out `--web`, or leave out `--dry-run` to review the code")),
+            .hint("to print only the plan, leave out `--web`; to review the code, leave out `--dry-run`")),
         (Format::Text, []) => Ok(BasicFormat::Text),
         (Format::Json, []) => Ok(BasicFormat::Json),
         (Format::Jsonl, []) => Ok(BasicFormat::Jsonl),

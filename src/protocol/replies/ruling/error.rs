@@ -21,7 +21,7 @@ pub enum RulingError {
     Nonce,
     #[error("the ruling is on dispute `{given}`, but the request was about dispute {asked}")]
     Dispute { given: String, asked: DisputeNumber },
-    #[error("`{given}` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
+    #[error("`{given}` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`")]
     Word { given: String },
     #[error("`{given}` is not a value of `{field}`; {expected}")]
     Field { field: &'static str, given: String, expected: &'static str },

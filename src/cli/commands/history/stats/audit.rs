@@ -105,7 +105,7 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     let Some(named) = named else {
         return judges.next().cloned().ok_or_else(|| {
             CommandError::usage("no agent has the role `judge`")
-                .hint("connect another judge than the one that ruled: `glee connect <agent> --role judge`")
+                .hint("connect a judge that did not dismiss the findings: `glee connect <agent> --role judge`")
         });
     };
     let name = names::full(&settings.agents, named, Some(Role::Judge))?;
