@@ -81,8 +81,9 @@ impl RulingForm {
         let until = match self.until.trim() {
             "" => None,
             day => {
-                let invalid =
-                    |advice: String| CommandError::usage(format!("`{day}` cannot be the last day")).hint(advice);
+                let invalid = |advice: String| {
+                    CommandError::usage(format!("`{day}` cannot be the last day of a dismissal")).hint(advice)
+                };
                 Some(common::last_day(day).map_err(invalid)?)
             }
         };

@@ -179,7 +179,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
         }
         Some(false) => {
             return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
-                .hint(format!("the earlier hook, which Glee's hook ran first, is `{}`", files.earlier.display())));
+                .hint(format!("the hook that Glee's hook replaced is `{}`", files.earlier.display())));
         }
         None => {
             globals.say(&format!("the hook `{name}` is not installed"));
