@@ -103,7 +103,9 @@ impl Advice for ConfigError {
             }
             Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
             Self::Adapter { .. } => Some("remove `adapter`, which Glee derives from the command".to_owned()),
-            Self::BothWays { .. } => Some("remove the tag from one of the two lists".to_owned()),
+            Self::BothWays { tag, mandatory, optional } => {
+                Some(format!("remove `{tag}` from `{mandatory}` or from `{optional}`"))
+            }
             Self::Looser { key, value, .. } => Some(format!(
                 "set the value in the user's configuration file: `glee config set --user {key} {value}`"
             )),

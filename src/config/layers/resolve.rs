@@ -562,7 +562,8 @@ review: {issues: {mandatory: [HIGH]}}
         assert_eq!(value(&must, "review.opinions.mandatory"), "[] (default)");
         assert_eq!(
             refusal("", "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"),
-            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove the tag from one of the two lists"
+            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove `MUST` \
+             from `review.opinions.mandatory` or from `review.issues.optional`"
         );
     }
 

@@ -26,9 +26,9 @@ Each record contains an ended run, the outcome of a run, or a dispute. Glee stor
 Glee sends the texts of findings and rulings, which can quote code. Glee sends no prompts, raw answers, files \
 or diffs. Secrets are redacted.
 
-`glee disputes` lists fetched disputes, which have no effect on runs. Glee checks the size, form, \
-hash, paths and author of each fetched record. The author must be the author of the commit that \
-added the record. Glee lists the records that it refuses, and exits with code 7.
+`glee disputes` lists fetched disputes, which have no effect on runs. Glee checks the size, format, hash, paths \
+and author of each fetched record. The author of a record must also be the author of the commit that added the \
+record. Glee lists the records that it refuses, and exits with code 7.
 
 Examples:
   glee history push            send this history to the remote of the branch, else to `origin`
