@@ -49,7 +49,7 @@ pub enum ConfigError {
     Adapter { place: Origin, name: String, command: String },
     #[error("the tag `{tag}` is in both `{mandatory}` and `{optional}`")]
     BothWays { tag: String, mandatory: &'static str, optional: &'static str },
-    #[error("{place}a project cannot loosen `{key}` from {bound} to {value}")]
+    #[error("{place}a project cannot change `{key}` from {bound} to the less strict value {value}")]
     Looser { place: Origin, key: String, value: String, bound: String },
     #[error("`{name}` in `review.reviewers` is not a connected reviewer")]
     NoSuchReviewer { name: String, reviewers: Vec<String> },

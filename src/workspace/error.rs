@@ -89,7 +89,7 @@ pub enum WorkspaceError {
     Occupied(PathBuf),
     #[error("Glee exchanges histories through git, but this folder is not in a git repository")]
     NoExchange,
-    #[error("hooks of git need a git repository, and this folder is not in one")]
+    #[error("git hooks require a git repository, but this folder is not in a git repository")]
     NoHooks,
     #[error("there is no remote `{remote}`")]
     NoRemote { remote: String, known: Vec<String> },

@@ -13,7 +13,7 @@ pub enum RulingError {
     Missing,
     #[error("{0}")]
     Malformed(String),
-    #[error("text follows the ruling, which has to be the last thing in the answer")]
+    #[error("no text is allowed after the ruling, but the answer contains text after the ruling")]
     TextBehind,
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,

@@ -46,7 +46,7 @@ pub(crate) enum HookMode {
 }
 
 pub(crate) const MODES: Words<HookMode> = &[
-    ("warn", HookMode::Warn, "Print the report and let git go on"),
+    ("warn", HookMode::Warn, "Print the report and let git continue"),
     ("block", HookMode::Block, "Stop git if mandatory findings are open, or if the review cannot be completed"),
 ];
 
