@@ -32,7 +32,7 @@ impl fmt::Display for Cap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FirstOutput => "printed nothing for",
-            Self::Idle => "went silent for",
+            Self::Idle => "printed nothing more for",
             Self::Total => "did not end within",
         })
     }
@@ -50,7 +50,7 @@ pub enum ProcessError {
     Spawn(String, #[source] io::Error),
     #[error("`{0}` was not run: `sandbox` is `required`, but this system cannot prevent a program from writing")]
     NotConfined(String),
-    #[error("`{command}` {cap} {after:?} and was ended")]
+    #[error("Glee ended `{command}`, because the program {cap} {after:?}")]
     TimedOut { command: String, cap: Cap, after: Duration },
     #[error("Glee ended `{0}`, because the program repeatedly got no answer from its service")]
     NoProgress(String),
@@ -65,7 +65,7 @@ pub enum ProcessError {
     },
     #[error("`{0}` was stopped")]
     Stopped(String),
-    #[error("`{command}` left processes behind that could not be ended: {}", ids(.1), command = .0)]
+    #[error("Glee could not end these processes of `{command}`: {}", ids(.1), command = .0)]
     Survivors(String, Vec<i32>),
     #[error("the supervisor of `{command}` died ({status}); {}", remaining(left.as_deref()))]
     SupervisorDied {
@@ -122,11 +122,12 @@ impl ProcessError {
             Self::TimedOut { cap: Cap::Total, .. } => {
                 Some(format!("raise the time limit: `glee config set agents.{name}.timeout 60m`"))
             }
-            Self::TimedOut { cap: Cap::FirstOutput, .. } => {
-                Some("allow a longer silence: `glee config set limits.first_output_timeout 10m`".to_owned())
-            }
+            Self::TimedOut { cap: Cap::FirstOutput, .. } => Some(
+                "allow more time until the first output: `glee config set limits.first_output_timeout 10m`"
+                    .to_owned(),
+            ),
             Self::TimedOut { cap: Cap::Idle, .. } => {
-                Some("allow a longer silence: `glee config set limits.idle_timeout 30m`".to_owned())
+                Some("allow more time without output: `glee config set limits.idle_timeout 30m`".to_owned())
             }
             Self::ExitCode { .. } | Self::Killed { .. } => {
                 Some(format!("check that the program runs outside Glee: `{} --help`", agent.command.join(" ")))
@@ -218,8 +219,8 @@ mod tests {
             ),
             (
                 ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
-                "`/bin/rev -x` went silent for 600s and was ended",
-                Some("allow a longer silence: `glee config set limits.idle_timeout 30m`"),
+                "Glee ended `/bin/rev -x`, because the program printed nothing more for 600s",
+                Some("allow more time without output: `glee config set limits.idle_timeout 30m`"),
             ),
             (
                 ProcessError::ExitCode { command: command(), code: 2, last_line: Some("no key".to_owned()) },
@@ -233,7 +234,7 @@ mod tests {
             ),
             (
                 ProcessError::Survivors(command(), vec![7, 8]),
-                "`/bin/rev -x` left processes behind that could not be ended: 7, 8",
+                "Glee could not end these processes of `/bin/rev -x`: 7, 8",
                 Some("list the remaining processes with `ps -ef`"),
             ),
             (

@@ -49,7 +49,7 @@ pub enum ConfigError {
     Adapter { place: Origin, name: String, command: String },
     #[error("the tag `{tag}` is in both `{mandatory}` and `{optional}`")]
     BothWays { tag: String, mandatory: &'static str, optional: &'static str },
-    #[error("{place}a project cannot loosen `{key}` from {bound} to {value}")]
+    #[error("{place}a project cannot change `{key}` from {bound} to the less strict value {value}")]
     Looser { place: Origin, key: String, value: String, bound: String },
     #[error("`{name}` in `review.reviewers` is not a connected reviewer")]
     NoSuchReviewer { name: String, reviewers: Vec<String> },
@@ -103,7 +103,9 @@ impl Advice for ConfigError {
             }
             Self::BuiltinRole { its, .. } => Some(format!("write `role: {its}`")),
             Self::Adapter { .. } => Some("remove `adapter`, which Glee derives from the command".to_owned()),
-            Self::BothWays { .. } => Some("remove the tag from one of the two lists".to_owned()),
+            Self::BothWays { tag, mandatory, optional } => {
+                Some(format!("remove `{tag}` from `{mandatory}` or from `{optional}`"))
+            }
             Self::Looser { key, value, .. } => Some(format!(
                 "set the value in the user's configuration file: `glee config set --user {key} {value}`"
             )),

@@ -83,13 +83,13 @@ pub enum WorkspaceError {
     Gone(String),
     #[error("the run worked on the tree `{}`, not on `{}`", theirs.display(), root.display())]
     OtherTree { theirs: PathBuf, root: PathBuf },
-    #[error("run {run} did not work on the repository at `{}`", root.display())]
+    #[error("run {run} is not a run of the repository `{}`", root.display())]
     OtherRepository { root: PathBuf, run: String },
     #[error("`{}` is not empty", .0.display())]
     Occupied(PathBuf),
     #[error("Glee exchanges histories through git, but this folder is not in a git repository")]
     NoExchange,
-    #[error("hooks of git need a git repository, and this folder is not in one")]
+    #[error("git hooks require a git repository, but this folder is not in a git repository")]
     NoHooks,
     #[error("there is no remote `{remote}`")]
     NoRemote { remote: String, known: Vec<String> },
@@ -128,7 +128,7 @@ impl Advice for WorkspaceError {
             Self::Missing { similar: Some(similar), .. } => return Some(format!("did you mean `{similar}`?")),
             Self::Missing { similar: None, .. } => "specify a path relative to the folder in which you run Glee",
             Self::NoGit => "install git in a folder on the `PATH`",
-            Self::GitInside { .. } => "remove folders of the tree from the `PATH`",
+            Self::GitInside { .. } => "remove the folders of the reviewed tree from the `PATH`",
             Self::Git { message, .. } if message.contains("dubious ownership") => {
                 "mark the repository as safe, if you trust it: `git config --global --add safe.directory <its path>`"
             }
@@ -141,7 +141,7 @@ impl Advice for WorkspaceError {
                 return Some(format!("use an existing branch ({}) or a commit", branches.join(", ")));
             }
             Self::BadRevision { .. } => "list commits and branches with `git log --oneline` or `git branch -a`",
-            Self::NoCommit => "review the files as they are: `glee review`, or specify paths",
+            Self::NoCommit => "review the files of the work tree with `glee review` or `glee review <path>`",
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or specify a range `A..B`"
             }
@@ -163,8 +163,8 @@ impl Advice for WorkspaceError {
             Self::TooLarge { .. } => "create a git repository in the folder, or exclude files in `.gleeignore`",
             Self::LinkedRefs(..) => "remove the link, because Glee would write git refs to the target of the link",
             Self::Unfollowed { .. } => {
-                "Glee could not undo changes to this folder: review without `--fix`, move the folder out of \
-                the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit \
+                "Glee can undo changes only in folders of the snapshot: review without `--fix`, move the folder \
+                out of the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit \
                 <path>`)"
             }
             Self::NotKept { .. } => "make the file readable, or exclude the file in an ignore file",

@@ -70,6 +70,6 @@ fn the_report_is_opened_in_the_browser() {
     exit: 2
     --- stderr
     error: `--dry-run` writes no report that can be opened
-    hint: leave out `--web`, or leave out `--dry-run` to review the code
+    hint: to print only the plan, leave out `--web`; to review the code, leave out `--dry-run`
     ");
 }

@@ -230,7 +230,7 @@ async fn silence_from_the_start() {
     scene.invocation.streams = false;
     (scene.limits.first_output_timeout, scene.limits.idle_timeout, scene.limits.call_timeout) =
         (Duration::ZERO, Duration::ZERO, SOON);
-    let message = format!("`{}` did not end within 300ms and was ended", scene.command());
+    let message = format!("Glee ended `{}`, because the program did not end within 300ms", scene.command());
     assert_eq!(failure(scene.run().await), (message, Some((None, Some(15)))));
 }
 

@@ -446,10 +446,10 @@ fn a_person_settles_a_dispute_under_the_rules_of_the_terminal() {
     }
     for (fields, message) in [
         ("reason=x", "a decision is required"),
-        ("word=judge", "only the command line can ask the judge"),
+        ("word=judge", "this page cannot send the dispute to the judge"),
         ("word=nothing", "invalid variant: nothing"),
-        ("word=dismiss&until=yesterday", "yesterday cannot be the last day"),
-        ("word=dismiss&until=2020-01-01", "2020-01-01 cannot be the last day"),
+        ("word=dismiss&until=yesterday", "yesterday cannot be the last day of a dismissal"),
+        ("word=dismiss&until=2020-01-01", "2020-01-01 cannot be the last day of a dismissal"),
     ] {
         let refused = server.settle(3, fields);
         let text = refused.text().replace("  ", " ");

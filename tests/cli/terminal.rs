@@ -125,7 +125,7 @@ fn filters_change_the_text_only() {
     assert_eq!(
         refused.stderr,
         "error: `--open` filters only the text report, not the format `json`\n\
-         hint: remove `--open`, or write the other report to a file: `--format json=FILE`\n"
+         hint: remove `--open`, or write the `json` report to a file: `--format json=FILE`\n"
     );
 }
 

@@ -132,8 +132,7 @@ impl ParsedOutput {
         if !self.done {
             let message = format!("`{name}` ended without reporting completion");
             return Err(AgentError::new(FailureKind::Protocol, message).hint(
-                "read the recorded output, because a newer version of the program possibly has a new output \
-                format",
+                "read the recorded output: a newer version of the program possibly uses another output format",
             ));
         }
         let text = self.answer.take().unwrap_or_else(|| self.written());

@@ -437,7 +437,10 @@ mod tests {
         let mut agent = samples::agent("rev", "text", &["rev"]);
         agent.timeout = Some(Duration::from_millis(20));
         let asked = scene.ask(&agent, Stop::never()).await;
-        assert_eq!(asked.result.unwrap_err().message, "`rev` did not end within 20ms and was ended");
+        assert_eq!(
+            asked.result.unwrap_err().message,
+            "Glee ended `rev`, because the program did not end within 20ms"
+        );
         assert_eq!(asked.transcript, None);
     }
 

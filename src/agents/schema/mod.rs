@@ -43,7 +43,7 @@ impl SchemaForm {
         (Self::Examination, "examination", "A reviewer's verdicts on findings of other reviewers", || {
             schema_for!(ExaminationReply)
         }),
-        (Self::Defence, "defence", "A reviewer's defence of findings that others challenged", || {
+        (Self::Defence, "defence", "A reviewer's defence of findings that other reviewers challenged", || {
             schema_for!(DefenceReply)
         }),
         (Self::Recheck, "recheck", "A reviewer's verdict on fixes of earlier findings", || {
@@ -62,7 +62,7 @@ impl SchemaForm {
         (Self::Validation, "validation", "A validator's verdict on a majority's answer", || {
             schema_for!(ValidationReply)
         }),
-        (Self::Peer, "peer", "A reviewer's verdict on the work in a watch", || schema_for!(PeerReply)),
+        (Self::Peer, "peer", "A reviewer's answer to a review request of a watch", || schema_for!(PeerReply)),
     ];
 
     /// Returns the schema that the agent's whole answer must match, or `None` if the task permits free text.

@@ -34,11 +34,7 @@ pub(crate) const ROUTES: Words<Route> = &[
 
 pub(crate) const POLICIES: Words<Policy> = &[
     ("panel", Policy::Panel, "Accept and rank findings by the agreement of the reviewers, and delete no finding"),
-    (
-        "specification",
-        Policy::Specification,
-        "Merge findings exactly as the specification's debate arbitrator does",
-    ),
+    ("specification", Policy::Specification, "Merge findings by exactly the debate rules of Glee's specification"),
 ];
 
 pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {

@@ -81,13 +81,13 @@ pub(crate) fn settings(
     let wanted = commands(&named).iter().flat_map(|command| scripts::paths(command, &root)).collect();
     let files = workspace.files_at(&steering.base, &wanted)?;
     if let Some(path) = files.added.first() {
-        return Err(not_at_base(path, "it is not in the commit that the change is based on"));
+        return Err(not_at_base(path, "the base commit does not contain this file"));
     }
     let copies = files.write(&folder)?;
     let mut settings = load::runnable(globals, flags, Some(folder))?.1;
     if let Some(command) = commands(&settings).iter().find(|command| scripts::is_module_of(command, &root, &copies))
     {
-        return Err(not_at_base(&command.join(" "), "the change edits the module that it runs"));
+        return Err(not_at_base(&command.join(" "), "the reviewed change edits the module that the command runs"));
     }
     for agent in &mut settings.agents {
         agent.command = scripts::replaced(&agent.command, &root, &copies);
@@ -115,7 +115,8 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
 fn not_at_base(what: &str, why: &str) -> CommandError {
     let message = format!("a command names `{}`, and {why}", printable::line(what));
     CommandError::new(ExitReason::Untrusted, anyhow::Error::msg(message)).hint(
-        "merge the file into the base branch first, because a change cannot configure the review of the same change",
+        "merge the file into the base branch first, because Glee does not run files that the reviewed change \
+         adds or edits",
     )
 }
 

@@ -42,7 +42,7 @@ impl Format {
         ("html", Self::Html, "One file with a page for the browser"),
         ("jsonl", Self::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
         ("sarif", Self::Sarif, "SARIF 2.1.0, for editors and code scanning services"),
-        ("sarif-github", Self::SarifGithub, "SARIF as code scanning on GitHub accepts it: open findings in files"),
+        ("sarif-github", Self::SarifGithub, "SARIF for code scanning on GitHub: open findings in files"),
         ("junit", Self::Junit, "JUnit XML: a suite for each file, a case for each finding"),
         ("github", Self::Github, "Annotations of the code for GitHub Actions, and the job summary"),
         ("gitlab", Self::Gitlab, "A Code Quality report for GitLab: open findings in files"),

@@ -75,7 +75,7 @@ impl Outputs {
             Some(flag) => Err(CommandError::usage(format!(
                 "`{flag}` filters only the text report, not the format `{format}`"
             ))
-            .hint(format!("remove `{flag}`, or write the other report to a file: `--format {format}=FILE`"))),
+            .hint(format!("remove `{flag}`, or write the `{format}` report to a file: `--format {format}=FILE`"))),
             None => Ok(()),
         }
     }

@@ -71,7 +71,7 @@ impl RulingForm {
         }
         let word = RulingChoice::from_str(&self.word, false).map_err(CommandError::usage)?;
         if word == RulingChoice::Judge {
-            return Err(CommandError::usage("only the command line can ask the judge")
+            return Err(CommandError::usage("this page cannot send the dispute to the judge")
                 .hint(format!("run `glee disputes resolve {dispute} judge`")));
         }
         let kind = match self.kind.as_str() {
@@ -81,8 +81,9 @@ impl RulingForm {
         let until = match self.until.trim() {
             "" => None,
             day => {
-                let invalid =
-                    |advice: String| CommandError::usage(format!("`{day}` cannot be the last day")).hint(advice);
+                let invalid = |advice: String| {
+                    CommandError::usage(format!("`{day}` cannot be the last day of a dismissal")).hint(advice)
+                };
                 Some(common::last_day(day).map_err(invalid)?)
             }
         };

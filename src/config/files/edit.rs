@@ -20,7 +20,7 @@ pub enum EditError {
     NoAgent(String),
     #[error("`{0}` is not set in this file")]
     NotSet(String),
-    #[error("cannot change `{0}` in this file without changing other text")]
+    #[error("cannot edit `{0}` in this file, because the edit would also change other text")]
     Refused(String),
 }
 

@@ -49,11 +49,9 @@ impl Advice for ShareError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Invalid(..) | Self::Size => None,
-            Self::Changed(_) => Some(
-                "compare the two rulings, or replace the existing file with \
-                                      `--force`"
-                    .to_owned(),
-            ),
+            Self::Changed(_) => {
+                Some("compare the ruling with the existing file, or replace the file with `--force`".to_owned())
+            }
             Self::File(error) => error.hint(),
         }
     }

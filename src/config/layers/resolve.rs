@@ -442,30 +442,27 @@ review: {issues: {mandatory: [HIGH]}}
             (
                 "",
                 "31m",
-                Err(
-                    "project.yml:1:24: a project cannot loosen `limits.call_timeout` from 30m to 31m | set the value \
-                     in the user's configuration file: `glee config set --user limits.call_timeout 31m`",
-                ),
+                Err("project.yml:1:24: a project cannot change `limits.call_timeout` from 30m to the less \
+                     strict value 31m | set the value in the user's configuration file: `glee config set --user \
+                     limits.call_timeout 31m`"),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
             ("1h", "60m", Ok("60m (project.yml:1)")),
             (
                 "1h",
                 "61m",
-                Err(
-                    "project.yml:1:24: a project cannot loosen `limits.call_timeout` from 1h to 61m | set the value \
-                     in the user's configuration file: `glee config set --user limits.call_timeout 61m`",
-                ),
+                Err("project.yml:1:24: a project cannot change `limits.call_timeout` from 1h to the less strict \
+                     value 61m | set the value in the user's configuration file: `glee config set --user \
+                     limits.call_timeout 61m`"),
             ),
             // A project cannot set a limit that is looser than both the default and the user's limit.
             ("5m", "20m", Ok("5m (user.yml:1)")),
             (
                 "5m",
                 "40m",
-                Err(
-                    "project.yml:1:24: a project cannot loosen `limits.call_timeout` from 30m to 40m | set the value \
-                     in the user's configuration file: `glee config set --user limits.call_timeout 40m`",
-                ),
+                Err("project.yml:1:24: a project cannot change `limits.call_timeout` from 30m to the less \
+                     strict value 40m | set the value in the user's configuration file: `glee config set --user \
+                     limits.call_timeout 40m`"),
             ),
         ] {
             let user = if user.is_empty() { String::new() } else { total(user) };
@@ -479,15 +476,16 @@ review: {issues: {mandatory: [HIGH]}}
         let evidence = |on: bool| format!("review: {{judge: {{require_evidence: {on}}}}}");
         assert_eq!(
             refusal("", &evidence(false)),
-            "project.yml:1:36: a project cannot loosen `review.judge.require_evidence` from true to false | set the \
-             value in the user's configuration file: `glee config set --user review.judge.require_evidence false`"
+            "project.yml:1:36: a project cannot change `review.judge.require_evidence` from true to the less \
+             strict value false | set the value in the user's configuration file: `glee config set --user \
+             review.judge.require_evidence false`"
         );
         assert!(resolve(&layers(&evidence(false), &evidence(false))).is_ok());
         let sandbox = |word: &str| format!("sandbox: {word}");
         assert_eq!(
             refusal("", &sandbox("off")),
-            "project.yml:1:10: a project cannot loosen `sandbox` from auto to off | set the value in the user's \
-             configuration file: `glee config set --user sandbox off`"
+            "project.yml:1:10: a project cannot change `sandbox` from auto to the less strict value off | set \
+             the value in the user's configuration file: `glee config set --user sandbox off`"
         );
         assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
         assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
@@ -561,7 +559,8 @@ review: {issues: {mandatory: [HIGH]}}
         assert_eq!(value(&must, "review.opinions.mandatory"), "[] (default)");
         assert_eq!(
             refusal("", "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"),
-            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove the tag from one of the two lists"
+            "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove `MUST` \
+             from `review.opinions.mandatory` or from `review.issues.optional`"
         );
     }
 

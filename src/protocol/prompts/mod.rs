@@ -69,7 +69,7 @@ impl Advice for PromptError {
         match self {
             Self::Read { .. } | Self::NotAFile { .. } => None,
             Self::TooLarge { .. } | Self::Template { .. } => {
-                Some("docs/prompts.md lists the values that a template may use".to_owned())
+                Some("docs/prompts.md lists the values that a template can use".to_owned())
             }
             Self::NoClosing { .. } => Some("put `{{ closing }}` on the last line, without other text".to_owned()),
         }

@@ -35,7 +35,7 @@ impl Advice for StagePlanError {
             Self::Review(error) => return error.hint(),
             Self::Prompt(error) => return error.hint(),
             Self::Unknown(_) => "`glee agents` lists the connected agents".to_owned(),
-            Self::Embedded(_) => "use `--agents a,b,c` to choose agents that read prompts".to_owned(),
+            Self::Embedded(_) => "choose agents that are not embedded: `--agents a,b,c`".to_owned(),
             Self::TooFew { .. } => {
                 "connect more agents with `glee connect <agent> --role reviewer`, or choose agents with `--agents \
                  a,b,c`"

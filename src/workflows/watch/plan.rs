@@ -36,7 +36,10 @@ impl Advice for WatchPlanError {
             }
             Self::Unknown { .. } => "`glee agents` lists the connected agents".to_owned(),
             Self::NotReviewer { name } => {
-                format!("`glee config set agents.{name}.role reviewer`, or remove the agent from `watch.reviewers`")
+                format!(
+                    "make `{name}` a reviewer with `glee config set agents.{name}.role reviewer`, or remove \
+                     `{name}` from `watch.reviewers`"
+                )
             }
             Self::NoJudge => "connect a judge: `glee connect claude --role judge`".to_owned(),
             Self::Embedded { .. } => "list other agents in `watch.reviewers`".to_owned(),
@@ -45,12 +48,12 @@ impl Advice for WatchPlanError {
             }
             Self::NotCoder { name } => {
                 format!(
-                    "`glee config set agents.{name}.role coder`, or have the program send its events with `glee \
-                         emit`"
+                    "make `{name}` a coder with `glee config set agents.{name}.role coder`, or start `{name}` \
+                     outside of the watch and report events with `glee emit`"
                 )
             }
             Self::IdleTask { name } => {
-                format!("add the agent with `--agents {name}`; a program with `adapter: text` takes no task")
+                format!("add the agent with `--agents {name}`, or remove `--task` if the agent has `adapter: text`")
             }
         })
     }

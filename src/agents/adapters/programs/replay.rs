@@ -37,8 +37,8 @@ impl Adapter for Replay {
         if !record.is_file() {
             let message = format!("record `{}` does not exist", record.display());
             return Err(AgentError::new(FailureKind::NotInstalled, message).hint(
-                "set the agent's `command` to the folder with a run's recorded calls, and the agent's `name` to the \
-                 name of the recorded agent",
+                "set `command` of the agent to the folder of the recorded calls, and set `name` to the name of \
+                 the recorded agent",
             ));
         }
         let args = [Path::new(ARGUMENT), &record];

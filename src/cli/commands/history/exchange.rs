@@ -21,14 +21,14 @@ const LISTED: usize = 50;
 /// Exchange runs, outcomes and disputes with other clones over a git remote
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A record is an ended run, its outcome, or a dispute. Glee stores records under `refs/glee/history` of the \
-remote, and names each record by the hash of its content. A push only adds records. Glee sends the texts of \
-findings and rulings, which can quote code. Glee sends no prompts, raw answers, files or diffs. Secrets are \
-redacted.
+Each record contains an ended run, the outcome of a run, or a dispute. Glee stores records under \
+`refs/glee/history` of the remote, and names each record by the hash of its content. A push only adds records. \
+Glee sends the texts of findings and rulings, which can quote code. Glee sends no prompts, raw answers, files \
+or diffs. Secrets are redacted.
 
-`glee disputes` lists fetched disputes, which have no effect on runs. Glee checks the size, form, \
-hash, paths and author of each fetched record. The author must be the author of the commit that \
-added the record. Glee lists the records that it refuses, and exits with code 7.
+`glee disputes` lists fetched disputes, which have no effect on runs. Glee checks the size, format, hash, paths \
+and author of each fetched record. The author of a record must also be the author of the commit that added the \
+record. Glee lists the records that it refuses, and exits with code 7.
 
 Examples:
   glee history push            send this history to the remote of the branch, else to `origin`

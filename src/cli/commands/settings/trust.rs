@@ -16,10 +16,11 @@ Examples:
   glee trust --show
   glee trust
 
-A project's .glee/config.yml can use embedded agents and supported programs without trust. You must trust the \
-following parts once, and again after each change: other commands, arguments, adapters, env, review.verify, \
-watch.notify, notify.command, files of the tree that these commands run, and the templates in .glee/prompts. \
-Rules under .glee are data and require no trust. In CI, pass the hash: `--trust blake3:...`")]
+A project's .glee/config.yml can use embedded agents and supported programs without trust. The following parts \
+require trust, and require trust again after each change: commands of other programs, arguments, adapters, env, \
+review.verify, watch.notify, notify.command, advisories.url, files of the tree that the commands run, and the \
+templates in .glee/prompts. Rules under .glee are data and require no trust. In CI, pass the hash: `--trust \
+blake3:...`")]
 pub(crate) struct Args {
     /// Print the parts of the configuration that need trust, and the hash of these parts
     #[arg(long, group = "what")]

@@ -8,8 +8,8 @@ use crate::cli::parser::complete::VARIABLE;
 /// Print shell completions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The script asks Glee for the runs, disputes, agents and keys of the current project. The script \
-works only with this version of Glee, so load the script each time the shell starts.
+The script runs `glee` to list the runs, disputes, agents and keys of the current project. The script works \
+only with this version of Glee, so load the script each time the shell starts.
 
 Examples:
   echo 'source <(glee completions bash)' >> ~/.bashrc

@@ -98,7 +98,8 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
 }
 
 fn not_findings(why: &str) -> CommandError {
-    CommandError::usage(format!("the input has no findings: {why}")).hint("`glee merge --help` describes the input")
+    CommandError::usage(format!("cannot read findings from the input: {why}"))
+        .hint("`glee merge --help` describes the input")
 }
 
 struct Merger {

@@ -19,8 +19,8 @@ use crate::protocol::text::printable;
 /// Print an agent's answer as Glee parses it
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-An answer is complete if the last line contains the nonce of the request and the correct number of \
-items. Without --nonce, any nonce is accepted.
+An answer is complete if the last line contains the nonce of the request and the correct number of items. \
+Without --nonce, Glee accepts any nonce.
 
 Examples:
   codex exec - < prompt.md | glee parse --nonce 4f2a...

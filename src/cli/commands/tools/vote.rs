@@ -22,10 +22,10 @@ FLAGS}`. A VOTE is `{\"action_type\": \"KEEP|DROP|FLIP|FLAG|MERGE\", \"reason_co
 a missing vote, null and {} count as KEEP. FLAGS are `[{\"tuple_ids\": [...], \"conflict_type\": ...}]` \
 or `{ID: TYPE}`.
 
-The output for each tuple: `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), `flag_reason` and \
-`reason_code` (why the rules flag the tuple, else null), `deciding_code` (the voter's code that decided a \
-three-way split), `absent` (the voters whose missing vote counted as KEEP), `new_value` of a FLIP, and the \
-number of the `rule`.
+For each tuple, Glee prints the result as `final_action` and `action_type` (KEEP, DROP, FLIP or FLAG), and the \
+number of the `rule` that decided. `flag_reason` and `reason_code` name the reason if the rules flag the tuple, \
+else both are null. `deciding_code` is the reason code that decided a three-way split. `absent` lists the \
+voters whose missing vote counted as KEEP. `new_value` is the new value of a FLIP.
 
 Examples:
   glee vote votes.json
@@ -50,8 +50,8 @@ pub(crate) struct Args {
 }
 
 const RULES: Words<Version> = &[
-    ("v1", Version::V1, "Decide by majorities and structural flips only"),
-    ("v2", Version::V2, "Also consider protected minorities, justified drops and reasons"),
+    ("v1", Version::V1, "A majority decides, else a FLIP with a structural reason code"),
+    ("v2", Version::V2, "Like v1, but some voters cannot be outvoted, and a justified DROP also decides"),
 ];
 
 struct Ballot {

@@ -185,7 +185,7 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
             anyhow::anyhow!("the watch ended before Glee had sent all events"),
         )
         .hint(format!(
-            "the watch recorded {}; send the remaining events when the watch runs again",
+            "the watch recorded {}; start the watch again with `glee watch`, then send the remaining events",
             style::count(recorded, "event")
         ))
     };

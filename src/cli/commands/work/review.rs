@@ -340,12 +340,11 @@ fn is_ci() -> bool {
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
-        "no agent has the role `{role}`: `.glee/config.yml` is missing in the base commit {base}, and the file \
-        applies only after a merge"
+        "no agent has the role `{role}`, because the base commit {base} has no `.glee/config.yml`"
     ))
     .hint(
-        "merge the configuration in a separate change, or review this change outside of CI, where Glee uses \
-        the configuration of the work tree",
+        "merge `.glee/config.yml` in a separate change first, or review outside of CI; in CI, Glee reads the \
+        configuration of the base commit",
     )
 }
 
@@ -402,7 +401,7 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
 fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
     match (outputs.stdout, outputs.files.as_slice()) {
         _ if outputs.is_opened => Err(CommandError::usage("`--dry-run` writes no report that can be opened")
-            .hint("leave out `--web`, or leave out `--dry-run` to review the code")),
+            .hint("to print only the plan, leave out `--web`; to review the code, leave out `--dry-run`")),
         (Format::Text, []) => Ok(BasicFormat::Text),
         (Format::Json, []) => Ok(BasicFormat::Json),
         (Format::Jsonl, []) => Ok(BasicFormat::Jsonl),

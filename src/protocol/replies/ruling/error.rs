@@ -13,7 +13,7 @@ pub enum RulingError {
     Missing,
     #[error("{0}")]
     Malformed(String),
-    #[error("text follows the ruling, which has to be the last thing in the answer")]
+    #[error("no text is allowed after the ruling, but the answer contains text after the ruling")]
     TextBehind,
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
@@ -21,7 +21,7 @@ pub enum RulingError {
     Nonce,
     #[error("the ruling is on dispute `{given}`, but the request was about dispute {asked}")]
     Dispute { given: String, asked: DisputeNumber },
-    #[error("`{given}` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`")]
+    #[error("`{given}` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`")]
     Word { given: String },
     #[error("`{given}` is not a value of `{field}`; {expected}")]
     Field { field: &'static str, given: String, expected: &'static str },

@@ -59,7 +59,7 @@ fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
         new_tag: new_tag.map(|given| read("new_tag", &given, TAGS, Tag::parse)).transpose()?,
         duplicate_of: duplicate_of
             .map(|given| {
-                read("duplicate_of", &given, "it has to be the id of a finding such as `F1`", FindingId::parse)
+                read("duplicate_of", &given, "allowed: the id of a finding, such as `F1`", FindingId::parse)
             })
             .transpose()?,
         coder_evidence: object.get(&["coder_evidence"]).string().and_then(|why| reason(&why)),
@@ -67,9 +67,9 @@ fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
     })
 }
 
-const TAGS: &str = "it has to be one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`";
+const TAGS: &str = "allowed: `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`";
 
-const GROUNDS: &str = "it has to be one of `factual_error`, `breaks_functionality`, `conflicts_with_requirements`, \
+const GROUNDS: &str = "allowed: `factual_error`, `breaks_functionality`, `conflicts_with_requirements`, \
                        `misunderstood_context`, `already_handled`, `not_mandatory`, `duplicate`";
 
 fn grounds(given: &str) -> Result<Grounds, RulingError> {

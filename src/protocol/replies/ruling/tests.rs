@@ -110,26 +110,21 @@ fn errors_say_what_is_wrong() {
         (LINE.replace("abc", "abd"), "the ruling has a different `nonce` than the request"),
         (ENFORCE.replace('3', "4"), "the ruling is on dispute `4`, but the request was about dispute 3"),
         (LINE.replace('3', "<n>"), "the ruling is on dispute `<n>`, but the request was about dispute 3"),
-        (
-            ENFORCE.replace("ENFORCE", "MAYBE"),
-            "`MAYBE` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`",
-        ),
-        (
-            LINE.replace("ENFORCE", "<WORD>"),
-            "`<WORD>` is not a ruling; it has to be one of `ENFORCE`, `DISMISS`, `ESCALATE`",
-        ),
+        (ENFORCE.replace("ENFORCE", "MAYBE"), "`MAYBE` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`"),
+        (LINE.replace("ENFORCE", "<WORD>"), "`<WORD>` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`"),
         (
             field("grounds", "\"style\""),
-            "`style` is not a value of `grounds`; it has to be one of `factual_error`, `breaks_functionality`, \
-             `conflicts_with_requirements`, `misunderstood_context`, `already_handled`, `not_mandatory`, `duplicate`",
+            "`style` is not a value of `grounds`; allowed: `factual_error`, `breaks_functionality`, \
+             `conflicts_with_requirements`, `misunderstood_context`, `already_handled`, `not_mandatory`, \
+             `duplicate`",
         ),
         (
             field("new_tag", "\"P3\""),
-            "`P3` is not a value of `new_tag`; it has to be one of `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`",
+            "`P3` is not a value of `new_tag`; allowed: `CRITICAL`, `MUST`, `HIGH`, `SHOULD`, `MEDIUM`, `LOW`",
         ),
         (
             field("duplicate_of", "7"),
-            "`7` is not a value of `duplicate_of`; it has to be the id of a finding such as `F1`",
+            "`7` is not a value of `duplicate_of`; allowed: the id of a finding, such as `F1`",
         ),
         (
             field("new_tag", "\"LOW\"").replace("DISMISS", "ENFORCE"),

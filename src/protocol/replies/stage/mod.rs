@@ -31,7 +31,7 @@ pub enum StageError {
     Malformed(String),
     #[error("the answer has several different JSON objects with the `nonce`")]
     Several,
-    #[error("text follows the JSON object, which has to be the last thing in the answer")]
+    #[error("no text is allowed after the JSON object, but the answer contains text after the object")]
     TextBehind,
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,

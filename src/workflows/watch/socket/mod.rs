@@ -63,7 +63,7 @@ impl Advice for SocketError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NoWatch(_) => "start a watch in another terminal: `glee watch`",
-            Self::Taken(_) => "show the status of that watch with `glee watch status`",
+            Self::Taken(_) => "show the status of the running watch with `glee watch status`",
             Self::Foreign(_) => "set `GLEE_STATE_DIR` to a folder that you own, with a short path",
             Self::Unreadable(_) => {
                 "restart the watch with this version of Glee: `glee watch stop`, then `glee watch`"

@@ -96,7 +96,7 @@ impl Adapter for Acp {
             "max_tokens" => failed(FailureKind::Truncated, "the answer reached the maximum length"),
             "max_turn_requests" => failed(FailureKind::MaxTurns, "the agent reached its maximum number of turns"),
             "refusal" => failed(FailureKind::RefusedTool, "the agent refused to continue"),
-            "cancelled" => failed(FailureKind::RefusedTool, "the agent stopped after a refusal"),
+            "cancelled" => failed(FailureKind::RefusedTool, "the agent stopped because a tool call was refused"),
             _ => None,
         };
     }

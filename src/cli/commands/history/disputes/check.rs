@@ -17,7 +17,7 @@ use crate::workflows::review::disputes::rulings::{SharedRulings, binding, succes
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Glee reads the files in `.glee/rulings`, and reports an error for each invalid file. Glee prints a warning for \
-each ruling that has ended, that a later ruling replaces, or that concerns removed code.
+each ruling that has expired, that a later ruling replaces, or whose code was removed.
 
 Exit codes: 0 no file has an error, 1 a file has an error.
 

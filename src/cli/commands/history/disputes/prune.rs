@@ -8,9 +8,9 @@ use crate::history::queries::rows::{DisputeFilter, DisputeRow};
 /// End rulings on code that was removed from the tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee ends a ruling if its block of code is in no file of the tree. The history keeps the ruling, and `glee \
-disputes reopen` opens the dispute again. Run this command on the main branch: on another branch, code that \
-exists only on the main branch counts as removed.
+Glee ends each ruling whose code is no longer in any file of the tree. The history keeps the ruling, and `glee \
+disputes reopen` opens the dispute again. Run this command on the main branch, because on another branch Glee \
+would also end rulings on code that exists only on the main branch.
 
 Examples:
   glee disputes --gone

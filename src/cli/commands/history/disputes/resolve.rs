@@ -28,7 +28,7 @@ use crate::protocol::text::printable;
   glee disputes resolve 7 dismiss --as accepted-risk --until 90d
   glee disputes resolve --all          one after the other
 
-Exit codes: 0 settled, 3 still open.")]
+Exit codes: 0 every chosen dispute is settled, 3 a chosen dispute is still open.")]
 pub(crate) struct Args {
     /// The number of the dispute
     #[arg(required_unless_present = "all", value_parser = number::<u64>(1, u64::MAX))]

@@ -115,8 +115,10 @@ fn form(
         Ruler::Judge { .. } | Ruler::Panel | Ruler::Policy => args.by.clone(),
     };
     if settlement.by == Ruler::Human && person.is_none() {
-        return Err(CommandError::usage(format!("the person who ruled on dispute {number} has no name"))
-            .hint("give the name of the person: `--by '<name>'`, or `git config user.name '<name>'`"));
+        return Err(CommandError::usage(format!(
+            "the name of the person who ruled on dispute {number} is unknown"
+        ))
+        .hint("give the name of the person: `--by '<name>'`, or `git config user.name '<name>'`"));
     }
     let plan = journal.events(&record.run)?;
     let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {

@@ -59,7 +59,7 @@ struct RunFilters {
 enum Command {
     /// List the newest runs (the default command)
     List(RunFilters),
-    /// Print the report of a run again; the `--id` of a stage or checkpoint is also accepted
+    /// Print the report of a run again; RUN can also be the id of a stage or checkpoint
     Show {
         #[command(flatten)]
         run: RunArg,

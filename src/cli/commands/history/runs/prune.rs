@@ -13,10 +13,10 @@ use crate::workflows::review::{self, Pruned};
 /// Delete stored code and answers of old runs, but keep findings and rulings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Deletes the stored code of old runs: the trees for `glee runs undo`, the reviewed code, prompts and raw \
-answers. Also deletes the prompts and raw answers of old stages and audits. Findings, parsed answers and \
-rulings remain, and rulings apply as before. A pruned run can no longer be undone, resumed or replayed. Runs \
-that can still be resumed, or that have open disputes, are not pruned.
+Glee deletes the stored data of old runs: the trees for `glee runs undo`, the reviewed code, the prompts and \
+the raw answers. Glee also deletes the prompts and raw answers of old stages and audits. Findings, parsed \
+answers and rulings remain, and rulings apply as before. A pruned run can no longer be undone, resumed or \
+replayed. Runs that can still be resumed, or that have open disputes, are not pruned.
 
 Examples:
   glee runs prune --dry-run

@@ -16,9 +16,10 @@ use crate::workflows::review;
 /// Compute the decisions of a recorded run again without calling agents, optionally by other rules
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee uses the recorded answers of agents and people to decide again which findings are merged, mandatory or \
-disputed, and how each dispute ends. Without options, Glee applies the rules of the run. The report lists the \
-differences between the replay and the run. If the record lacks the answer to a question, the exit code is 4.
+Glee repeats the decisions of the run with the recorded answers of agents and people: which findings are \
+merged, mandatory or disputed, and how each dispute ends. Without options, Glee uses the recorded settings of \
+the run. The report lists the differences between the replay and the run. If the record lacks the answer to a \
+question, the exit code is 4.
 
 Examples:
   glee runs replay last --policy specification

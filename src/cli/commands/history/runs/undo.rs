@@ -18,18 +18,18 @@ use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptio
 /// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee first lists the effect on each file. Glee restores each file that the coder changed to the version before \
-the run. If you changed the file after the coder, Glee keeps your changes and removes only the coder's \
-changes. If Glee cannot merge your changes, the file stays as it is, and the exit code is 3; on a terminal, \
-Glee first asks you about each such file. Glee changes no other files, and neither the index nor commits nor \
-branches.
+Glee first lists the effect of the undo on each file. For each file that the coder changed, Glee restores the \
+version from before the run. If you changed the file after the coder, Glee keeps your changes and removes only \
+the coder's changes. If Glee cannot merge your changes, Glee does not change the file, and the exit code is 3. \
+On a terminal, Glee first asks you whether to discard your changes to the file. Other files, the index, commits \
+and branches stay unchanged.
 
-Glee keeps the replaced versions of the files, and `--redo` restores these versions by the same rules. A \
-second undo changes nothing.
+Glee stores the versions that an undo replaces. `--redo` restores the stored versions, and also keeps your \
+later changes. A second undo of the same run changes nothing.
 
-If Glee was killed while the coder worked, Glee cannot tell the coder's changes from other changes. In this \
-case, Glee restores every file that existed before the run, and lists the new files. `--remove-new` also \
-deletes the new files.
+If the run was killed while the coder worked, Glee cannot distinguish the coder's changes from other changes, \
+and restores every file that existed before the run. Glee lists the files that were created since the start of \
+the run, and deletes these files only with `--remove-new`.
 
 Examples:
   glee runs undo --dry-run           list the effect of an undo of the last run

@@ -24,9 +24,9 @@ use crate::workflows::run::budget;
 /// Ask another judge about a random sample of dismissed findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The judge gets the recorded code and both sides of each dispute, but no earlier ruling. Glee leaves out \
-findings that the same judge dismissed, and dismissals that expired. The audit changes no ruling. `glee \
-stats` shows how often the judges agree. The same seed draws the same sample from the same history.
+The judge gets the recorded code and both sides of each dispute, but no earlier ruling. The sample excludes \
+findings that the asked judge has dismissed, and dismissals that have expired. The audit changes no ruling. \
+`glee stats` shows how often the judges agree. The same seed draws the same sample from the same history.
 
 Examples:
   glee stats audit --dry-run
@@ -105,7 +105,7 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     let Some(named) = named else {
         return judges.next().cloned().ok_or_else(|| {
             CommandError::usage("no agent has the role `judge`")
-                .hint("connect another judge than the one that ruled: `glee connect <agent> --role judge`")
+                .hint("connect a judge that did not dismiss the findings: `glee connect <agent> --role judge`")
         });
     };
     let name = names::full(&settings.agents, named, Some(Role::Judge))?;

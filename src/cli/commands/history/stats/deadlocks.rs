@@ -8,7 +8,7 @@ use crate::workflows::consensus::stats;
 /// Print how often stages of `glee consensus` end in a deadlock, by stage and by agent
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A deadlock is a conflict that only a person can end. The specification allows a rate of up to 5%.
+A deadlock is a conflict that only a person can end. Glee's specification allows a deadlock rate of at most 5%.
 
 Examples:
   glee stats deadlocks

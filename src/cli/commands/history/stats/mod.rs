@@ -25,9 +25,9 @@ use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-Glee prints each share with its denominator and its 95% interval (Wilson). A dispute without a decision is \
-held: the dispute is open, was discarded without a ruling, or was escalated by the judge. The shares of upheld \
-and dismissed findings do not count held disputes.
+Glee prints each share with its denominator and its 95% interval (Wilson). A held dispute has no decision: the \
+dispute is open, was discarded without a ruling, or was escalated by the judge. The shares of upheld and \
+dismissed findings exclude held disputes.
 
 Examples:
   glee stats                             a table that fits on the screen

@@ -138,8 +138,9 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     if !folder.is_own {
         let message = format!("other repositories can use the folder of hooks `{path}` (`core.hooksPath`) too");
         return Err(CommandError::usage(message).hint(format!(
-            "install the hook for all these repositories with `glee hook install {name} --force`, or set a folder of \
-             hooks for this repository: `git config core.hooksPath \"$(git rev-parse --absolute-git-dir)/hooks\"`"
+            "install the hook for all repositories that use this folder with `glee hook install {name} \
+             --force`, or set a folder of hooks for this repository: `git config core.hooksPath \"$(git \
+             rev-parse --absolute-git-dir)/hooks\"`"
         )));
     }
     Ok(())
@@ -178,7 +179,7 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
         }
         Some(false) => {
             return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
-                .hint(format!("the earlier hook, which Glee's hook ran first, is `{}`", files.earlier.display())));
+                .hint(format!("the hook that Glee's hook replaced is `{}`", files.earlier.display())));
         }
         None => {
             globals.say(&format!("the hook `{name}` is not installed"));

@@ -14,9 +14,10 @@ use crate::cli::context::{CommandResult, Globals, JsonFlag};
 /// Review each commit or push in a hook of git
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `pre-push` reviews \
-the commits that the push adds to branches of the remote. A hook asks no questions, ends at a time limit, and does \
-nothing if `glee` is not on the PATH. In the mode `warn`, a hook prints the report and lets git go on.
+The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `pre-push` \
+reviews the commits that the push adds to branches of the remote. A hook asks no questions, ends at a time \
+limit, and does nothing if `glee` is not on the PATH. In the mode `warn`, a hook prints the report and lets git \
+continue.
 
 Examples:
   glee hook install pre-commit                 print a report at each commit

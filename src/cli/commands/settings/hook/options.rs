@@ -46,8 +46,8 @@ pub(crate) enum HookMode {
 }
 
 pub(crate) const MODES: Words<HookMode> = &[
-    ("warn", HookMode::Warn, "Print the report and let git go on"),
-    ("block", HookMode::Block, "Stop git unless the review ends without open mandatory findings"),
+    ("warn", HookMode::Warn, "Print the report and let git continue"),
+    ("block", HookMode::Block, "Stop git if mandatory findings are open, or if the review cannot be completed"),
 ];
 
 impl HookMode {

@@ -12,9 +12,9 @@ use crate::workflows::review;
 /// Have the coder edit files to fix the chosen findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee continues the run of the findings as with `glee review --fix`. The reviewers that raised the findings \
-check the changes. An objection of the coder opens a dispute. `glee runs undo` undoes the changes. The other \
-findings of the run do not change.
+Glee continues the run that raised the findings. As with `glee review --fix`, the coder edits files. The \
+reviewers that raised the findings check the changes. An objection of the coder opens a dispute. `glee runs \
+undo` undoes the changes. All findings that you did not choose keep their state.
 
 Examples:
   glee fix F3 F7

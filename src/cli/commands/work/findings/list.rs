@@ -17,9 +17,9 @@ use crate::workspace::root::Workspace;
 /// List the open findings of all runs in this tree
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A finding is open while its code is in the tree and nobody fixed, discarded or dismissed it. If several runs \
-raised a finding, its state in the newest run applies. A finding whose fix was undone is open again. Moved \
-code is recognised if it has at least three lines.
+A finding is open until the finding is fixed, discarded or dismissed, or until its code is removed from the \
+tree. If several runs raised a finding, its state in the newest run applies. A finding whose fix was undone is \
+open again. Moved code is recognised if it has at least three lines.
 
 Examples:
   glee findings                          list the open findings, severe ones first

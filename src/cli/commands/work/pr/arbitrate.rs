@@ -13,7 +13,7 @@ the objection with a ruling in the thread. A maintainer rules with `@glee enforc
 `@glee dismiss REASON`; the author of the change cannot rule (see the key `pr.author_may_rule`). The \
 rulings bind later reviews.
 
-The exit codes are the same as those of `glee pr publish`.
+Exit codes: the same as for `glee pr publish`.
 
 Examples:
   glee pr arbitrate 7

@@ -19,8 +19,8 @@ pub(crate) use publish::{publish_review, reported_exit};
 #[command(
     arg_required_else_help = true,
     after_help = "\
-Review a pull request with `glee review --pr N`. If a command is interrupted, run the same command \
-again: Glee recognises its comments in the conversation, and publishes only the missing ones.
+Review a pull request with `glee review --pr N`. If a command is interrupted, run the same command again: Glee \
+recognises its comments in the conversation, and publishes only missing comments.
 
 Examples:
   glee review --pr 7 --publish     review, rule on replies, and publish

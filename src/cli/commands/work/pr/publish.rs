@@ -21,7 +21,7 @@ Glee comments on new findings, answers in threads, resolves threads of fixed fin
 summary and the check. Nothing is published twice. If the token is not allowed to write, for example \
 for a fork, Glee prints the findings as annotations of the CI job.
 
-The exit codes are the same as those of `glee review`, except that `pr.mode: warn` replaces 1 and 3 by 0.
+Exit codes: the same as for `glee review`; with `pr.mode: warn`, 0 instead of 1 or 3.
 
 Examples:
   glee pr publish                  publish the last review of the CI job's pull request

@@ -12,10 +12,11 @@ use crate::cli::context::{CommandResult, Globals};
     args_conflicts_with_subcommands = true,
     after_help = "\
 Agents in `watch.agents` report events on stdout. Other agents report events with `glee emit` from hooks and \
-scripts. A milestone, a blocker, a review request, `glee watch review` or 15 minutes without events start a \
-review by the connected reviewers. If one reviewer reports a blocker, the work stops. If two reviewers report \
-concerns, the work pauses. The concerns of a single reviewer become an issue. A watch that starts again \
-continues the last watch. See docs/watch.md for details.
+scripts. Glee starts a review by the connected reviewers at a milestone, a blocker or a review request, after \
+`glee watch review`, and after 15 minutes without events. If one reviewer reports a blocker, the work stops. If \
+two reviewers report concerns, the work pauses. The concerns of a single reviewer become an issue. If a watch \
+was stopped or killed, the next `glee watch` in the same tree continues this watch. See docs/watch.md for \
+details.
 
 Examples:
   glee watch
