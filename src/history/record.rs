@@ -213,8 +213,8 @@ fn short(text: &str) -> String {
 
 impl Journal {
     /// Returns all records to send to other clones: the summary and the findings of each ended run, and the
-    /// present state of each dispute. Creates a new record by `author` for each summary, list of findings or
-    /// dispute that changed since its last record.
+    /// present state of each dispute. For each summary, each list of findings and each dispute that changed
+    /// after it was last recorded, `author` gets a new record.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {

@@ -203,7 +203,7 @@ struct DisputePage {
     /// The report on the run of the dispute. The page shows the disputed code from the report. `None` if no
     /// report can be made, for example for a watch.
     report: Option<Page>,
-    /// The error that prevented the report.
+    /// The error because of which the page contains no report.
     failure: Option<String>,
     form: Option<FormView>,
 }

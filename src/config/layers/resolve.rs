@@ -492,8 +492,10 @@ review: {issues: {mandatory: [HIGH]}}
         assert!(
             resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings.review.judge.require_evidence
         );
-        assert!(refusal("", "limits: {max_output_size: 1GiB}").contains("from 64MiB to 1GiB"));
-        assert!(refusal("", "budget: {duration: 2h}").contains("from 1h to 2h"));
+        assert!(
+            refusal("", "limits: {max_output_size: 1GiB}").contains("from 64MiB to the less strict value 1GiB")
+        );
+        assert!(refusal("", "budget: {duration: 2h}").contains("from 1h to the less strict value 2h"));
         let tokens = |cap: &str| format!("budget: {{tokens: {cap}}}");
         assert_eq!(value(&layers("", &tokens("5000")), "budget.tokens"), "5000 (project.yml:1)");
         assert_eq!(value(&layers(&tokens("1000"), &tokens("5000")), "budget.tokens"), "1000 (user.yml:1)");
@@ -510,7 +512,7 @@ review: {issues: {mandatory: [HIGH]}}
             value(&layers("limits: {call_timeout: 5m}", &agent("10m")), "agents.a.timeout"),
             "5m (user.yml:1)"
         );
-        assert!(refusal("", &agent("31m")).contains("`agents.a.timeout` from 30m to 31m"));
+        assert!(refusal("", &agent("31m")).contains("`agents.a.timeout` from 30m to the less strict value 31m"));
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Tag {
     pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
 }
 
-/// The severity of a finding: the reviewer's word, and the tag that the word means.
+/// The severity of a finding: the word that the reviewer wrote, and the corresponding tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Severity {
     /// The normalised tag; `None` for an unknown word. A finding with an unknown word is mandatory.

@@ -75,8 +75,8 @@ impl Workspace {
     }
 }
 
-/// Reads a file that changed from `old` to `new`. If the current ignore rules hide the file, `hidden` is the
-/// file's current content. Returns `None` if `hidden` equals the old content.
+/// Reads the source of a file whose manifest entry changed from `old` to `new`. If the current ignore rules hide the
+/// file, `hidden` is the file's current content. Returns `None` if `hidden` equals the old content.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

@@ -184,7 +184,7 @@ fn a_folder_that_other_repositories_use_is_refused_without_force() {
     let off = sh(&sandbox, "git config core.hooksPath /dev/null; glee hook install pre-commit");
     assert!(off.code == 2 && off.stderr.contains("git runs no hooks here"), "{off}");
     let outside = sh(&sandbox, "mkdir ../plain; cd ../plain; glee hook install pre-commit");
-    assert!(outside.code == 2 && outside.stderr.contains("not in one"), "{outside}");
+    assert!(outside.code == 2 && outside.stderr.contains("git hooks require a git repository"), "{outside}");
 }
 
 #[test]

@@ -51,7 +51,11 @@ pub(crate) struct Args {
 
 const RULES: Words<Version> = &[
     ("v1", Version::V1, "A majority decides, else a FLIP with a structural reason code"),
-    ("v2", Version::V2, "Like v1, but some voters cannot be outvoted, and a justified DROP also decides"),
+    (
+        "v2",
+        Version::V2,
+        "Like v1, but a majority against certain voters gives FLAG, and a justified DROP can win a split vote",
+    ),
 ];
 
 struct Ballot {

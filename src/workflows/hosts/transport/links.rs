@@ -23,8 +23,7 @@ pub(crate) fn next(reply: &Reply) -> Option<String> {
     None
 }
 
-/// Returns the address of `path`, which is a path of the API or an address with the scheme, host and port of the
-/// API.
+/// Returns a complete URL. `path` is a path of the API, or already a URL with the scheme, host and port of the API.
 pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }

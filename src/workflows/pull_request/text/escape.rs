@@ -20,7 +20,7 @@ pub(crate) fn line(text: &(impl Shown + ?Sized)) -> String {
     markup::prose(&markup::cut(&redact(&printable::line(text)), TITLE))
 }
 
-/// Untrusted text as code in one line.
+/// Untrusted text as a Markdown code span (between backticks), in one line.
 pub(crate) fn code(text: &(impl Shown + ?Sized)) -> String {
     markup::code(&markup::cut(&redact(&printable::line(text)), TITLE))
 }

@@ -1,4 +1,4 @@
-//! Applies the answers of calls to the state of a review.
+//! Updates the state of a review with the answers that agents gave to calls.
 
 use super::ReviewState;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
