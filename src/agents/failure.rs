@@ -38,8 +38,8 @@ impl fmt::Display for Cap {
     }
 }
 
-/// The failure of an agent's process. Each variant contains the printable command line, in the field `command`
-/// or in the first unnamed field.
+/// The failure of an agent's process. The field `command`, or the first unnamed field of a variant, is the
+/// command line in printable form.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: the program or its interpreter was not found")]

@@ -1,7 +1,7 @@
-//! Declares the settings. Each field defines one key with its name, type, default and documentation. Glee
-//! derives the keys of configuration files, the environment variables, the JSON Schema and the recorded settings
-//! of a run from these fields. `@stricter` means that a project's file is allowed to set only a stricter value.
-//! A stricter value is a smaller number, `true`, or a later word of an enum. `@own` means that only a project's
+//! Declares the settings. Each field defines one key with its name, type, default and documentation. From these
+//! fields, Glee derives the configuration keys, the environment variables, the JSON Schema, and the settings
+//! that a run records. `@stricter` means that a project's file is allowed to set only a stricter value. A
+//! stricter value is a smaller number, `true`, or a later word of an enum. `@own` means that only a project's
 //! file is allowed to set the key. `@user` means that a project's file is not allowed to set the key.
 
 use std::collections::BTreeMap;
@@ -150,7 +150,7 @@ section! {
         /// The maximum size of a file that is reviewed as a whole. If a file is larger, only the changes of the
         /// file are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
-        /// The consequence if files could not be reviewed.
+        /// How Glee reports files that could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
         /// The maximum size of the code in one call of a reviewer.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
@@ -261,7 +261,7 @@ section! {
         pub escalate_to: Escalation = Escalation::Human,
         /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
-        /// Whether Glee asks the judge once per round which uncertain findings repeat an earlier dispute.
+        /// Whether the judge compares uncertain findings with earlier disputes, once per round.
         pub compare: bool = true,
     }
 }
@@ -299,7 +299,7 @@ section! {
         pub enforced: Option<Duration> as "As::<OrNone<Age>>" = None,
         /// The maximum age of rulings that refute a finding.
         pub refuted: Option<Duration> as "As::<OrNone<Age>>" = None,
-        /// The maximum age of decisions that discard a finding without a ruling.
+        /// The maximum age of a discarded finding that has no ruling.
         pub discarded: Option<Duration> as "As::<OrNone<Age>>" = None,
         /// The maximum age of rulings that accept a risk.
         pub accepted_risk: Option<Duration> as "As::<OrNone<Age>>" = None,
@@ -313,7 +313,7 @@ section! {
 }
 
 impl MaxAge {
-    /// Returns how long rulings with this disposition bind. `None` means that there is no limit.
+    /// Returns the maximum age of rulings with this disposition. `None` means that there is no limit.
     pub fn of(&self, disposition: &Disposition) -> Option<Duration> {
         match disposition {
             Disposition::Enforced => self.enforced,
@@ -389,18 +389,19 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pause {
-    /// Glee stops and continues the processes of the agents by signals.
+    /// Glee sends signals that suspend and resume the processes of the agents.
     #[default]
     Signal,
-    /// The agents get a message on stdin.
+    /// Glee writes a message to the stdin of each agent.
     Message,
-    /// The agents keep running.
+    /// Glee does not pause the agents.
     None,
 }
 
 section! {
     pub struct ProjectSettings {
-        /// The id of the project's history in every clone. Only the project's file is allowed to set the id.
+        /// The id of the project's history in every clone. Only the project's configuration file is allowed to
+        /// set this key.
         @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
     }
 }
@@ -440,7 +441,7 @@ section! {
         @stricter pub max_line_size: u64 as "As::<Size>" = 8 << 20,
         /// The time after which Glee kills an agent that was asked to stop.
         @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
-        /// How often a call is retried after a transient failure.
+        /// The maximum number of retries of a call after transient failures.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
         /// The delay before the first retry. The delay doubles before each further retry.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),

@@ -1,11 +1,11 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
-//! approval. A command needs trust unless it is an embedded agent or the bare name of a known program. An
-//! adapter needs trust unless it is the default adapter of the command. The settings `env`, `review.verify`,
-//! `watch.notify`, `notify.command` and `advisories.url` need trust if they are neither empty nor `none`. If a
-//! command names a file in the tree, the file needs trust. Templates in `.glee/prompts` need trust too. Rules in
-//! `.glee/rules` are data and need no trust. The trust hash covers only the content that needs trust. Changes of
-//! other settings, of comments and of the order of keys require no new approval. The state folder contains one
-//! record for each approved hash of a project.
+//! approval. A command needs no trust if it names an embedded agent, or a known program without a path. Every
+//! other command needs trust. An adapter needs trust unless it is the default adapter of the command. The
+//! settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url` need trust if they are
+//! neither empty nor `none`. If a command names a file in the tree, the file needs trust. Templates in
+//! `.glee/prompts` need trust too. Rules in `.glee/rules` are data and need no trust. The trust hash covers only
+//! the content that needs trust. Changes of other settings, of comments and of the order of keys require no new
+//! approval. The state folder contains one record for each approved hash of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,8 @@ pub struct UntrustedConfig {
     /// Lines for display. Each line describes a program that the file would run, or a variable or setting that
     /// the file would set.
     pub runs: Vec<String>,
-    /// The lines of `runs` that are new since the user last trusted the file. `changed` is empty if the user
-    /// never trusted the file.
+    /// The lines of `runs` that are missing in the user's last approval. `changed` is empty if the user never
+    /// approved the file.
     pub changed: Vec<String>,
 }
 

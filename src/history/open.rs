@@ -127,7 +127,7 @@ impl Journal {
             tx.execute_batch(sql).map_err(fault)?;
             tx.pragma_update(None, "user_version", step as i64 + 1).map_err(fault)?;
         }
-        // The measures are computed with the newest schema.
+        // `fill_measures` writes to tables of the newest schema, so all migrations come first.
         if done <= MEASURES {
             fill_measures(&tx).map_err(fault)?;
         }
@@ -150,8 +150,8 @@ impl Journal {
     }
 }
 
-/// Fills the tables for `glee stats` from the recorded events. The caller has just added these empty tables to a
-/// history with an earlier schema. Skips unreadable records, which [`Journal::verify`] reports.
+/// Fills the empty tables for `glee stats` from the recorded events. The migration of an earlier schema adds
+/// these tables. Skips unreadable records, which [`Journal::verify`] reports.
 fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
     let mut rows = statement.query([])?;

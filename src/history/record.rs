@@ -98,7 +98,7 @@ pub struct SharedDispute {
 pub struct Outgoing {
     /// The hash and the content of each record.
     pub records: Vec<(String, String)>,
-    /// Descriptions of the records that are too large to send.
+    /// A description of each record that is too large to send.
     pub large: Vec<String>,
 }
 

@@ -11,8 +11,8 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// The minimum number of characters in a displayed line of an agent's text. If the line is shorter, Glee
-/// displays `writing` instead of the line.
+/// The minimum number of characters of a line that Glee displays while an agent writes. Instead of a shorter
+/// line, Glee displays the word `writing`.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
-//! Derives a program's answer or failure from the program's events. A program has answered only if it reports
-//! completion, reports no error, and prints a text that is not blank. If Glee did not end the program, the exit
-//! code must also be 0.
+//! Derives a program's answer or failure from the program's events. An output is an answer if the program
+//! reported completion, reported no error, and printed a text that is not blank. If the program ended by itself,
+//! its exit code must also be 0.
 
 use std::collections::BTreeMap;
 

@@ -17,7 +17,7 @@ use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
-/// For one finding, the fixer fixes at most this number of matches on a line.
+/// The maximum number of matches on one line that the fixer fixes for one finding.
 const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {
@@ -131,8 +131,8 @@ impl Fixing<'_> {
         Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
     }
 
-    /// Returns the result for a finding whose rule no longer matches. The finding counts as fixed if the lines
-    /// of another fix include the finding's line.
+    /// Called if a finding's rule no longer matches. If another fix replaced the finding's line, the finding is
+    /// reported as fixed.
     fn gone(&self, rule: &str, line: u32) -> Fix {
         match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
             Some((id, _)) => Fix::Applied(format!("the fix for {id} covers this finding")),

@@ -12,8 +12,8 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// For a change without a diff, a finding is unresolved if the finding's rule matches within this number of
-/// lines.
+/// If the change has no diff, the re-check searches for matches at most this number of lines before and after
+/// the finding.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -56,7 +56,7 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// The result of checking a citation. The number in a variant is the line number at which the cited code begins.
+/// The result of checking a citation. A number is the first line of the cited code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,
@@ -87,8 +87,8 @@ impl Tree<'_> {
         (path.metadata().ok()?.len() <= LARGEST_FILE).then(|| files::read_to_string(&path).ok())?
     }
 
-    /// Resolves the path of a reference against the folders that enclose the flagged file `from`, innermost first.
-    /// Uses the first folder in which the path exists.
+    /// Resolves the path of a reference against the folders that enclose the flagged file `from`. If the path
+    /// exists in several folders, the innermost folder applies.
     fn resolve(&self, reference: &mut Reference, from: &str) {
         let exists = |path: &String| self.text(path).is_some() || self.has_folder(path);
         let path = meanings(&reference.path, from).find(exists);

@@ -80,8 +80,8 @@ impl Agents {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Checks the agents before any paid call. For each of the `agents`, the agent or its backup must have a known
-    /// adapter and an existing program.
+    /// Checks the agents before any paid call. Fails if neither an agent nor its backup has a known adapter and
+    /// an existing program.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {

@@ -76,7 +76,7 @@ pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> Failure
     }
 }
 
-/// Finds an HTTP status in a text. The status follows a word such as `status` or `HTTP`, or an opening parenthesis.
+/// Finds an HTTP status in a text, for example in `status: 429`, `HTTP 503` or `(500)`.
 pub(crate) fn status(text: &str) -> Option<u16> {
     let text = text.to_lowercase();
     ["\"code\":", "status code", "status:", "status", "api error:", "http", "(", "error"].iter().find_map(|mark| {

@@ -32,11 +32,11 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// Builds the environment of an agent from three sources: the variables in `vars` that are allowed or named in
-/// `extra`, variables about the request, and configured variables. If several sources contain the same variable,
-/// the configured variable applies. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK`
-/// (the kind of the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by spaces) and `GLEE_DISPUTE` (for a
-/// judge). Variables with an empty value are omitted.
+/// Builds the environment of an agent from three sources: variables from `vars` (see [`allowed`]), variables
+/// about the request, and configured variables. If several sources contain the same variable, the configured
+/// variable applies. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the
+/// task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by spaces) and `GLEE_DISPUTE` (for a judge). Variables
+/// with an empty value are omitted.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -63,8 +63,9 @@ pub(crate) fn environment(
     env
 }
 
-/// Returns the variables in `vars` that are allowed or named in `extra`. Relative entries are removed from PATH,
-/// because relative entries would refer to the reviewed tree.
+/// Returns the variables that an agent receives from `vars`: variables in [`ALLOWED`] or `extra`, and variables
+/// with [`ALLOWED_PREFIX`]. Relative entries are removed from PATH, because relative entries would refer to the
+/// reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,

@@ -41,9 +41,9 @@ const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
 /// The maximum time between the end of a dialogue and the exit of the program.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives the last line of an agent's output, unescaped, at most ten times a second. If the function returns
-/// false, for example because the line contains no text to display, the runner calls the function again with the
-/// preceding line.
+/// Receives the last line of an agent's output, unescaped, at most ten times a second. The function returns
+/// false if the line contains no text to display. The runner then calls the function again with the preceding
+/// line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -63,7 +63,8 @@ pub struct ProcessJob<'a> {
     /// The file that receives the first bytes of stderr, at most 1 MiB.
     pub stderr: &'a Path,
     pub activity: Activity<'a>,
-    /// Suspends the program and its descendants while the value is true. `None` disables suspension.
+    /// While the value in this channel is true, the program and its descendants are suspended. `None` disables
+    /// suspension.
     pub suspended: Option<watch::Receiver<bool>>,
     pub stop: Stop,
 }
@@ -127,8 +128,8 @@ impl ProcessRunner {
         let temporary = tempfile::Builder::new().prefix("glee-").tempdir()?;
         let (its_liveness, liveness) = io::pipe()?;
         let (report, its_report) = io::pipe()?;
-        // Reading must not block, because another process can inherit the writing end of the pipe and keep this
-        // end open.
+        // Reads from the report pipe must not block. Another process can inherit the writing end, so EOF
+        // possibly never arrives.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
         let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
@@ -319,8 +320,8 @@ impl Running {
     }
 }
 
-/// Determines the result of a run. If the supervisor wrote no report, `report` is an error that contains the
-/// supervisor's exit status and the surviving processes.
+/// Converts the end of an agent's process to its output or a failure. If the supervisor sent no report, `report`
+/// contains the supervisor's exit status and the surviving processes.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,

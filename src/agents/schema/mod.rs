@@ -131,7 +131,8 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
-    /// The complete new text of the lines `line` to `end_line`, if the fix changes no other line.
+    /// The new text that replaces the lines from `line` to `end_line`. A fix that also changes other lines has
+    /// no `replacement`.
     pub replacement: Option<String>,
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]

@@ -23,8 +23,8 @@ impl Roots {
         Self(roots)
     }
 
-    /// Returns roots with only one folder, the copy of a project. If a work tree contains the copy, files of the
-    /// work tree are not found.
+    /// Returns a list with one folder: the copy of a project. Glee does not search the work tree that contains
+    /// the copy.
     pub(crate) fn copy(folder: &Path) -> Self {
         Self(vec![folder.to_owned()])
     }

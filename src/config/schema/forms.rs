@@ -12,8 +12,8 @@ use super::values::{ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, Revi
 use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::review::mandatory;
 
-/// Declares a type that implements [`ValueForm`]. The parameters are the type of the values, the result of
-/// [`ValueForm::allowed`], the JSON Schema and the parser.
+/// Declares a type that implements [`ValueForm`]. The macro has four parameters: the type of the values, the
+/// text for [`ValueForm::allowed`], the JSON Schema, and the parser.
 macro_rules! form {
     ($(#[$doc:meta])* $name:ident: $value:ty = $allowed:expr, $schema:tt, $read:expr $(; $($more:item)*)?) => {
         $(#[$doc])*

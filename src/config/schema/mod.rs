@@ -63,12 +63,12 @@ pub(crate) fn variable(key: &str) -> String {
 }
 
 impl SettingKey {
-    /// Returns whether a project's file is allowed to set only a stricter value.
+    /// Returns whether the key is marked with `@stricter`.
     pub(crate) fn is_guarded(&self) -> bool {
         self.schema["x-project"] == "stricter"
     }
 
-    /// Returns whether only a project's file is allowed to set the key.
+    /// Returns whether the key is marked with `@own`.
     pub(crate) fn is_of_project(&self) -> bool {
         self.schema["x-project"] == "own"
     }

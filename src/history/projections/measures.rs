@@ -146,7 +146,7 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.execute([&self.run.0, &call.agent.0]).map(drop)
     }
 
-    /// Adds the usage of a call to the sums. Only calls to reviewers and judges count.
+    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge.
     fn call(&self, call: &CallId, millis: u64, usage: &Usage, told: &CallMetadata) -> rusqlite::Result<()> {
         let Some(role) = role_of(&call.purpose) else { return Ok(()) };
         if let Some(model) = &told.model {
@@ -338,7 +338,7 @@ impl Measures<'_> {
         self.count(finding, 1)
     }
 
-    /// Changes the finding of a dispute. The finding can belong to another run.
+    /// Updates the rows of a dispute's finding, and the sums. The finding belongs to this run or to another run.
     fn change_disputed(
         &self,
         dispute: DisputeNumber,
@@ -360,8 +360,8 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// If `sign` is 1, adds the numbers of all problems that depend on `finding` to the sums. If `sign` is -1,
-    /// subtracts these numbers.
+    /// Finds all problems that depend on `finding`. Adds their numbers to the sums if `sign` is 1, and subtracts
+    /// the numbers if `sign` is -1.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         let problems = self.problems();
         problems.add(&problems.of(&self.changed(finding)?)?, sign)

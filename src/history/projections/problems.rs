@@ -1,7 +1,6 @@
 //! A problem is a finding together with the findings of later runs that repeat it. The SQL view `addend`
-//! contains the numbers that each problem contributes to the sums. Before a finding of a problem changes, Glee
-//! subtracts the problem's numbers from the sums. After the change, Glee adds the problem's new numbers to the
-//! sums.
+//! contains the numbers that each problem contributes to the sums. Before Glee changes a finding, it subtracts
+//! the old numbers of the finding's problem from the sums. After the change, it adds the new numbers.
 
 use std::collections::BTreeSet;
 
@@ -34,8 +33,8 @@ impl Problems<'_> {
         self.db.prepare_cached(sql)?.query_map([run], key)?.collect()
     }
 
-    /// If `sign` is 1, adds the numbers of `problems` to the tables `tally` and `pair`. If `sign` is -1,
-    /// subtracts these numbers.
+    /// Adds the numbers of `problems` to the tables `tally` and `pair` if `sign` is 1, and subtracts the numbers
+    /// if `sign` is -1.
     pub(crate) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
         for sum in [TALLY, PAIR] {
             let mut sum = self.db.prepare_cached(sum)?;

@@ -22,8 +22,8 @@ pub struct Dismissal {
 }
 
 impl Journal {
-    /// Returns the counts for each name of a kind, sorted by name. `since` excludes findings that were first raised
-    /// before this day (UTC), and calls that ended before this day.
+    /// Returns the counts for each name of a kind, sorted by name. Findings that were first raised before the
+    /// day `since` (UTC) are excluded. Calls that ended before this day are also excluded.
     pub fn tallies(
         &self,
         kind: TallyKind,
@@ -94,7 +94,7 @@ impl Journal {
         })
     }
 
-    /// Returns the dismissals by judges that were not revoked or ended, sorted by the number of the dispute.
+    /// Returns the judges' dismissals that are still in force, sorted by the number of the dispute.
     pub fn dismissals(&self, since: Option<Date>) -> Result<Vec<Dismissal>, JournalError> {
         let sql = "SELECT m.dispute, m.run, d.disposition, d.settled, d.until,
                  (SELECT json_group_array(judge) FROM judgement j WHERE j.dispute = m.dispute) AS judges

@@ -13,11 +13,11 @@ use crate::domain::{
 /// Selects the disputes that meet all conditions of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisputeFilter {
-    /// The maximum number of disputes. The newest disputes are selected.
+    /// If set, selects at most this number of disputes, namely the newest.
     pub recent: Option<u32>,
     pub open_only: bool,
     pub settled_only: bool,
-    /// Only disputes with lower numbers, for the next part of a long list.
+    /// If set, selects only disputes with a lower number than this number.
     pub before: Option<DisputeNumber>,
     pub ruling: Option<RulingFilter>,
     pub reviewer: Option<String>,

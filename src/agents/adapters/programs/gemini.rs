@@ -88,9 +88,8 @@ impl Adapter for Gemini {
                 if string(event, "/status") == "success" {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
-                    // The first line of the error message states the error. The other lines are ignored, because
-                    // they mention quotas for every error, and Glee would classify every error as an exceeded
-                    // quota.
+                    // Only the first line of the message is kept. The following lines mention quotas whatever
+                    // the error is, so Glee would report an exceeded quota for every error.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

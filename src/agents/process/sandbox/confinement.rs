@@ -1,5 +1,5 @@
-//! Defines the restrictions on the files that an agent's process can write, and on the processes that the agent
-//! can inspect.
+//! Defines the sandbox of an agent: to which files the agent can write, and which processes the agent can
+//! inspect.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -4,16 +4,16 @@
 //! rename or link files only in the agent's configuration folders, in the agent's temporary folder, and in devices
 //! that store nothing. A confined process cannot signal or inspect outside processes, or connect to their abstract
 //! sockets. With namespaces, writes to the user's caches go to a temporary copy, the agent has a separate
-//! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent changes of
-//! permissions, which Glee detects by comparing the tree before and after a call.
+//! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent a `chmod`.
+//! Glee therefore compares the file permissions in the tree before and after a call.
 //!
 //! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee runs Codex in a
 //! mount namespace instead of Landlock. In the mount namespace, all folders are read-only except the folders to
 //! which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
 //!
-//! An agent that is allowed to write, such as a coder, runs without write restrictions. However, this agent
-//! cannot inspect processes that it did not start, so the agent cannot read Glee's memory. An agent that runs as
-//! root loses the capabilities to inspect other processes.
+//! An agent that is allowed to write, such as a coder, runs without write restrictions. Glee still isolates such
+//! an agent from processes that the agent did not start, so the agent cannot read Glee's memory. An agent that
+//! runs as root loses the capabilities to inspect other processes.
 //!
 //! A folder never becomes writable if it contains a protected folder or is inside a protected folder. Glee creates
 //! the configuration folder of a known program in advance, because the program cannot create the folder inside the
@@ -45,8 +45,7 @@ pub(crate) use namespace::make_read_only;
 #[cfg(target_os = "linux")]
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
-/// Terminals, and devices that store nothing such as `/dev/null`. Every agent is allowed to write to these
-/// devices.
+/// The devices to which every agent is allowed to write: terminals, `/dev/null` and similar devices.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,8 +217,7 @@ mod kernel {
     pub(crate) fn isolate() {
         // A Landlock domain prevents the inspection of outside processes. Landlock requires that a domain
         // restricts at least one access right. The domain therefore restricts the rights `Refer` and
-        // `MakeBlock`, and then grants both rights below `/`, so that the agent's file accesses stay
-        // unrestricted.
+        // `MakeBlock`, but permits both rights below `/`. The agent can thus access all files as before.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);

@@ -74,8 +74,8 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // `MS_PRIVATE` prevents file systems that are mounted later outside the namespace from appearing, as
-    // writable file systems, in the namespace.
+    // With `MS_PRIVATE`, later mounts outside the namespace do not appear inside the namespace, where they would
+    // be writable.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
@@ -102,7 +102,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The current flags of the mount. A remount clears all flags that it does not set again.
+    /// The present flags of the mount. A remount must repeat these flags, because it clears all other flags.
     flags: MsFlags,
     kind: String,
 }

@@ -178,8 +178,8 @@ fn empty(socket: &mut UnixStream) {
 }
 
 fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]) -> Report {
-    // `setsid` fails if this process already leads a process group. The failure is harmless, because the
-    // terminal sends no signals to this process group.
+    // `setsid` fails if this process already leads a process group. Even then, the terminal sends no signals to
+    // this process, so the error is ignored.
     let _ = nix::unistd::setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);

@@ -59,9 +59,9 @@ pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> 
 /// Makes the supervisor's ends of the liveness pipe and the report pipe inheritable. After the start of the
 /// supervisor, the caller closes its own copies of the pipe ends.
 ///
-/// If another thread starts a process before the caller closes its copies, the new process also inherits the
-/// pipe ends. The inherited ends are harmless, because Glee waits for EOF neither on the liveness pipe nor on
-/// the report pipe, and each supervisor closes all descriptors that the supervisor does not need.
+/// Until the caller closes these copies, a process that another thread starts also inherits the pipe ends. These
+/// inherited pipe ends are harmless, because Glee never waits for EOF on these pipes. Each supervisor closes all
+/// file descriptors that it does not need.
 pub(crate) fn hand_over(ends: &SupervisorPipes) -> io::Result<()> {
     for end in [ends.liveness.as_fd(), ends.report.as_fd()] {
         fcntl(end, FcntlArg::F_SETFD(FdFlag::empty()))?;
@@ -95,8 +95,8 @@ pub(crate) const RESUME: u8 = b'c';
 
 pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 
-/// Returns a path through which an inherited pipe can be opened again. The agent does not inherit the new
-/// descriptor.
+/// Returns a path through which a process can open an inherited pipe again. The agent does not inherit the new
+/// file descriptor.
 pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }

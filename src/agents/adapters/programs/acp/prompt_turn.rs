@@ -42,8 +42,8 @@ impl PromptTurn {
         ClientCapabilities::new().fs(files)
     }
 
-    /// Returns the session mode in which the agent asks for permission. Returns `None` if the agent lacks this mode
-    /// or already uses it.
+    /// Returns the session mode that Glee has to set, so that the agent asks for permission. Returns `None` if
+    /// the agent already uses the mode, or supports no such mode.
     fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
         let wanted: &[&str] = if self.role == Role::Coder { &["default"] } else { &["read-only", "default"] };
