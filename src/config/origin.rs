@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::config::files::yaml::YamlPosition;
 
-/// The source of a setting's value. Messages about the value begin with the source, for example
-/// `.glee/config.yml:3:5: `. Messages about a default or a flag do not begin with the source.
+/// The source of a setting's value. If the source is a file or a variable, messages about the value begin with
+/// the source, for example `.glee/config.yml:3:5: `.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     Default,

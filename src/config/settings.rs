@@ -68,9 +68,9 @@ section! {
         pub redaction: Redaction = Redaction::default(),
         /// The settings of `glee watch`, which reviews the work of running agents.
         pub watch: WatchSettings = WatchSettings::default(),
-        /// The caps on a whole run.
+        /// The limits of a whole run.
         pub budget: Budget = Budget::default(),
-        /// The caps on one agent process.
+        /// The limits of one agent process.
         pub limits: Limits = Limits::default(),
         /// How Glee notifies a person when a long run ends or waits for an answer.
         pub notify: NotifySettings = NotifySettings::default(),
@@ -144,13 +144,13 @@ section! {
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
         /// The maximum number of agents that run at the same time.
         pub jobs: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = Some(8),
-        /// The number of planned calls, or their estimated cost such as `$2`, above which Glee asks the user on a
-        /// terminal before a review starts. Calls of embedded agents do not count.
+        /// If a review would exceed this number of calls or this estimated cost (such as `$2`), Glee first asks
+        /// the user on the terminal. Calls of embedded agents are excluded.
         pub confirm_above: Option<ConfirmAbove> as "As::<OrNone<Threshold>>" = Some(ConfirmAbove::Calls(100)),
         /// The maximum size of a file that is reviewed as a whole. If a file is larger, only the changes of the
         /// file are reviewed.
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
-        /// How Glee reports files that could not be reviewed.
+        /// Whether the run fails if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
         /// The maximum size of the code in one call of a reviewer.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
@@ -160,7 +160,7 @@ section! {
         pub consensus: Consensus = Consensus::default(),
         /// How disputes are settled.
         pub on_dispute: OnDispute = OnDispute::default(),
-        /// How the judge rules.
+        /// The settings of the judge.
         pub judge: Judge = Judge::default(),
     }
 }
@@ -226,7 +226,8 @@ section! {
     pub struct Consensus {
         /// The policy that combines findings of several reviewers.
         pub policy: Policy = Policy::Panel,
-        /// Whether the judge decides mandatory findings of a single reviewer before the coder sees them.
+        /// Whether the judge decides mandatory findings of a single reviewer before Glee sends these findings to
+        /// the coder.
         pub validate: Validate = Validate::Off,
     }
 }
@@ -451,7 +452,8 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// The minimum duration after which a notification is sent when a run ends or waits for a person. The duration begins at the start of the run or at a person's last answer.
+        /// If a run ends or waits for a person, Glee sends a notification only after this time. The time is
+        /// measured from the start of the run or from a person's last answer.
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,
@@ -463,8 +465,8 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TerminalNotice {
-    /// OSC 777 in terminals that are known to support OSC 777, nothing in `linux` and `dumb` terminals, and OSC
-    /// 9 in all other terminals.
+    /// OSC 777 if the terminal is known to support OSC 777. In `linux` and `dumb` terminals, nothing is sent. In
+    /// all other terminals, OSC 9 is sent.
     #[default]
     Auto,
     /// The control sequence OSC 9.
@@ -504,9 +506,11 @@ section! {
         @stricter pub mode: PrMode = PrMode::Warn,
         /// Whether the author of a change is allowed to rule on findings about this change.
         pub author_may_rule: bool = false,
-        /// The maximum number of comments that a run starts. The summary lists the findings without a comment.
+        /// The maximum number of comment threads that a run starts on a pull request. The summary lists the
+        /// findings that have no thread.
         pub max_comments: u32 as "As::<Count<0, 1_000>>" = 30,
-        /// The findings that become comments. The summary lists the findings without a comment.
+        /// The findings that Glee posts as comments on the code. The summary lists the findings that have no
+        /// comment.
         pub comment_on: CommentOn = CommentOn::All,
         /// Whether a reply without a command can be an objection.
         pub replies_object: bool = true,

@@ -26,8 +26,8 @@ use crate::system::{files, private};
 pub struct UntrustedConfig {
     /// `blake3:` and 64 hexadecimal digits.
     pub hash: String,
-    /// Lines for display. Each line describes a program that the file would run, or a variable or setting that
-    /// the file would set.
+    /// Lines for display. Each line describes a program that the file runs, or a variable or setting that the
+    /// file sets.
     pub runs: Vec<String>,
     /// The lines of `runs` that are missing in the user's last approval. `changed` is empty if the user never
     /// approved the file.

@@ -57,7 +57,7 @@ pub enum Corruption {
     /// The recorded end of the history does not match the last record.
     End,
     Unreadable,
-    /// A row of a view does not match the events. `row` contains the table and the key.
+    /// A row of a view does not match the events. `row` names the table and the row's primary key.
     View {
         row: String,
     },

@@ -18,7 +18,7 @@ const LEGIBLE: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message. The program prints no event with the complete message.
+    /// A part of a message of which the program never prints the whole text in one event.
     Piece(&'a str),
     /// A text that is not part of the answer: reasoning, or a draft that a later event repeats in full. Glee
     /// displays the text only while the agent runs.
@@ -48,8 +48,8 @@ impl<'a> ProgressEvent<'a> {
         match self {
             Self::Message(text) => Some(format!("{text}\n")),
             Self::Piece(text) => Some(text.to_owned()),
-            // A message that the program printed in parts can lack a final line break, so each tool call after a
-            // message adds a line break.
+            // The last part of a message can lack a final line break. A line break at each tool call therefore
+            // separates the messages.
             Self::Tool(_) => Some("\n".to_owned()),
             Self::Draft(_) => None,
         }

@@ -42,7 +42,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// Sets the HTTP status of the failure to `status`. If `status` is `None`, the failure keeps its status.
+    /// If `status` is `None`, the failure keeps its HTTP status.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }

@@ -38,9 +38,8 @@ pub struct Profile {
     /// program. Before the program starts, Glee writes the settings file, and sets the environment variable to
     /// the file's path.
     pub defaults: Option<(&'static str, &'static str)>,
-    /// The folders of the program's settings and data, as (variable, default, subfolder). If the environment
-    /// variable `variable` is set, the path of the folder is the variable's value followed by `subfolder`. If
-    /// the variable is not set, the path is the home folder followed by `default` and `subfolder`.
+    /// The folders of the program's settings and data, as (variable, default, subfolder). The path is
+    /// `$variable/subfolder` if the environment variable is set, and `~/default/subfolder` otherwise.
     pub folders: &'static [(&'static str, &'static str, &'static str)],
     pub files: &'static [&'static str],
     pub marks: LineMarks,

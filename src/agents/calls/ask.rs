@@ -112,8 +112,8 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Calls an agent. If the agent is over its limits or its program is missing, calls the agent's backup. A
-    /// backup can also have a backup.
+    /// Calls an agent. If the agent's service reports a rate limit or an exceeded quota, or if the agent's
+    /// program is missing, calls the agent's backup. A backup can also have a backup.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
         let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;

@@ -38,7 +38,7 @@ impl Agents {
         }
     }
 
-    /// Records a cooldown of a fixed length after a rate limit whose end the service did not report. No cooldown
+    /// If the service did not report when its rate limit ends, records a cooldown of a fixed length. No cooldown
     /// is recorded for an exhausted quota, because the user can buy credit at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
         if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {

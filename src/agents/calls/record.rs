@@ -23,7 +23,8 @@ pub(crate) struct CallRecord {
     pub(crate) program: PathBuf,
     pub(crate) version: Option<String>,
     pub(crate) args: Vec<String>,
-    /// The names of the environment variables. Values are not stored, because values can be secrets.
+    /// The names of the agent's environment variables. The values of the variables are not stored, because they
+    /// can be secrets.
     pub(crate) environment: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) session: Option<String>,
@@ -73,8 +74,8 @@ impl CallRecord {
     }
 }
 
-/// Returns the record of each attempt at a call in a run's folder, sorted by time. The first item of a pair is
-/// the prefix with which the names of all files of the attempt begin.
+/// Returns the record of each attempt at a call in a run's folder, sorted by time. Each record is paired with
+/// the common prefix of the attempt's file names.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

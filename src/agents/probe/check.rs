@@ -51,8 +51,8 @@ impl Probed {
     }
 }
 
-/// Whether the check asks the agent to change a file. The value is false for an embedded agent and for the
-/// adapter `json`: the check sends these agents a request that requires no change.
+/// Whether the check asks the agent to change a file. Only coders are asked, except embedded agents and agents
+/// with the adapter `json`.
 pub fn is_asked_to_edit(role: Role, kind: AdapterKind) -> bool {
     role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin)
 }
@@ -124,7 +124,8 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
-/// The request to a plug-in or to an embedded agent. Every other agent receives only the prompt.
+/// The request that the check sends to plug-ins and embedded agents. All other agents receive the prompt and not
+/// the request.
 fn task(role: Role) -> Task {
     let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {

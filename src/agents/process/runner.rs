@@ -451,7 +451,7 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // An error is ignored, because an error can only lose files of the earlier try.
+            // An error is ignored, because at worst the new try overwrites files of the earlier try.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

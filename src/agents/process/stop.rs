@@ -38,7 +38,7 @@ impl Stop {
         *self.run.borrow() || self.call.as_ref().is_some_and(|call| *call.borrow())
     }
 
-    /// Returns whether only this call is stopped, and the run continues.
+    /// Returns whether this call was stopped while the run continues.
     pub fn is_skipped(&self) -> bool {
         self.is_stopped() && !*self.run.borrow()
     }

@@ -33,8 +33,8 @@ pub enum SchemaForm {
 pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 
 impl SchemaForm {
-    /// One row for each variant, in the order of the variants, because the code casts a variant to the index of
-    /// its row.
+    /// One row for each variant. The rows have the order of the variants, because the code uses a variant as the
+    /// index of its row.
     pub const ALL: [Row; 13] = [
         (Self::Request, "request", "The request that Glee sends to an agent", || schema_for!(Request)),
         (Self::Review, "review", "A reviewer's findings", || schema_for!(ReviewReply)),
@@ -166,7 +166,7 @@ pub struct ExaminationItem {
     pub confidence_adjustment: i32,
     /// The reason.
     pub reasoning: String,
-    /// New findings that no reviewer had raised.
+    /// Findings that no reviewer raised before this verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_observations: Vec<ReplyFinding>,
 }
@@ -271,7 +271,7 @@ pub struct ConsensusReply {
     pub conflicts: Vec<String>,
 }
 
-/// A decision about conflicts.
+/// An arbiter's decision between several answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionReply {
     /// The nonce of the request.

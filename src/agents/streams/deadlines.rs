@@ -60,7 +60,7 @@ impl Clock {
         self.printed(source);
     }
 
-    /// Records output that is not part of an answer. Output outside an answer does not extend any deadline.
+    /// Called for output that is not part of an answer. Such output extends no deadline.
     pub(crate) fn printed(&mut self, source: StreamName) {
         self.unreported = Some(source);
     }
@@ -78,8 +78,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// If the process wakes up much later than planned, the system suspended Glee, and this function moves all
-    /// deadlines by the length of the delay.
+    /// A much later wake-up than planned means that the system suspended Glee. In this case, all deadlines move
+    /// by the length of the suspension.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

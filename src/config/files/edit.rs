@@ -1,6 +1,6 @@
-//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. An edit is refused
-//! if a comment that has to remain is missing in the edited text. An edit is also refused if the edited text
-//! does not parse to the expected document.
+//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. Glee refuses an
+//! edit that would delete an unrelated comment. Glee also refuses an edit after which the text does not parse to
+//! the expected document.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -144,8 +144,8 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first valid candidate. A candidate is valid if it parses to the document `wanted` (empty sections
-/// are ignored) and at most `lost` comments of `text` are missing. The result has the line ends of `text`.
+/// Returns the first valid candidate. A valid candidate parses to the document `wanted`, apart from empty
+/// sections, and lacks at most `lost` comments of `text`. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,
@@ -227,8 +227,8 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
             Some(scalar) => document.try_set_path(&name, scalar),
             None => document.try_set_path(&name, word.as_str()),
         },
-        // A list that the file already contains in block style keeps the block style. A new list, or a list in
-        // another style, is written on one line.
+        // A list that the file already contains in block style keeps the block style. All other lists are
+        // written on one line.
         Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
         _ => document.try_set_path(&name, edited(value)?),
     }

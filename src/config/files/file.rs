@@ -85,7 +85,7 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // Some systems cannot sync a folder, and return one of these errors, which Glee ignores.
+        // These errors are ignored, because some systems do not support syncing a folder.
         io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
         _ => Err(unwritable(error)),
     })

@@ -1,8 +1,8 @@
 //! Finds the files of the tree whose names occur in a command, because these files determine what the command
-//! does. A file name can be a word of the command, a part of a word such as the value in `name=value`, or the
-//! module after `-m`. The trust hash covers the files that this module finds. In continuous integration, Glee
-//! uses the versions of these files in the base commit of the reviewed change. Glee does not search scripts for
-//! the names of other files.
+//! does. A file name can be a whole word, a part of a word (`--config=FILE`), or a module (`-m MODULE`). The
+//! trust hash covers the files that this module finds. In continuous integration, Glee uses the versions of
+//! these files in the base commit of the reviewed change. Glee does not search scripts for the names of other
+//! files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -48,8 +48,8 @@ impl Roots {
             for path in found {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // For an unreadable file, the error message takes the place of the hash, so that the trust
-                    // hash changes when the file becomes readable.
+                    // An unreadable file has no hash, so `hash` contains the error message instead. The trust
+                    // hash thus changes when the file becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     let name = if files.contains_key(&path) { format!("../{path}") } else { path };
                     files.insert(name, hash);
@@ -66,7 +66,7 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Returns the paths below `root` to which a command may refer, whether the files exist or not.
+/// Returns all words of a command that are possibly paths below `root`, even if no such file exists.
 pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (index, word) in command.iter().enumerate() {
@@ -116,8 +116,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
     command.iter().enumerate().map(word).collect()
 }
 
-/// Returns whether a command runs one of `files` as a module, as in `python -m name`. [`replaced`] does not
-/// replace the files of modules, because the word after `-m` is not a path.
+/// Returns whether a command runs one of `files` as a module, as in `python -m name`. The word after `-m` is not
+/// a path, so [`replaced`] does not change the word.
 pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, PathBuf>) -> bool {
     command.windows(2).filter(|words| words[0] == "-m").any(|words| {
         let path = below(&words[1].replace('.', "/"), root);
@@ -130,7 +130,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The unsplit word is also a token, because a path can contain separators such as spaces.
+    // The result also contains the whole word, because a path can contain separators such as spaces.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }

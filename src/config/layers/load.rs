@@ -23,8 +23,8 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// A copy of the project. If `project_copy` is set, Glee reads the project's configuration file from the
-    /// copy, but looks up the user's trust in the file by the path `project_root`.
+    /// A copy of the project, from which Glee reads the project's configuration file. The trust records still
+    /// refer to the original path, `project_root`.
     pub project_copy: Option<PathBuf>,
     pub user_file: Option<PathBuf>,
     pub env: Vec<(String, String)>,
@@ -160,8 +160,8 @@ pub fn check_text(
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
-/// Parses and checks a value for a dotted key. The result is not normalised, because a file should keep the user's
-/// notation.
+/// Parses and checks a value for a dotted key. The returned value keeps the user's notation, for example `1h`
+/// instead of seconds.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
     let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
         Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,

@@ -1,6 +1,6 @@
 //! Suggests a valid word in place of a mistyped word.
 
-/// Returns the word that is most similar to `typed`, unless more than a third of the characters differ.
+/// Returns the word that is most similar to `typed`. At most a third of the characters are allowed to differ.
 pub fn closest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     let length = typed.chars().count();

@@ -20,7 +20,7 @@ pub struct InvalidValue {
     pub problem: String,
     pub allowed: String,
     pub suggestion: Option<String>,
-    /// If an item of a list or an entry of a map is invalid, this field is the index of the item or entry.
+    /// The index of the invalid item, if the value is a list or a map.
     pub(crate) item: Option<usize>,
 }
 
@@ -145,8 +145,8 @@ impl<F: ValueForm> ValueForm for Option<F> {
     }
 }
 
-/// Accepts every value that `F` accepts, and one more word. If `NONE` is true, the word is `none` (or `null`).
-/// If `NONE` is false, the word is `all`.
+/// Accepts every value that `F` accepts, and one more word. The word is `none` (or `null`) if `NONE` is true,
+/// and `all` if `NONE` is false.
 pub(crate) struct Or<F, const NONE: bool>(PhantomData<F>);
 
 pub(crate) type OrNone<F> = Or<F, true>;

@@ -15,7 +15,7 @@ use crate::history::projections::problems::{Key, Problems, STRONGER, key_of};
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// The largest number that one call adds to a sum. Without a largest number, a sum could overflow.
+/// A larger number in the usage of a call is replaced by this number, so that the sums do not overflow.
 const MOST: u64 = 1_000_000_000_000;
 
 /// The maximum number of characters of a category. Reviewers choose the names of categories.
@@ -199,8 +199,9 @@ impl Measures<'_> {
         }
     }
 
-    /// Records a response of the coder, and clears `objected`, because earlier re-checks did not see the
-    /// response. If the response is not a repair, also clears `changed`, so that earlier edits are ignored.
+    /// Stores a response of the coder. Clears `objected`, because earlier re-checks do not cover this response.
+    /// Also clears `changed` if the response is not a repair, because earlier edits do not implement this
+    /// response.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
@@ -267,8 +268,8 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Stores which reviewers raised or confirmed a finding, and which reviewers read the code and kept silent. If
-    /// the finding belongs to a problem of several findings, earlier opinions about the problem remain.
+    /// Stores which reviewers raised or confirmed a finding, and which reviewers read the code and kept silent.
+    /// If the problem has further findings, the stored opinions about the problem remain.
     fn express(&self, finding: &Finding, origin: &Key) -> rusqlite::Result<()> {
         let (run, number) = origin;
         let problems = self.problems();
@@ -367,8 +368,8 @@ impl Measures<'_> {
         problems.add(&problems.of(&self.changed(finding)?)?, sign)
     }
 
-    /// Returns `finding` and, if it reverses another finding, the reversed finding. If `finding` changes, the
-    /// numbers of the problems of both findings change.
+    /// Returns `finding` and, if it reverses another finding, the reversed finding. A change of `finding`
+    /// affects the sums for both findings.
     fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
         let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
         let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));

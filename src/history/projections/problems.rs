@@ -45,8 +45,8 @@ impl Problems<'_> {
         Ok(())
     }
 
-    /// Joins the problem of a finding with the problems of the findings that it repeats. The earliest finding
-    /// becomes the origin of all findings of the joined problem. Returns the origin.
+    /// Joins the problem of `finding` with the problems of the findings in `repeated`. The earliest finding
+    /// becomes the origin of the joined problem. Returns the origin.
     pub(crate) fn join(&self, finding: &Key, repeated: &[Key]) -> rusqlite::Result<Key> {
         let joined = self.of(&[std::slice::from_ref(finding), repeated].concat())?;
         let mut day = self.db.prepare_cached("SELECT day FROM measured WHERE run = ?1 AND number = ?2")?;

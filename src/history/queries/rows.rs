@@ -90,7 +90,8 @@ pub struct Binding {
     pub location: Option<Location>,
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The new tag from the ruling, if the finding is correct but not mandatory.
+    /// The tag that the ruling gave to the finding. The tag is `None` unless the ruling calls the finding
+    /// correct but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
     pub settled_at: Option<Timestamp>,

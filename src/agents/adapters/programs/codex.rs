@@ -119,7 +119,7 @@ impl Adapter for Codex {
 
 fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
     match string(event, "/item/type") {
-        // The agent's last message is the answer. In all other messages, the agent reports its progress.
+        // The agent's last message is the answer. All earlier messages are progress reports.
         "agent_message" => parsed.answer = owned(event, "/item/text"),
         kind @ ("command_execution" | "file_change" | "mcp_tool_call")
             if string(event, "/item/status") == "declined" =>

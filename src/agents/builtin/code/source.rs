@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::system::files;
 
-/// The text of a file, and the properties of the file that Glee restores when it writes the text.
+/// The text of a file, its kind of line breaks, and whether the file begins with a byte order mark.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SourceText {
     /// The text has `\n` line ends and no byte order mark.

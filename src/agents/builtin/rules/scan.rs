@@ -39,7 +39,7 @@ pub(crate) struct RuleEdit {
 
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
-/// Parses a file, or returns `None` for an unknown language. Invalid code results in error nodes.
+/// Parses a file, or returns `None` for an unknown language. The tree of invalid code contains error nodes.
 pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
     language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
 }
@@ -95,7 +95,8 @@ impl Catalog {
 }
 
 /// Merges hits of the same category that overlap or start on the same line. The result keeps the most severe
-/// hit. Of equally severe hits, the result keeps the first hit with a fix, or the first hit if no hit has a fix.
+/// hit. Among equally severe hits, the result keeps the first hit that has a fix. If no hit has a fix, the
+/// result keeps the first hit.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {
@@ -117,8 +118,7 @@ pub(crate) fn line(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Returns the last line of a match. If the match ends with a line break, the line break does not count as a
-/// further line.
+/// Returns the last line of a match. A line break at the end of the match does not begin a new line.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
     let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };

@@ -1,11 +1,13 @@
-//! The sandbox limits where a read-only agent can write, and isolates every agent from other programs.
+//! The sandbox limits the files to which a read-only agent can write. The sandbox also isolates every agent from
+//! other programs.
 //!
-//! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write, create, remove,
-//! rename or link files only in the agent's configuration folders, in the agent's temporary folder, and in devices
-//! that store nothing. A confined process cannot signal or inspect outside processes, or connect to their abstract
-//! sockets. With namespaces, writes to the user's caches go to a temporary copy, the agent has a separate
-//! `/dev/shm`, and sockets in the file system are hidden (see `namespace`). Landlock cannot prevent a `chmod`.
-//! Glee therefore compares the file permissions in the tree before and after a call.
+//! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write or create
+//! files only in the agent's configuration folders and temporary folder, and can write to devices such as
+//! `/dev/null`. The same limit applies to removing, renaming and linking. A confined process cannot signal or
+//! inspect outside processes, or connect to their abstract sockets. If namespaces are available, the agent has a
+//! temporary copy of the user's caches and a separate `/dev/shm`. The agent also cannot see sockets in the file
+//! system (see `namespace`). Landlock cannot prevent a `chmod`. Glee therefore compares the file permissions in
+//! the tree before and after a call.
 //!
 //! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee runs Codex in a
 //! mount namespace instead of Landlock. In the mount namespace, all folders are read-only except the folders to

@@ -1,8 +1,8 @@
 //! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no
-//! sockets of other programs. The mounts are in a separate mount namespace. Without the rights of root, this
-//! namespace is created inside a user namespace that keeps the user's id. On some systems, creating a namespace
-//! succeeds but mounting in the namespace fails, so a separate process tests mounting first. Landlock prevents
-//! the agent from undoing the mounts.
+//! sockets of other programs. The mounts are in a separate mount namespace. If the agent does not run as root,
+//! Glee first creates a user namespace that keeps the user's id. On some systems, creating a namespace succeeds
+//! but mounting in the namespace fails, so a separate process tests mounting first. Landlock prevents the agent
+//! from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -90,7 +90,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
         match mount(None::<&str>, &found.path, None::<&str>, flags, None::<&str>) {
-            // The ignored errors mean that another mount covers the mount point, or that the user cannot access
+            // These errors are ignored: either another mount covers the mount point, or the user cannot access
             // the mount point.
             Ok(()) | Err(Errno::EINVAL | Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES) => {}
             Err(error) => return Err(error.into()),

@@ -4,14 +4,16 @@
 //! The supervisor leads a new session, so that signals of Glee's terminal do not reach the agent. On Linux, the
 //! supervisor is also the subreaper of the agent's descendants: a process that loses its parent becomes a child of
 //! the supervisor. When the agent ends, the supervisor kills the remaining descendants. The liveness pipe reaches
-//! EOF when Glee stops the agent or dies. The agent and its descendants then receive SIGTERM and, after the grace
-//! period, SIGKILL. The error `ECHILD` confirms that no child process remains.
+//! EOF when Glee stops the agent or dies. After EOF, the supervisor sends SIGTERM to the agent and its
+//! descendants. After the grace period, the supervisor sends SIGKILL. The error `ECHILD` confirms that no child
+//! process remains.
 //!
-//! To start a sandboxed agent, one thread of the supervisor enters the sandbox (see `sandbox`), which applies to
-//! all descendants of that thread. The main thread stays outside the sandbox, and removes the agent's temporary
-//! folder at the end.
+//! A separate thread of the supervisor enters the sandbox and starts the agent. The sandbox applies to all
+//! descendants of this thread (see `sandbox`). The main thread stays outside the sandbox, and removes the
+//! agent's temporary folder at the end.
 //!
-//! The supervisor has no async runtime and no configuration. One thread polls children, the pipe and signals.
+//! The supervisor has no async runtime and no configuration. The main thread polls the child processes, the
+//! liveness pipe and the signals.
 
 pub(crate) mod orders;
 
@@ -73,8 +75,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // An error is ignored, because `open` also contains the descriptor of the folder `DESCRIPTORS`, which is
-        // already closed.
+        // An error is ignored, because one descriptor in `open` is already closed: the descriptor through which
+        // `DESCRIPTORS` was read.
         let _ = nix::unistd::close(fd);
     }
 }

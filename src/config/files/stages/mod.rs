@@ -1,5 +1,5 @@
-//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. These files cannot run programs,
-//! because they only name agents that the configuration defines.
+//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. These files contain only the
+//! names of configured agents, and no commands.
 
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,8 @@ const PACKAGED: [(&str, &str); 7] = [
 
 pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 
-/// Finds a checkpoint by its name. Upper case, blanks, `-` and `_` do not matter: `PostTasks` and `post_tasks`
-/// also find `post-tasks`.
+/// Finds a checkpoint by its name. The comparison ignores case, blanks, `-` and `_`: for example, `PostTasks`
+/// and `post_tasks` find `post-tasks`.
 pub fn checkpoint(name: &str) -> Option<&'static str> {
     let letters = |word: &str| {
         word.chars().filter(|c| !"-_ ".contains(*c)).map(|c| c.to_ascii_lowercase()).collect::<String>()
