@@ -126,9 +126,9 @@ pub struct AgentForm {
 
 section! {
     pub struct ReviewSettings {
-        /// The tags of mandatory and of optional opinions.
+        /// Two lists of tags: mandatory opinions and optional opinions.
         pub opinions: Opinions = Opinions::default(),
-        /// The tags of mandatory and of optional issues.
+        /// Two lists of tags: mandatory issues and optional issues.
         pub issues: Issues = Issues::default(),
         /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,

@@ -18,7 +18,7 @@ const LEGIBLE: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgressEvent<'a> {
     Message(&'a str),
-    /// A part of a message of which the program never prints the whole text in one event.
+    /// A part of a message, if the program prints each message only in parts.
     Piece(&'a str),
     /// A text that is not part of the answer: reasoning, or a draft that a later event repeats in full. Glee
     /// displays the text only while the agent runs.

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The number of bytes that Glee reads from the start of a program's file. These bytes contain the ELF header or
-/// the first line of a script, of which Linux reads at most 256 bytes.
+/// The number of bytes that Glee reads from the start of a program's file. These bytes contain the ELF header,
+/// or the first line of a script. Linux reads at most 256 bytes of this line.
 const HEAD: u64 = 256;
 
 /// Returns the reason why a file cannot be run, in the form of a clause for an error message. Returns `None` if

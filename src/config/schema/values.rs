@@ -102,7 +102,7 @@ pub(crate) struct As<F>(PhantomData<F>);
 impl<F: ValueForm> As<F> {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
-        // An error of serde can contain only a text, so the text contains the `InvalidValue` as JSON.
+        // A serde error contains only a text, so this text is the `InvalidValue` in JSON form.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 

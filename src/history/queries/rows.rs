@@ -90,8 +90,7 @@ pub struct Binding {
     pub location: Option<Location>,
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The tag that the ruling gave to the finding. The tag is `None` unless the ruling calls the finding
-    /// correct but not mandatory.
+    /// The finding's new tag, if the ruling calls the finding correct but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
     pub settled_at: Option<Timestamp>,

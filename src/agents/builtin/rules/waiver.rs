@@ -1,6 +1,6 @@
 //! Finds waivers, which are comments of the form `glee-allow: <rule> -- <reason>`.
 //!
-//! With a waiver, the author of the code objects to a rule. A waiver is on a line of the flagged code or
+//! The author of the code writes a waiver to object to a rule. A waiver is on a line of the flagged code or
 //! directly above the code. The text `glee-allow:` in a string literal is not a waiver. A waiver does not
 //! disable the rule, but the fixer returns the waiver's reason as an objection to the finding.
 

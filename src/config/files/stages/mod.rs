@@ -1,5 +1,5 @@
-//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. These files contain only the
-//! names of configured agents, and no commands.
+//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. These files name configured
+//! agents, but contain no commands.
 
 use std::path::{Path, PathBuf};
 
