@@ -138,7 +138,7 @@ section! {
         pub recheck: bool = true,
         /// Whether Glee reuses a reviewer's earlier answers about unchanged content.
         pub reuse: bool = true,
-        /// For exit code 0, at least this number of reviewers must give a complete answer.
+        /// The minimum number of reviewers that must give a complete answer for exit code 0.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),

@@ -51,8 +51,8 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// Appends `kinds` to `run`, and the events in `elsewhere` to other runs, in one transaction. Returns the
-    /// events of `run`.
+    /// In one transaction, appends the events `kinds` to `run`, and the events in `elsewhere` to other runs.
+    /// Returns the events of `run`.
     pub fn append_with(
         &mut self,
         run: &RunId,

@@ -1,6 +1,7 @@
 //! Creates, validates and stores records of runs and disputes. The clones of a repository send their records to
 //! each other. A record is an immutable JSON object. The name of a record is the hexadecimal BLAKE3 hash of its
-//! bytes. Records of other clones do not affect runs, are not in the hash chain, and get no dispute number.
+//! bytes. Records of other clones do not affect runs, and are not in the hash chain. Disputes of other clones
+//! get no number.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +55,7 @@ pub enum RecordContent {
 
 const KINDS: [&str; 3] = ["run", "outcome", "dispute"];
 
-/// The exit reason of a run, and the latest version of each finding of the run.
+/// The exit reason of a run, and the findings of the run in their latest version.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFindings {
     pub run: RunId,
@@ -212,9 +213,9 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// Returns all records to send to other clones: the summary and the findings of each ended run, and the
-    /// present state of each dispute. For each summary, each list of findings and each dispute that changed
-    /// after it was last recorded, `author` gets a new record.
+    /// Returns all records to send to other clones. The records contain the summary and the findings of each
+    /// ended run, and the present state of each dispute. If such content changed after its last record, a new
+    /// record by `author` is added.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -342,8 +343,8 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// Returns the disputes of other clones that match `filter`, newest first. If an author sent several records
-    /// of a dispute, the result contains only the latest record of this author.
+    /// Returns the disputes of other clones that match `filter`, newest first. The result contains only the
+    /// latest record of a dispute by each author.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";

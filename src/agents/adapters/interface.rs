@@ -20,8 +20,8 @@ pub enum ProgressEvent<'a> {
     Message(&'a str),
     /// A part of a message, if the program prints each message only in parts.
     Piece(&'a str),
-    /// A text that is not part of the answer: reasoning, or a draft that a later event repeats in full. Glee
-    /// displays the text only while the agent runs.
+    /// A text that is not part of the answer, for example reasoning. A draft that a later event repeats in full
+    /// is also such a text. Glee displays the text only while the agent runs.
     Draft(&'a str),
     Tool(String),
 }

@@ -80,8 +80,8 @@ impl Agents {
         Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
     }
 
-    /// Checks the agents before any paid call. Fails if neither an agent nor its backup has a known adapter and
-    /// an existing program.
+    /// Checks the agents before any paid call. Each agent, or its backup, must have a known adapter and an
+    /// existing program.
     pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
         agents.iter().chain(backups).try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {
@@ -341,7 +341,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Fails if the tree contains modules that the program would load even in a read-only role.
+/// Fails if the tree contains modules, because the program would load these modules even in a read-only role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {

@@ -13,8 +13,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// If the command succeeded, `tail` contains the end of stderr. If the command failed, `tail` contains the
-    /// error, the end of stdout and the end of stderr.
+    /// The end of stderr. If the command failed, the text begins with the error and the end of stdout.
     pub tail: String,
 }
 

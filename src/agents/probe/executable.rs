@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// or the first line of a script. Linux reads at most 256 bytes of this line.
 const HEAD: u64 = 256;
 
-/// Returns the reason why a file cannot be run, in the form of a clause for an error message. Returns `None` if
+/// Returns the reason why a file cannot be run, as a part of a sentence for an error message. Returns `None` if
 /// the file can be run or the check is inconclusive.
 pub(crate) fn objection(path: &Path) -> Option<String> {
     let head = head(path)?;

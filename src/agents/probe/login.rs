@@ -14,7 +14,7 @@ pub enum Login {
     /// The variable or the file with the login.
     Found(String),
     Missing(&'static str),
-    /// The agent needs no login, or its program stores the login in a place that Glee does not search.
+    /// Either the agent needs no login, or Glee does not know where the agent's program stores the login.
     Unknown,
 }
 

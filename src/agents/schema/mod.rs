@@ -258,7 +258,7 @@ pub struct SynthesisReply {
     pub status: String,
     /// The synthesis in a few sentences.
     pub summary: String,
-    /// The agreements and conflicts of the answers.
+    /// The points on which the answers agree, and the points on which they conflict.
     pub consensus: ConsensusReply,
 }
 

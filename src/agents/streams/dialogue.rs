@@ -32,7 +32,7 @@ pub struct StdoutReader {
     taken: usize,
 }
 
-/// Forwards output to a [`StdoutReader`], but only until the first line that is too long.
+/// Forwards output to a [`StdoutReader`]. Forwarding ends at the first line that is too long.
 #[derive(Debug)]
 pub(crate) struct Relay {
     pieces: Option<UnboundedSender<Vec<u8>>>,

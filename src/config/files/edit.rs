@@ -24,7 +24,7 @@ pub enum EditError {
     Refused(String),
 }
 
-/// Sets a dotted key such as `review.rounds`. The key `agents.<name>.<key>` requires that the agent exists.
+/// Sets a dotted key such as `review.rounds` or `agents.<name>.<key>`. Fails if the text contains no such agent.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;

@@ -35,8 +35,8 @@ impl Roots {
 
     /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are
     /// searched in the project, and in the work tree that contains the project. Each path is relative to the
-    /// folder in which the file was found. If the project and the work tree have a file at the same relative
-    /// path, the path of the work tree's file gets the prefix `../`.
+    /// folder in which the file was found. If a path exists in both folders, the path of the work tree's file
+    /// gets the prefix `../`.
     pub(crate) fn files<'a>(
         &self,
         commands: impl IntoIterator<Item = &'a [String], IntoIter: Clone>,

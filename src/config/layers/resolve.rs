@@ -113,7 +113,7 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
 }
 
 /// Ensures that no tag is both mandatory and optional. A tag in both lists remains only in the list from the
-/// higher layer. Fails if a tag is in both lists, and both lists come from the same layer.
+/// higher layer. Fails if two lists from the same layer contain the same tag.
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {
@@ -210,7 +210,7 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
 }
 
-/// Returns `value` in a form for display, in which the values of environment variables are masked.
+/// Returns `value` for display, and masks the values of environment variables.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {

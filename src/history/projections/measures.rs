@@ -245,8 +245,8 @@ impl Measures<'_> {
         self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
     }
 
-    /// Stores a finding. If the finding is already stored, the columns `day`, `reverses`, `origin_run` and
-    /// `origin` keep their values.
+    /// Stores a finding. An update of a stored finding does not change the columns `day`, `reverses`,
+    /// `origin_run` and `origin`.
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
@@ -268,8 +268,8 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Stores which reviewers raised or confirmed a finding, and which reviewers read the code and kept silent.
-    /// If the problem has further findings, the stored opinions about the problem remain.
+    /// Stores the opinions of the reviewers about a finding: raised, confirmed, or silent (a reviewer that read
+    /// the code). If the problem has further findings, the stored opinions about the problem remain.
     fn express(&self, finding: &Finding, origin: &Key) -> rusqlite::Result<()> {
         let (run, number) = origin;
         let problems = self.problems();

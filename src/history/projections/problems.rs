@@ -16,7 +16,7 @@ pub(crate) struct Problems<'a> {
 }
 
 impl Problems<'_> {
-    /// Returns the first finding of each problem to which a finding in `findings` belongs. Skips unknown
+    /// Finds the problems of all `findings`, and returns the first finding of each problem. Skips unknown
     /// findings.
     pub(crate) fn of(&self, findings: &[Key]) -> rusqlite::Result<BTreeSet<Key>> {
         let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1 AND number = ?2";

@@ -8,7 +8,7 @@ use crate::domain::{AgreementCount, Disposition, DisputeNumber, FindingTally, Ru
 use crate::history::projections::{from_json, from_time};
 use crate::history::{JournalError, store::Journal};
 
-/// A dispute in which a judge or a panel dismissed the finding. The dismissal was neither revoked nor ended.
+/// A dispute in which a judge or a panel dismissed the finding. The dismissal is still in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dismissal {
     pub dispute: DisputeNumber,

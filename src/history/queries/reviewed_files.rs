@@ -10,9 +10,9 @@ use crate::history::{JournalError, chain::link, store::Journal};
 const RECENT: u32 = 4;
 
 impl Journal {
-    /// Finds earlier reviews of a file by the same reviewer (`asker`), except in the run `now`. Returns the run and
-    /// the event number of each review. Reviews of the same content (`key`) come first, and reviews of other
-    /// contents follow.
+    /// Finds earlier reviews of a file by the same reviewer (`asker`), except in the run `now`. Returns the run
+    /// and the event number of each review. The result begins with reviews of the same file content (`key`), and
+    /// ends with reviews of other contents.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),

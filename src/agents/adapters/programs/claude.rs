@@ -100,7 +100,8 @@ impl Adapter for Claude {
             "assistant" if event.get("is_api_error_message").is_none() => {
                 blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
             }
-            // A `user` event starts a new answer, unless the event asks the agent to continue a truncated output.
+            // A `user` event usually starts a new answer, but `Output token limit hit` continues a truncated
+            // answer.
             "user" if !blocks(event).any(|block| string(block, "/text").starts_with("Output token limit hit")) => {
                 parsed.tool_used();
             }

@@ -1,9 +1,9 @@
 //! The adapter for Gemini CLI reads the output of `-o stream-json`. With `--skip-trust`, Gemini runs in an
 //! unknown tree but ignores the tree's hooks and MCP servers. The default approval mode offers only read-only
-//! tools. Gemini has no flag that limits retries, so Glee passes the limit in a settings file. The settings file
-//! from Glee has the lowest precedence, so that the user's own settings override Glee's limit on retries. Gemini
-//! always reads the tree's `GEMINI.md`. Gemini silently truncates prompts that are too long. The adapter was
-//! tested with Gemini CLI 0.61.0.
+//! tools. Gemini has no flag that limits retries, so Glee passes the limit in a settings file. The user's
+//! settings take precedence over this settings file, and can thus override the limit on retries. Gemini always
+//! reads the tree's `GEMINI.md`. Gemini silently truncates prompts that are too long. The adapter was tested
+//! with Gemini CLI 0.61.0.
 
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! Tests the packaged rules with the samples in `tests/rules/<language>/<rule>.<ext>`.
 //!
-//! In a sample, the rule must match every line that ends in `expect`, and no other line. A comment `ok: ...`
+//! The rule must match all lines of the sample that end in `expect`, and no other lines. A comment `ok: ...`
 //! explains why the rule must not match a line. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with
 //! all fixes applied.
 

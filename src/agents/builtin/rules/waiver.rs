@@ -20,8 +20,8 @@ pub(crate) struct Waiver {
 struct Line {
     number: u32,
     text: String,
-    /// The bytes to delete: the comment and the blanks before the comment, or the whole line if the line contains
-    /// nothing else.
+    /// The bytes to delete. If the line contains only the comment, these bytes are the whole line. Otherwise,
+    /// the bytes are the comment and the blanks before the comment.
     bytes: Range<usize>,
     alone: bool,
 }

@@ -10,8 +10,8 @@
 //! the tree before and after a call.
 //!
 //! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee runs Codex in a
-//! mount namespace instead of Landlock. In the mount namespace, all folders are read-only except the folders to
-//! which a confined process can write. Without namespaces, Codex runs only in its own sandbox.
+//! mount namespace instead of Landlock. In the mount namespace, all folders are read-only, except the agent's
+//! configuration folders and temporary folder. Without namespaces, Codex runs only in its own sandbox.
 //!
 //! An agent that is allowed to write, such as a coder, runs without write restrictions. Glee still isolates such
 //! an agent from processes that the agent did not start, so the agent cannot read Glee's memory. An agent that

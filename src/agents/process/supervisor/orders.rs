@@ -85,7 +85,7 @@ pub(crate) enum ProcessEnd {
 pub(crate) struct Report {
     pub(crate) end: ProcessEnd,
     pub(crate) held: bool,
-    /// The ids of the processes that survived; `None` if the system confirms that no child process remains.
+    /// The ids of the surviving processes, or `None` if the system confirms that no child process remains.
     pub(crate) left: Option<Vec<i32>>,
 }
 

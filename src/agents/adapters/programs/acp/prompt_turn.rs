@@ -148,8 +148,8 @@ impl Dialogue for PromptTurn {
     }
 }
 
-/// Maps the id of each tool call to the fields that the agent reported. A request for permission can lack all
-/// fields except the id, so Glee looks up the missing fields in this map.
+/// Maps the id of each tool call to the fields that the agent reported. A permission request possibly contains
+/// only the id of the tool call, so Glee looks up missing fields in this map.
 #[derive(Debug, Default)]
 struct Tools(HashMap<String, ToolCallUpdateFields>);
 
