@@ -452,8 +452,8 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// If a run ends or waits for a person, Glee sends a notification only after this time. The time is
-        /// measured from the start of the run or from a person's last answer.
+        /// Glee sends a notification only if at least this time has passed since the start of the run or since a
+        /// person's last answer.
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,

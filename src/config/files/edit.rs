@@ -24,7 +24,8 @@ pub enum EditError {
     Refused(String),
 }
 
-/// Sets a dotted key such as `review.rounds` or `agents.<name>.<key>`. Fails if the text contains no such agent.
+/// Sets a dotted key such as `review.rounds` or `agents.<name>.<key>`. Fails if the agent in the key does not
+/// exist.
 pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let before = read(text)?;
     let path = path(&before, spelled(&before, key))?;

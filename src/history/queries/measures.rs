@@ -8,7 +8,7 @@ use crate::domain::{AgreementCount, Disposition, DisputeNumber, FindingTally, Ru
 use crate::history::projections::{from_json, from_time};
 use crate::history::{JournalError, store::Journal};
 
-/// A dispute in which a judge or a panel dismissed the finding. The dismissal is still in force.
+/// A dispute in which a judge or a panel dismissed the finding. Revoked and ended dismissals are excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dismissal {
     pub dispute: DisputeNumber,
@@ -94,7 +94,7 @@ impl Journal {
         })
     }
 
-    /// Returns the judges' dismissals that are still in force, sorted by the number of the dispute.
+    /// Returns the judges' dismissals that were neither revoked nor ended, sorted by the number of the dispute.
     pub fn dismissals(&self, since: Option<Date>) -> Result<Vec<Dismissal>, JournalError> {
         let sql = "SELECT m.dispute, m.run, d.disposition, d.settled, d.until,
                  (SELECT json_group_array(judge) FROM judgement j WHERE j.dispute = m.dispute) AS judges
