@@ -20,7 +20,7 @@ pub(crate) struct ConfigTarget<'a> {
     pub(crate) places: Places,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
-    /// The file name that messages contain.
+    /// The name of the file in error messages.
     pub(crate) name: String,
 }
 

@@ -56,8 +56,8 @@ pub(crate) struct CommandContext<'a> {
 }
 
 /// Returns the settings of a run. Also returns the name of each script that the reviewed change edits and that a
-/// command executes. If `steering` is given, the project's configuration, the ignore rules and the scripts are read
-/// from `steering.base` instead of the work tree.
+/// command executes. If `steering` is given, Glee ignores the work tree's versions of the project's
+/// configuration, ignore rules and scripts. Glee then reads these files from the commit `steering.base`.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -316,8 +316,7 @@ pub(crate) struct RunReport<'a> {
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// If `was_asked` is true, Glee opens no pager, for example because the user answered a dialog or a signal
-    /// ended the run.
+    /// If true, Glee opens no pager. For example, the user answered a dialog, or a signal ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -493,11 +492,11 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if the time limit `budget.duration` ended the run. Any other value except 0 is the
-/// number of a signal.
+/// The value of `cause` after the time limit `budget.duration` stopped the run. In `cause`, 0 means that nothing
+/// stopped the run, and a value from 1 to 254 is the number of a signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`. The limit excludes the time during which the process is suspended.
+/// Stops the run when the time `left` has passed. Time during which the process is suspended does not count.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

@@ -75,7 +75,7 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
-/// The path of the history. The file need not exist.
+/// Returns the path of the history database, even if the database does not exist yet.
 pub(crate) fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || read_key(&place::workspace(globals)?))
 }

@@ -7,9 +7,8 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name of the agent that `given` describes. If several agents match, the agents with the role
-/// `usual` take precedence. If no agent matches, returns `given`. The caller decides whether an unknown name is
-/// an error.
+/// Returns the full name of the agent that `given` abbreviates. If several agents match, agents with the role
+/// `usual` take precedence. If no agent matches, returns `given`, and the caller decides whether to fail.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
         |agent, given| agent.name.0 == given,

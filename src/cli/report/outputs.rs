@@ -23,7 +23,7 @@ pub(crate) struct ReportOutput {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The reports of a command. The folders of all files exist and are writable.
+/// The reports of a command. Glee has already checked that it can write every report file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,

@@ -11,8 +11,8 @@ use crate::protocol::text::references;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkFolder {
     root: PathBuf,
-    /// The path of the folder, relative to the root of the tree. The path is empty at the root and outside the
-    /// tree.
+    /// The path of the folder, relative to the root of the tree. The path is empty for the root itself and for a
+    /// folder outside of the tree.
     within: String,
 }
 

@@ -93,7 +93,8 @@ impl Access {
         pairs.any(|(name, value)| name == COOKIE && hash(value) == self.session)
     }
 
-    /// Whether a page of this server sent the request to write. `form_token` is the token in the form.
+    /// Whether a page of this server sent the request to write. `form_token` is the token that the browser sent
+    /// with the form.
     pub(crate) fn is_own_write(&self, headers: &HeaderMap, form_token: &str) -> bool {
         let is_own_origin = match single(headers, header::ORIGIN.as_str()) {
             Some(origin) => origin

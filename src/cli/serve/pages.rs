@@ -1,4 +1,4 @@
-//! The pages of the server. Each request for a page reads the history again.
+//! The pages of the server. The server reads the history again for each request.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -41,7 +41,7 @@ struct ListPage<T> {
 }
 
 impl<T> ListPage<T> {
-    /// Reads the rows of a list with the function `read`, whose argument is the maximum number of rows.
+    /// Reads the rows of a list. The function `read` gets the maximum number of rows.
     fn read(recent: Option<u32>, read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>) -> Result<Self, ErrorPage> {
         let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
         let mut rows = read(shown + 1)?;
@@ -200,10 +200,10 @@ pub(crate) fn disputes(site: &Site, position: &DisputePosition) -> Result<Respon
 #[derive(Serialize)]
 struct DisputePage {
     dispute: DisputeDetails,
-    /// The report on the run of the dispute. The page shows the disputed code from the report. `None` if no
-    /// report can be made, for example for a watch.
+    /// The report on the run in which the dispute was opened. The page takes the disputed source code from this
+    /// report. `None` if no report can be made, for example for a watch.
     report: Option<Page>,
-    /// The error because of which the page contains no report.
+    /// The error message that the page shows if the report cannot be made.
     failure: Option<String>,
     form: Option<FormView>,
 }

@@ -244,10 +244,10 @@ pub fn fit(text: &str, width: usize) -> String {
     text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If `head` is too
-/// wide, the text starts on a new line, and all lines of the text are indented by `least` columns. `head` is too
-/// wide if it takes more than half of the line or leaves no room for the longest word of the text. Only the
-/// first `most` lines of the text are kept.
+/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. A wide `head`
+/// gets a line of its own, and the lines of the text below are indented by `least` columns. A `head` is wide if
+/// it fills more than half of the line, or if the longest word of the text does not fit after `head`. Lines of
+/// the text after the first `most` lines are omitted.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));

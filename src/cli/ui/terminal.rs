@@ -57,7 +57,8 @@ impl Terminal {
         &self.shared.live
     }
 
-    /// Prints a line above the live lines. The line must already be escaped. With `--quiet`, nothing is printed.
+    /// Prints a line above the live lines. The caller must escape the line first. With `--quiet`, nothing is
+    /// printed.
     pub fn line(&self, line: &str) {
         if self.shared.screen.verbosity == Verbosity::Quiet {
             return;

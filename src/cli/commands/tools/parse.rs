@@ -146,7 +146,7 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// `name` is the JSON key of the list of answers.
+/// `name` is the JSON key under which the agent lists its answers.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,

@@ -223,7 +223,7 @@ impl Votes {
     }
 }
 
-/// A vote, or `None` if the vote is missing. The input `null` or `{}` means that the vote is missing.
+/// An optional vote. Both `null` and `{}` mean that the voter did not vote.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);

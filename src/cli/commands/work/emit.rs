@@ -163,8 +163,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // After the shutdown, the watch reads the end of its input. An error is ignored, because the watch has
-        // possibly ended.
+        // The shutdown sends end-of-file to the watch. An error of the shutdown is ignored, because the watch
+        // has possibly ended.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });

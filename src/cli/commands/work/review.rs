@@ -168,7 +168,8 @@ impl Args {
         Ok(values)
     }
 
-    /// The arguments that select the target `spec` again. `None` for a diff that is not in a regular file.
+    /// The command-line arguments that select the target `spec` again. `None` for a diff from standard input or
+    /// a pipe.
     fn target_args(&self, spec: &TargetSpec, workspace: &Workspace, globals: &Globals) -> Option<Vec<String>> {
         let path = |path: &PathBuf| argument(path, workspace.root(), globals);
         match spec {

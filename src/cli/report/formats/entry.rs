@@ -1,5 +1,5 @@
-//! Converts findings to the data and the texts that several report formats for programs share. All texts are
-//! escaped for display.
+//! Data and texts about findings, for several report formats that programs read. All texts are escaped for
+//! display.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) enum AlertLevel {
     Note,
 }
 
-/// The state of a finding in a report, from the most important to the least important state.
+/// The state of a finding in a report. The states are sorted by importance, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReportedState {
     /// The finding is open and prevents a clean outcome.
@@ -43,9 +43,8 @@ pub(crate) struct Region {
 
 pub(crate) struct Entry<'a> {
     pub(crate) settled: &'a SettledFinding,
-    /// Identifies the finding in later runs. The fingerprint stays the same until the file, the category, the
-    /// title, the anchored block or the line in the block changes. No two entries of a report have the same
-    /// fingerprint.
+    /// Identifies the finding in later runs. The fingerprint is computed from the file, the category, the title,
+    /// the anchored block and the line in the block. Each entry of a report has a fingerprint of its own.
     pub(crate) fingerprint: String,
 }
 
@@ -190,8 +189,7 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns the path of the file, escaped for display. If a format needs the exact path, the format reads the
-    /// path from `raw`.
+    /// Returns the path of the file, escaped for display. The field `raw` contains the exact path.
     pub(crate) fn path(&self) -> Option<String> {
         self.raw().file.as_deref().map(line)
     }

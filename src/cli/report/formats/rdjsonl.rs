@@ -18,7 +18,7 @@ struct Diagnostic<'a> {
     suggestions: Vec<Suggestion>,
 }
 
-/// New text for a range of lines, without the last line end.
+/// The text that replaces a range of lines. The text has no line break at its end.
 #[derive(Serialize)]
 struct Suggestion {
     range: Range,

@@ -1,4 +1,5 @@
-//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: the part of SARIF that GitHub code scanning accepts.
+//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: SARIF with only the findings that GitHub code
+//! scanning accepts.
 
 use std::collections::BTreeMap;
 

@@ -12,8 +12,8 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
 /// The beginnings of scope names, each with a CSS class. A word of code can be in several nested scopes. The
-/// innermost scope whose name has an entry in `CLASSES` determines the class of the word. If the entry has an
-/// empty class, the word gets no class.
+/// innermost scope whose name has an entry in `CLASSES` determines the class of the word. A word gets no class
+/// if the class in this entry is empty.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),

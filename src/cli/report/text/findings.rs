@@ -205,9 +205,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. An open finding gets a note if a ruling lowered the severity
-    /// of the finding, or if the coder answered findings of the run or changed code. Any other open finding gets
-    /// no note.
+    /// Returns a note about the state of a finding. An open finding has a note only if a ruling lowered its
+    /// severity, or if a coder worked in the run.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -302,8 +301,8 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
     }
 }
 
-/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if all ratings
-/// are equal.
+/// Lists how each reviewer rates the finding, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if
+/// all reviewers agree.
 pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
     let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
     let is_same = |other: &Position| {

@@ -24,8 +24,7 @@ pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     }
 }
 
-/// Appends `head` and the texts in `facts`. If possible, a line break is between two facts and not inside a
-/// fact.
+/// Appends `head` and the texts in `facts`. If possible, lines are broken only between two facts.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
     let (mut head, indent) = (head.to_owned(), columns(head));
     let mut from = 0;

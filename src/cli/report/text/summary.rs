@@ -112,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Returns the counts of the summary. The summary always shows the first five counts. Any other count that is
-/// zero is an empty string.
+/// Formats the counts of the summary. The first five counts are always shown. A later count becomes an empty
+/// string if it is zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -178,7 +178,8 @@ fn covered(outcome: &Outcome) -> String {
     format!("{files}, {}", style::count(lines, "line"))
 }
 
-/// Returns the facts about the run. A fact that is unknown or does not apply is an empty string.
+/// Returns short texts about the run, such as its commit and its duration. A text is empty if the fact is
+/// unknown or does not apply.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
     // Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.

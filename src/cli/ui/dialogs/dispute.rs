@@ -21,7 +21,7 @@ const STOPS: &str = "stops the run here";
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The dispute that the screen shows, and the number of rulings that the screen shows.
+    /// The number of the dispute on the screen, and how many of its rulings are on the screen.
     shown: Option<(DisputeNumber, usize)>,
     folder: WorkFolder,
 }

@@ -125,7 +125,7 @@ struct Menu<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
-    /// The menu stays open, because the pressed key neither chooses an item nor closes the menu.
+    /// The pressed key has no meaning in the menu, or only moves the selection. The menu stays open.
     Nothing,
     Choice(usize),
     Leave,

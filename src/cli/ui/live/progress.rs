@@ -162,7 +162,7 @@ impl Drop for Progress {
 /// Creates a live line. The text is computed each time the line is drawn.
 fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar {
     let line = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // This callback cannot report a failed write.
+        // The result of the write is ignored, because this callback returns no error.
         let _ = out.write_str(&text());
     };
     let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());

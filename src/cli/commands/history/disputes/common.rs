@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// Returns the disputes whose rulings are in force, but whose code no longer exists in the tree.
+/// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;

@@ -154,7 +154,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// `from` is the author and the source of a dispute from another history, and `None` for any other dispute.
+/// `from` is set for a dispute from another history, and contains the author and the source of the dispute.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);

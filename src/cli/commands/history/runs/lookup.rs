@@ -74,7 +74,7 @@ pub(crate) struct Recalled {
     pub(crate) judges: Vec<Agent>,
 }
 
-/// `named` is the route that the current command line chooses for disputes.
+/// `named` is the route for disputes that the current command line sets.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -160,7 +160,8 @@ pub(crate) struct ReportsInTree {
 
 impl ReportsInTree {
     /// Restores the files that the reports replaced, so that Glee does not attribute the reports to the coder.
-    /// Returns a copy of `outputs` to which the reports are added, so that the command writes the reports again.
+    /// Returns a copy of `outputs` that also contains the reports, so that Glee writes the reports again when
+    /// the resumed run ends.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {
@@ -181,8 +182,8 @@ impl ReportsInTree {
 }
 
 /// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with
-/// other changes (reliability requirement N4). A report that Glee wrote into the tree is not a change. `folder`
-/// is the folder of the run.
+/// other changes (reliability requirement N4). Reports that Glee wrote into the tree do not count as changes.
+/// `folder` is the folder of the run.
 pub(crate) fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,

@@ -288,8 +288,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run that was recorded before the work tree was moved to its current path. The history of the
-    /// earlier path contains the run.
+    /// Finds a run that was recorded before the user moved the work tree to its current path. The run is in the
+    /// history that belongs to the earlier path.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

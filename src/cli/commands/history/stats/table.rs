@@ -78,7 +78,7 @@ fn share(share: Share) -> String {
     format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
 }
 
-/// Formats the known cost. A `+` means that the cost of some calls is unknown.
+/// Formats the cost in dollars. A `+` after the amount means that the cost of some calls is unknown.
 fn cost(measures: &Measures) -> String {
     let more = if measures.unpriced_calls > 0 { "+" } else { "" };
     measures.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{}{more}", dollars(usd)))

@@ -8,7 +8,8 @@ use crate::protocol::text::printable;
 use crate::rules::interval::Share;
 use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
-/// The maximum number of blocks in a list. The option `--json` prints all blocks.
+/// The maximum number of entries that a list shows, for example in the list of reviewers. The option `--json`
+/// prints all entries.
 const MOST: usize = 20;
 
 /// The maximum width of a name, in columns.
@@ -50,7 +51,8 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     out
 }
 
-/// Returns a text if the history contains neither findings nor calls.
+/// Returns a message that the history contains neither findings nor calls, or `None` if the history contains
+/// any.
 pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
     let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
     (found.all.raised == 0 && found.all.calls == 0)

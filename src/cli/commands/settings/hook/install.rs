@@ -78,8 +78,8 @@ impl HookFiles {
         }
     }
 
-    /// Whether `own` and `earlier` are links to the same file, because an installation was interrupted after
-    /// [`keep`].
+    /// Whether `own` and `earlier` are links to the same file. This state remains if an installation is
+    /// interrupted after [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))

@@ -17,7 +17,7 @@ use crate::history::{GivenRuling, store::Journal};
 use crate::workflows::pull_request::{PersonRuling, Replies, ReplyObjection, RequestDispute, replies};
 use crate::workflows::review::disputes::rulings::shared_form;
 
-/// The results of the replies in the conversation.
+/// What Glee decided about the replies in the conversation of a pull request.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
     pub(crate) disputes: Vec<RequestDispute>,

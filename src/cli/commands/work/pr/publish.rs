@@ -76,8 +76,8 @@ pub(crate) fn publish_review(
     shown: Format,
     globals: &Globals,
 ) -> CommandResult {
-    // A stopped run and a run over its budget can be resumed. The user can publish the review after the resumed
-    // run has ended.
+    // Glee publishes a review only after its run has ended. The user can resume a run that was stopped or that
+    // used up its budget.
     if matches!(exit, ExitReason::Signal(_) | ExitReason::Budget) {
         globals.say(&format!(
             "note: the review is not published on {}, because it has not ended",
@@ -171,8 +171,8 @@ fn annotate(
     report.write(globals, &Outputs::only(format), root.root())
 }
 
-/// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, findings and disputes are
-/// not failures.
+/// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, open findings and open
+/// disputes cause no failure.
 pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -> ExitReason {
     let is_quiet = mode == PrMode::Warn && matches!(exit, ExitReason::FindingsOpen | ExitReason::DisputeOpen);
     if !is_quiet {

@@ -24,7 +24,8 @@ pub(crate) struct RequestSession {
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,
-    /// The fetched commits of the change. Glee reads files of the commits for the judge and for the publication.
+    /// The fetched commits of the pull request. The judge and the publication use file contents from these
+    /// commits.
     pub(crate) commits: FetchedChange,
 }
 

@@ -1,5 +1,5 @@
-//! The content of the report as plain values for the templates: texts are escaped for display, numbers are
-//! formatted.
+//! The content of the report as values that templates insert. All texts are escaped for display, and all numbers
+//! are formatted.
 
 mod agreement;
 mod calls;

@@ -182,7 +182,7 @@ fn adjusted(word: &str, by: i32) -> String {
     if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
 }
 
-/// Creates the entries of a finding's thread. `cast` contains the roles of the participants.
+/// Creates the entries of a finding's thread. `cast` contains the role of each participant.
 struct Speaker<'a> {
     cast: &'a Cast,
 }

@@ -1,4 +1,4 @@
-//! The times at which each agent worked, and the tokens and the cost of each agent's calls.
+//! The timeline of a run: when each agent worked, how many tokens its calls used, and what its calls cost.
 
 use std::collections::BTreeMap;
 
