@@ -55,9 +55,10 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) filter: Option<&'a ReportFilter>,
 }
 
-/// Returns the settings of a run. Also returns the name of each script that the reviewed change edits and that a
-/// command executes. If `steering` is given, Glee ignores the work tree's versions of the project's
-/// configuration, ignore rules and scripts. Glee then reads these files from the commit `steering.base`.
+/// Returns the settings of a run, and the scripts that the reviewed change edits. A script is a file of the tree
+/// that a configured command executes. If `steering` is given, Glee ignores the work tree's versions of the
+/// project's configuration, ignore rules and scripts. Glee then reads these files from the commit
+/// `steering.base`.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -101,7 +102,8 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// The values of environment variables are included, because a value can be the path of a script.
+/// Returns the commands of agents, of `review.verify` and of notifications. The result also contains the agents'
+/// environment variables, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
         // `scripts` treats the first word of a command as a program, and the other words as arguments. The first
@@ -207,8 +209,8 @@ pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
     notifier.finish().iter().for_each(|warning| globals.say(warning));
 }
 
-/// If a signal or the time limit stopped the run, the second value of the result is the cause. The caller notifies
-/// the person about the end of the run.
+/// The second value of the result is the signal or the time limit that stopped the run. The caller must notify
+/// the person when the run has ended.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -264,8 +266,8 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
 }
 
 /// Executes a run until the run ends, or until a signal or the time limit stops the run. The second value of the
-/// result is the reason why the run was stopped, or `None` if the run was not stopped. `resume` contains a hint
-/// on how to resume the run, and a flag that becomes true when the start of the run is recorded.
+/// result is `None` if the run ended by itself, or else the reason why the run was stopped. `resume` contains a
+/// hint on how to resume the run, and a flag that becomes true when the start of the run is recorded.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,

@@ -1,6 +1,6 @@
-//! Records the reports that a run writes into the reviewed tree. A run can be resumed only if the tree has not
-//! changed since the run stopped. Before Glee resumes a run, Glee removes the reports and restores the files
-//! that the reports replaced. At the end of the resumed run, Glee writes the reports again.
+//! A record of the reports that a run writes into the reviewed tree. Glee resumes a run only if the tree has not
+//! changed since the run stopped. Glee therefore removes the reports first, and restores the files that the
+//! reports replaced. At the end of the resumed run, Glee writes the reports again.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::report::Format;
 
-/// The name of the file with the list of reports, in the folder of the run.
+/// The name of the file that lists the written reports. This file is in the folder of the run.
 const FILE: &str = "reports.json";
 
 /// A report that Glee wrote into the reviewed tree.

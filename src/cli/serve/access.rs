@@ -24,7 +24,7 @@ pub(crate) struct Access {
     hosts: Vec<String>,
     /// The server compares hashes, because a comparison of hashes takes the same time for all inputs.
     token: Hash,
-    /// The hash of the token that is valid once. `None` after a browser used the token.
+    /// The hash of the single-use token. `None` after a browser has used this token.
     single_use: Mutex<Option<Hash>>,
     session: Hash,
     cookie: String,
@@ -106,8 +106,8 @@ impl Access {
     }
 }
 
-/// Whether a page of another origin sent the request. The result is `false` if the user follows a link on a page
-/// of another origin. Following a link changes nothing, and the page with the link cannot read the answer.
+/// Whether a page of another origin sent the request. Returns false if the user only followed a link on such a
+/// page. A followed link changes nothing, and the other page cannot read the response.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let is = |name, value| single(headers, name) == Some(value);
     match site(headers) {

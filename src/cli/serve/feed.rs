@@ -80,8 +80,8 @@ pub(crate) struct SentEvent {
 #[derive(Clone, Debug)]
 enum News {
     Event(Arc<SentEvent>),
-    /// The polling thread did not send all events of the history through the channel, so the receiver has to
-    /// read the history.
+    /// The channel does not contain all recorded events, so the receiver must read the missing events from the
+    /// history.
     Missed,
 }
 

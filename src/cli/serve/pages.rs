@@ -149,8 +149,8 @@ pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, E
 #[derive(Default, Serialize)]
 struct DisputePart {
     rows: Vec<DisputeLine>,
-    /// The number that the link to older disputes contains: the number of the last dispute in `rows`. `None` if
-    /// no older disputes exist.
+    /// The dispute number in the link to older disputes, which is the number of the last dispute in `rows`.
+    /// `None` if no older disputes exist.
     older: Option<u64>,
     /// Whether the list has disputes that are newer than the disputes in `rows`.
     is_later: bool,

@@ -136,7 +136,7 @@ impl Style {
         self.paint(Color::of(&finding.raw.severity), &tag(finding))
     }
 
-    /// Joins the facts that are not empty, with a dot between two facts.
+    /// Joins the texts in `facts` with dots, without the empty texts.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))

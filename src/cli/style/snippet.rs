@@ -23,10 +23,11 @@ pub struct Code<'a> {
     pub text: &'a str,
     /// The line number of the first line of `text`, counted from 1.
     pub first_line: u32,
-    /// The first and the last marked line. Lines outside the text are ignored.
+    /// The numbers of the first and the last marked line. Numbers of lines that `text` does not contain are
+    /// ignored.
     pub lines: (u32, u32),
-    /// The reviewer's text about the code. If the text quotes a part of the marked line, the drawing marks only
-    /// the quoted part.
+    /// The reviewer's text about the code. If the reviewer's text quotes a part of the marked line, only that
+    /// part is marked.
     pub quoted: String,
     pub links: Option<&'a PlaceLinks>,
 }

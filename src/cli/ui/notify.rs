@@ -38,7 +38,8 @@ struct Notices {
     terminal: Terminal,
     /// The time of the last answer of a person, or the start of the run if no person has answered.
     since: Mutex<Instant>,
-    /// The running command, which waits for earlier commands. The thread returns the failures of all commands.
+    /// The thread that runs the newest notification command after all earlier commands have ended. The thread
+    /// returns the failures of all these commands.
     running: Mutex<Option<JoinHandle<Vec<String>>>>,
     was_asked: Mutex<bool>,
 }
@@ -76,8 +77,8 @@ impl Notifier {
         self.ended(message, Some(exit), facts);
     }
 
-    /// Notifies a person about the end of a run, unless the person stopped the run. The fields of the JSON
-    /// object `facts` are added to the JSON that the notification command receives.
+    /// Notifies a person that a run has ended, unless the person stopped the run. The notification command also
+    /// receives the fields of the JSON object `facts`.
     pub(crate) fn ended(&self, message: &str, exit: Option<ExitReason>, facts: Value) {
         // A person who stopped the run needs no notification.
         if !matches!(exit, Some(ExitReason::Signal(_))) {

@@ -168,9 +168,8 @@ impl Terminal {
         }
     }
 
-    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the
-    /// queued lines. After the call, Glee reads no keys. Any thread can call this method, for example when a
-    /// signal ends the process.
+    /// Restores the original terminal settings, and prints the queued lines. Afterwards, Glee reads no more
+    /// keys. Any thread can call this method, for example when a signal ends the process.
     pub fn restore(&self) {
         self.shared.listens.store(false, Ordering::Relaxed);
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());

@@ -132,8 +132,8 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// The columns of a row: the id of a finding, the keyword of the answer, the colour of the keyword, the text,
-/// and the evidence.
+/// One answer about a finding: the finding's id, the keyword, the colour of the keyword, the text, and the
+/// evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {

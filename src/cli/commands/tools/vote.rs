@@ -253,8 +253,8 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The tuples with a conflict, each with the type of the conflict. If several entries of the list contain the
-/// same tuple, the last of these entries applies.
+/// The tuples about which voters disagree, and the type of each conflict. If the list contains a tuple several
+/// times, the last entry applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

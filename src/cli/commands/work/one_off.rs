@@ -92,7 +92,8 @@ fn unknown(text: &str) -> CommandError {
     ))
 }
 
-/// Returns the index of an agent that runs `program`: a connected reviewer outside of `taken`, or a new agent.
+/// Returns the index of a reviewer that runs `program`. This is a connected reviewer that is not in `taken`, or
+/// a new agent.
 fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
     let command = [program.to_owned()];
     let connected = settings.agents.iter().enumerate().position(|(index, agent)| {

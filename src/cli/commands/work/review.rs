@@ -238,8 +238,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
-/// `limit` is the maximum duration of a review that a hook of git started. The shorter one of `limit` and
-/// `budget.duration` applies.
+/// A git hook can set `limit`, the maximum duration of the review. The setting `budget.duration` applies if it
+/// is shorter than `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
@@ -393,7 +393,8 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    // Files of shared rulings are omitted here, because `rulings::edits` creates the findings about edited rulings.
+    // Files with shared rulings are skipped here. The function `rulings::edits` creates findings about edits of
+    // these files.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
     edited.chain(others).map(finding).collect()
 }
@@ -454,7 +455,7 @@ fn confirm(
     if is_small(plan.agents.iter().filter(is_paid).count() * plan.shards.len()) {
         return Ok(());
     }
-    // Only calls whose answers cannot be reused are counted.
+    // Only new calls are counted. A call is not new if Glee can reuse a recorded answer.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
     let is_cheap =

@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
 
-/// The level of a finding or of a gap in the review. Most report formats have these three levels.
+/// The alert level of a finding or of a gap in the review. Most report formats have these three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,
@@ -25,7 +25,7 @@ pub(crate) enum ReportedState {
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code. A reviewer confirmed the change, unless the re-check is off or incomplete.
+    /// The coder changed the code. If the change was checked again, a reviewer confirmed the change.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
@@ -175,8 +175,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// Returns the category and the severity of the finding, as in `sql-injection/high`. Findings with different
-    /// titles can have the same rule.
+    /// Returns the id of the rule: the category and the severity of the finding, as in `sql-injection/high`.
+    /// Findings with different titles can belong to the same rule.
     pub(crate) fn rule(&self) -> String {
         let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
         format!("{}/{severity}", self.category())
@@ -200,7 +200,8 @@ impl Entry<'_> {
         Some((first, self.raw().end_line.unwrap_or(first).max(first)))
     }
 
-    /// Returns the region of all lines of the finding. Returns `None` if the finding has no line.
+    /// Returns the region from the first to the last line of the finding, or `None` if the finding has no line
+    /// number.
     pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
         let (first, last) = self.lines()?;
         // If the text of the last line is unknown, the region ends at the first column of the next line.
@@ -246,8 +247,8 @@ impl Entry<'_> {
         Some((dispute, dispute.rulings.last()?))
     }
 
-    /// Returns the reason for the state of the finding: the ruling, the coder's answer, or the reason of the
-    /// other reviewers. The returned reason is never empty.
+    /// Explains the state of the finding. The explanation is a ruling, the coder's answer, or the opinion of the
+    /// other reviewers, and is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
         let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {

@@ -1,6 +1,7 @@
-//! `--format junit`: JUnit XML. Each file is a suite, and each finding is a case. The case of an open mandatory
-//! finding fails, and the case of a dismissed finding is skipped. The suite `Review` has a successful case for
-//! each reviewer that answered completely, and a case for each gap.
+//! `--format junit`: JUnit XML. Each file becomes a test suite, and each finding becomes a test case. The test
+//! case of an open mandatory finding fails. The test case of a dismissed finding is skipped. A further test
+//! suite, `Review`, has a successful test case for each reviewer that answered completely, and one test case for
+//! each gap.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

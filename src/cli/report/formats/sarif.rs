@@ -17,9 +17,9 @@ use crate::rules::review::rulings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     Any,
-    /// GitHub code scanning. Code scanning ignores suppressions and requires a file and a region for each
-    /// result. Because of these limits, the report for code scanning contains only open findings that belong to
-    /// a file, up to a maximum number.
+    /// GitHub code scanning. Code scanning ignores suppressions, and requires a file and a region for each
+    /// result. This report therefore contains only open findings with a file. The number of findings is also
+    /// limited.
     GitHub,
 }
 
@@ -164,7 +164,7 @@ struct SarifReplacement {
     inserted_content: InsertedContent,
 }
 
-/// Whole lines without the last line end.
+/// The region that a fix deletes: whole lines, without the line break after the last line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DeletedRegion {

@@ -60,8 +60,8 @@ pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Valu
 pub(crate) struct Assets {
     /// The content security policy that the page contains. `None` if a server sends the policy as a header.
     policy: Option<String>,
-    /// The nonce that allows the style sheet and the script in the page. `None` if the style sheet and the
-    /// script are separate files.
+    /// The nonce with which the security policy permits the inline style sheet and script. `None` if the page
+    /// loads both from separate files.
     nonce: Option<String>,
     style: Value,
     script: Value,

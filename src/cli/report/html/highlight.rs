@@ -11,9 +11,9 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// The beginnings of scope names, each with a CSS class. A word of code can be in several nested scopes. The
-/// innermost scope whose name has an entry in `CLASSES` determines the class of the word. A word gets no class
-/// if the class in this entry is empty.
+/// Prefixes of scope names, each with a CSS class. A token of source code can be in several nested scopes. The
+/// class of a token comes from the innermost scope that has an entry here. A token gets no class if the class in
+/// this entry is empty.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -157,8 +157,8 @@ impl Parser {
     }
 
     fn apply(&mut self, operation: &ScopeStackOp) {
-        // `apply` fails if a faulty syntax definition removes a scope that is not on the stack. The error is
-        // ignored, because the error affects only colours.
+        // `apply` can fail if a syntax definition is faulty. The error is ignored, because it affects only
+        // colours.
         drop(self.stack.apply(operation));
     }
 }

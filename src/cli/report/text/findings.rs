@@ -282,8 +282,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// Returns a text that states how many reviewers support a finding. The text is empty if the run had only one
-/// reviewer.
+/// States how many reviewers support a finding. Returns an empty text if only one reviewer took part in the run.
 pub(crate) fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();

@@ -55,7 +55,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // A finding with an open dispute is counted as a dispute and not as an open finding.
+    // A finding with an open dispute counts as a dispute, and does not count as an open finding.
     let waiting = match (open, blocking.saturating_sub(open)) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
@@ -81,8 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // The list omits a reviewer whose answer is incomplete only because the reviewer has no rules for
-            // some files.
+            // An embedded reviewer leaves a file unread if it has no rules for the file. Such files alone do not
+            // put the reviewer on this list.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });

@@ -81,7 +81,7 @@ impl DisputeResolver for Dialog {
             let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
             Ok(which.map(|which| choice(which == 1)))
         });
-        // Ctrl-C and an error of the terminal have the same effect as leaving the dialog.
+        // Ctrl-C and terminal errors count as leaving the dialog without an answer.
         choice.ok().flatten()
     }
 

@@ -10,8 +10,8 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The user pressed Ctrl-C while a signal handler was installed. Without a signal handler, Ctrl-C ends the
-    /// process.
+    /// The user pressed Ctrl-C during the prompt. This error occurs only if a signal handler is installed.
+    /// Without a signal handler, Ctrl-C ends the process.
     #[error("interrupted")]
     Interrupted,
     #[error("no option was chosen")]

@@ -124,7 +124,7 @@ impl Progress {
 impl EventSink for Progress {
     fn event(&mut self, event: &Event) {
         self.work().event(event);
-        // When an interrupted run ends, the live lines of some agents are still on the screen.
+        // An interrupted run can end while agents still have live lines on the screen.
         if matches!(&event.kind, EventKind::Run(RunEvent::CallFinished { .. } | RunEvent::RunEnded { .. })) {
             self.tidy();
         }

@@ -26,7 +26,7 @@ pub(crate) struct Work {
     shards: usize,
     reviewers: usize,
     spent: Usage,
-    /// The handles that end the agent's calls.
+    /// The handles with which the user can stop the agent's calls.
     skips: BTreeMap<CallId, StopHandle>,
     /// Whether the key `s` skips an agent.
     pub(crate) keys: bool,

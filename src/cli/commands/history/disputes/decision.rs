@@ -36,8 +36,8 @@ pub(crate) enum DismissalKind {
     Discarded,
 }
 
-/// The options or form fields with which a person rules. The values are not checked and can contradict each
-/// other.
+/// A person's ruling, as entered in command-line options or form fields. The values are not validated yet and
+/// can contradict each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulingInput<'a> {
     pub(crate) word: Option<RulingChoice>,
@@ -48,7 +48,7 @@ pub(crate) struct RulingInput<'a> {
 }
 
 impl RulingInput<'_> {
-    /// Returns `None` if the judge or a dialog must decide the dispute.
+    /// Returns `None` if no ruling is given, so that the judge or a dialog must settle the dispute.
     pub(crate) fn disposition(&self) -> Result<Option<Disposition>, CommandError> {
         let own = self.own()?;
         if self.until.is_some() && self.word != Some(RulingChoice::Dismiss) {

@@ -107,8 +107,8 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Returns the reason why the history has no disputes. Without an answer of a coder to a mandatory finding, the
-/// history does not show whether coder and reviewers agree.
+/// Returns a message that explains why the history has no disputes. A coder possibly never answered a mandatory
+/// finding, so no disagreement could arise.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);

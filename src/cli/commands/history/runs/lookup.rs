@@ -152,8 +152,8 @@ pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), Command
     Ok(())
 }
 
-/// The reports that a run wrote into the reviewed tree. The second value of a pair is the content of the file
-/// before the report replaced the file.
+/// The reports that a run wrote into the reviewed tree. If a report replaced a file, the second value of the
+/// pair is the previous content of the file.
 pub(crate) struct ReportsInTree {
     reports: Vec<(WrittenReport, Option<Vec<u8>>)>,
 }

@@ -209,7 +209,7 @@ fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     }
 }
 
-/// Describes the changes of the undo. The text is empty if the undo changed nothing.
+/// Describes which files the undo changed. Returns an empty text if the undo changed no file.
 fn summary(redo: bool, undone: &Undone) -> String {
     let count = |files: usize| style::count(files, "file");
     let left = undone.conflicts.len() + undone.new.len();

@@ -161,8 +161,9 @@ fn values(share: Share) -> Option<(f64, f64, f64)> {
     Some((share.rate?, share.low?, share.high?))
 }
 
-/// Draws the share as a bar: solid up to the lower bound of the interval, lighter up to the rate, and lightest
-/// up to the upper bound. `None` if the bar would have too few columns.
+/// Draws a share as a bar with three shades. The dark part ends at the lower bound of the confidence interval,
+/// the medium part ends at the rate, and the light part ends at the upper bound. Returns `None` if `width` is
+/// too small.
 fn plot(style: Style, share: Share, width: usize) -> Option<String> {
     if width < PLOT.0 {
         return None;

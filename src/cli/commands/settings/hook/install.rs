@@ -43,8 +43,8 @@ pub(crate) struct UninstallArgs {
     hook: Hook,
 }
 
-/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint of the error
-/// shows a command that reviews without a hook.
+/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint then shows a
+/// command that reviews without a hook.
 pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
     if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
         return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")

@@ -69,8 +69,8 @@ fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewCo
     groups.flat_map(move |group| group.chunks(size.max(1)))
 }
 
-/// Sends the comments of a refused batch one by one. If the host refuses a comment on a line, the comment is
-/// sent again as a comment on the whole file. Returns the number of comments that the host refused twice.
+/// Sends each comment of a refused batch on its own. If the host refuses a comment on a line, Glee sends the
+/// text as a comment on the whole file. Returns how many comments the host refused in both variants.
 fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
     let mut refused = 0;

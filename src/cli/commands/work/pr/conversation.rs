@@ -171,9 +171,9 @@ fn record_ruling(
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
 
-/// Opens a dispute for an objection, unless a dispute for the objection's comments is already recorded. Returns
-/// the number of the dispute, and whether a judge has to rule on the dispute. Returns `None` if an earlier
-/// dispute about the finding waits for a person.
+/// Opens a dispute for an objection, or finds the recorded dispute with the same comments. Returns the number of
+/// the dispute, and whether a judge has to rule. Returns `None` if an earlier dispute about the finding waits
+/// for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,
@@ -192,7 +192,7 @@ fn record_objection(
         if record.dispute.participant.is_none() || !record.dispute.rulings.is_empty() {
             return Ok(None);
         }
-        // Nobody ruled on the old dispute. The new dispute also contains the comments of the old dispute.
+        // The old dispute ends without a ruling. The new dispute also contains the comments of the old dispute.
         let reason = "a later objection replaces this objection".into();
         let ended = GivenRuling { disposition: Disposition::Discarded, reason, until: None, person: None };
         journal.resolve_as(dispute, ended)?;
@@ -222,8 +222,8 @@ fn record_objection(
     Ok(number.map(|number| (number, true)))
 }
 
-/// Returns the earlier dispute whose ruling enforces the finding. The judge receives the earlier dispute with
-/// the new objection.
+/// Returns the earlier dispute in which a ruling enforced the finding. The judge receives this dispute together
+/// with the new objection.
 fn reopened(
     session: &RequestSession,
     journal: &Journal,

@@ -30,8 +30,8 @@ pub(crate) struct RequestSession {
 }
 
 impl RequestSession {
-    /// Reads a recorded run and the conversation. Fails if the run is not a review of the head commit of the
-    /// pull request.
+    /// Reads a recorded run and the conversation on the pull request. Fails unless the run reviewed the head
+    /// commit of the pull request.
     pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let journal = lookup::journal(globals, &workspace)?;

@@ -27,7 +27,8 @@ const MOST_BYTES: usize = 1 << 20;
 /// The maximum number of lines that are parsed for a page.
 const MOST_PARSED: u32 = 20_000;
 
-/// A function that returns the text of a file in a round.
+/// A function that returns the content of a file. The arguments are the path of the file and the number of the
+/// round.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
 /// A range of lines of a file in a round.

@@ -48,7 +48,7 @@ struct FindingView {
     suggestion_is_code: bool,
     /// The text of the exact fix.
     fix: String,
-    /// The lines that the exact fix replaces.
+    /// The numbers of the lines that the exact fix replaces.
     fixed_lines: String,
     agreement: Vec<String>,
     earlier: Vec<EarlierView>,
@@ -275,7 +275,7 @@ fn finding_view(
         code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
         evidence: raw.evidence.iter().map(printable::block).collect(),
         suggestion: finding.other_suggestion().map(printable::block).unwrap_or_default(),
-        // The suggestion of a static rule is code. The suggestion of an agent is usually a sentence.
+        // A static rule suggests source code. An agent usually suggests a sentence.
         suggestion_is_code: raw.rule.is_some(),
         fix: finding.exact_fix.as_ref().map(|fix| printable::block(&fix.shown())).unwrap_or_default(),
         fixed_lines: finding.exact_fix.as_ref().map(|fix| range(fix.line, fix.end_line)).unwrap_or_default(),

@@ -26,8 +26,7 @@ use crate::protocol::text::printable;
 /// The maximum number of findings in the list of open mandatory findings.
 const LISTED: usize = 12;
 
-/// If a page has more than this number of findings, the browser lays out each finding only when the user scrolls
-/// to the finding.
+/// On a page with more findings, the browser lays out a finding only when the user scrolls to it.
 const MANY: usize = 100;
 
 /// The maximum number of paths that the filter suggests.

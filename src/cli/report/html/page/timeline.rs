@@ -198,7 +198,7 @@ struct UsageRow {
     cost: String,
 }
 
-/// The sums over the calls of an agent, and the model that the agent reported last.
+/// The totals of an agent's calls, and the model that the agent's last call reported.
 #[derive(Default)]
 struct AgentSums<'a> {
     calls: u64,
@@ -274,7 +274,7 @@ fn sums(name: &str, calls: u64, millis: u64, usage: &Usage) -> UsageRow {
     }
 }
 
-/// Returns the used part and the limits of the budget, as in `Budget: 3 of 40 calls.`
+/// States how much of the budget the run used, as in `Budget: 3 of 40 calls.`
 fn budget(proof: &Proof) -> Option<String> {
     let Proof { caps, usage, calls, .. } = proof;
     let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);
