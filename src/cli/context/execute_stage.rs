@@ -91,7 +91,8 @@ impl<'a> StageContext<'a> {
     }
 
     fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
-        // This check comes before the first agent call, so that an invalid folder for the outcome costs nothing.
+        // The folder for the outcome is checked before the first agent call, because a failure after the calls
+        // would waste their costs.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;

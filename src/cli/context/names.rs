@@ -38,8 +38,8 @@ pub(crate) fn full_of_any_role(
 ) -> Result<Vec<String>, CommandError> {
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
-        // If several agents match and no matching agent has the role `usual`, `full` returns `given`. Without a
-        // role, `full` fails with an error that lists the matching agents.
+        // Several agents possibly match `given` although none has the role `usual`. The second call of `full`
+        // then fails with an error that lists these agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()
@@ -71,8 +71,8 @@ pub(crate) fn full_all(
     given.iter().map(|name| full(agents, name, usual)).collect()
 }
 
-/// Replaces abbreviated names of agents in the settings by full names. `keys` are the keys that the user set on the
-/// command line.
+/// Replaces abbreviated names of agents in the settings by full names. `keys` are the configuration keys that
+/// the command line sets.
 pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), CommandError> {
     let agents = &settings.agents;
     for key in keys {

@@ -6,7 +6,7 @@ use textwrap::{Options, WordSplitter};
 
 /// The maximum width of a line in columns, because long lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
-/// The spaces between an example and its explanation.
+/// The three spaces that separate an example from its explanation.
 const GAP: &str = "   ";
 
 /// Returns the width of a help page in columns.

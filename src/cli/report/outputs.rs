@@ -23,7 +23,8 @@ pub(crate) struct ReportOutput {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The reports of a command. Glee has already checked that it can write every report file.
+/// The report formats and report files that the user requested. Glee has already checked that it can write every
+/// report file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,

@@ -43,7 +43,7 @@ impl WorkFolder {
         }
     }
 
-    /// Returns the path of a file relative to the root of the tree. This function is the inverse of
+    /// Converts a displayed path to the path relative to the root of the tree. This is the inverse of
     /// [`path`](Self::path).
     pub(crate) fn in_tree(&self, shown: &str) -> String {
         in_tree(&self.within, shown)
@@ -59,7 +59,8 @@ impl WorkFolder {
         citations.for_each(|citation| self.citation(citation));
     }
 
-    /// Changes a citation only if the whole citation is a reference to a file of the tree.
+    /// Changes the path in a citation that consists only of a reference to a file, such as `src/a.py:3`. Other
+    /// citations stay unchanged.
     fn citation(&self, citation: &mut Untrusted) {
         references::change_path(citation, |path| {
             if self.root.join(&*path).exists() {
@@ -79,8 +80,8 @@ impl WorkFolder {
         gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
     }
 
-    /// Makes the paths in an event relative to the folder in which the user works. The function changes only
-    /// paths that the live display shows.
+    /// Makes the paths in an event relative to the folder in which the user works. Paths that the live display
+    /// never shows stay unchanged.
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {

@@ -8,8 +8,8 @@
 //!   user does not receive the cookie, because the browser does not request the random path from that server.
 //! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
 //!   the attacker's host name.
-//! - A write must come from a page of this server. The origin of the request must be this server, and the form
-//!   must contain a second token, which only pages of this server contain.
+//! - Only pages of this server can cause writes. The header `Origin` of the request must name this server. The
+//!   form must also contain a second token that only pages of this server contain.
 
 use std::sync::{Mutex, PoisonError};
 

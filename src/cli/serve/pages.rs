@@ -34,7 +34,8 @@ const TAIL: u64 = 300;
 #[derive(Serialize)]
 struct ListPage<T> {
     rows: Vec<T>,
-    /// The number of rows that the link to older rows requests. `None` if the page has no link to older rows.
+    /// The number of rows that the page shows after the user follows the link to older rows. `None` if the page
+    /// has no such link.
     more: Option<u32>,
     /// Whether the history has older rows.
     is_cut: bool,
@@ -59,7 +60,7 @@ pub(crate) fn runs(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPa
     Ok(site.page(StatusCode::OK, "serve/runs.html", "runs", &page, context! {}))
 }
 
-/// Returns the report on a run, with the content of `--format html`.
+/// Returns the page of a run, which contains the same report as `--format html`.
 pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     let (journal, run) = found(site, text)?;
     let run = journal.find_run(&run.0)?;
@@ -162,9 +163,9 @@ struct DisputesPage {
     settled: DisputePart,
 }
 
-/// The query parameters of the page. The list of open disputes shows the disputes whose numbers are less than
-/// `open_before`. If `open_before` is missing, the list shows the newest disputes. The parameter
-/// `settled_before` has the same effect on the list of settled disputes.
+/// The query parameters of the page. The list of open disputes shows only disputes with a number below
+/// `open_before`. Without `open_before`, the list begins with the newest dispute. The parameter `settled_before`
+/// limits the list of settled disputes in this way.
 #[derive(Default, Deserialize)]
 pub(crate) struct DisputePosition {
     open_before: Option<u64>,

@@ -147,8 +147,8 @@ impl Style {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Appends the cut mark, for example `…`, to a line. If the cut mark does not fit, the cut mark replaces the
-    /// last word of the line. A line that one long word fills gets no cut mark.
+    /// Appends a cut mark such as `…` to a shortened line. If the line is already full, the mark replaces the
+    /// last word. A full line that consists of a single word gets no mark.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width
@@ -322,8 +322,8 @@ pub fn dollars(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
 }
 
-/// Returns the version number in the output of `--version`, such as `0.169.0` in `codex-cli 0.169.0`. If no word
-/// of the output begins with a digit, returns the whole output.
+/// Returns the version number that a program prints, such as `0.169.0` for the output `codex-cli 0.169.0`. If no
+/// word begins with a digit, returns the whole output.
 pub fn version(printed: &str) -> String {
     let word = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     printable::line(word.unwrap_or(printed))

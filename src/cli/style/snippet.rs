@@ -110,8 +110,8 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .fold(false)
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
-    // The column number is removed, because it refers to the drawn text and not to the file. In the drawn text,
-    // tabs are replaced by spaces and long lines are truncated.
+    // Tabs are replaced by spaces and long lines are truncated before drawing. The drawn column number is thus
+    // wrong for the file, and is removed.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }
@@ -149,7 +149,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
         let gutter = end.to_string().len();
-        // Six columns and the gutter are reserved for line numbers, bars and the bracket of a range.
+        // Line numbers, bars and the bracket of a range need the gutter and six more columns.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));
@@ -203,7 +203,8 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
     let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
-    // Text before the focus takes up to a third of the columns, or more if the line ends soon after the focus.
+    // Up to a third of the columns show text before the focus. If the line ends soon after the focus, text
+    // before the focus gets more columns.
     let mut before = 0;
     let is_shown = |(index, c): &(usize, char)| {
         before += width(*c);

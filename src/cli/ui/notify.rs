@@ -1,6 +1,6 @@
-//! Notifies a person that a long run ended or waits for an answer. The notification is a control sequence for
-//! the terminal and a call of the command `notify.command`. A failure of the command is a warning and does not
-//! change the exit code.
+//! Notifies a person that a long run ended or waits for an answer. Glee sends a control sequence to the
+//! terminal, and runs the command `notify.command`. If the command fails, Glee prints a warning and keeps the
+//! exit code.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -86,7 +86,7 @@ impl Notifier {
         }
     }
 
-    /// Runs a dialog. Notifies the person before the dialog if the run was long.
+    /// Runs a dialog. Before the dialog, notifies the person if the last answer of a person was long ago.
     fn ask<T>(&self, message: &str, dialog: impl FnOnce() -> T) -> T {
         self.send("waiting", message, None, json!({}));
         *held(&self.0.was_asked) = true;
@@ -162,7 +162,7 @@ impl Notifier {
     }
 }
 
-/// Returns the reason of a failure, or `None` on success.
+/// Returns why the notification command failed, or `None` if the command succeeded.
 fn run_command(
     agents: &Agents,
     command: &[String],

@@ -181,7 +181,8 @@ struct VoteInput {
     conflict_flags: Option<Flags>,
 }
 
-/// The ids and the votes of the entries in `actions_by_tuple`, in the order of the input.
+/// The entries of `actions_by_tuple`, in the order of the input. Each entry contains the id of a tuple and the
+/// votes on this tuple.
 struct Tuples(Vec<(String, Votes)>);
 
 impl<'de> Deserialize<'de> for Tuples {

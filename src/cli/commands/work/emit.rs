@@ -132,8 +132,8 @@ fn full_name(globals: &Globals, name: &str) -> Result<String, CommandError> {
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until no review is running or due. While the work is paused, only a person's request or a clarification
-/// makes a review due.
+/// Waits until no review is running and none is about to start. While the work is paused, a review starts only
+/// after a person's request or an agent's clarification.
 fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&WatchCommand::Status)?)?;
@@ -157,8 +157,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     // be late. Glee therefore sends a status query first.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // The sending thread sets `sent_all` and then shuts down the writer. After the shutdown, the watch closes
-    // the connection, and the loop below ends. The main thread reads `sent_all` after the end of the loop.
+    // The sending thread sets `sent_all` and then shuts down the writer. The watch then closes the connection,
+    // which ends the loop below. After the loop, the main thread reads `sent_all`.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {

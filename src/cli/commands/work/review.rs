@@ -210,7 +210,8 @@ fn argument(path: &Path, root: &Path, globals: &Globals) -> Option<String> {
     }
 }
 
-/// Whether the argument `path` is a range of commits (`A..B`) instead of an existing path.
+/// Whether the argument `path` means a range of commits. This is the case if it has the form `A..B` and no such
+/// path exists.
 fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
@@ -336,8 +337,8 @@ fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// The error for a change that adds the project's configuration. Glee ignores the added configuration, because a
-/// change must not choose its own reviewers.
+/// The error if the reviewed change itself adds the project's configuration. Glee ignores such a configuration,
+/// because a change must not choose its own reviewers.
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(

@@ -31,8 +31,8 @@ pub(crate) enum ReportedState {
     Dismissed,
 }
 
-/// A part of a file. The region includes the end line and excludes the end column. Columns count UTF-16 code
-/// units from 1.
+/// A part of a file. The end line belongs to the region, and the end column does not. Columns are counted in
+/// UTF-16 code units, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) start_line: u32,
@@ -194,7 +194,8 @@ impl Entry<'_> {
         self.raw().file.as_deref().map(line)
     }
 
-    /// Returns the numbers of the first and the last line of the finding.
+    /// Returns the numbers of the first and the last line of the finding, or `None` for a finding without a line
+    /// number.
     pub(crate) fn lines(&self) -> Option<(u32, u32)> {
         let first = self.raw().line?.max(1);
         Some((first, self.raw().end_line.unwrap_or(first).max(first)))
@@ -241,7 +242,7 @@ impl Entry<'_> {
         self.settled.finding.raised_by.iter().map(|name| line(&name.0)).collect()
     }
 
-    /// Returns the last ruling on the finding, and the dispute of the ruling.
+    /// Returns the last ruling on the finding, and the dispute that contains this ruling.
     pub(crate) fn ruling<'o>(&self, outcome: &'o Outcome) -> Option<(&'o Dispute, &'o RulingRecord)> {
         let dispute = outcome.dispute_of(self.settled)?;
         Some((dispute, dispute.rulings.last()?))

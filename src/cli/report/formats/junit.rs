@@ -32,8 +32,8 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     without_skipped_of_root(text)
 }
 
-/// Removes the attribute `skipped` of the root element, because the XML schema of Jenkins allows the attribute
-/// only for suites. The first attribute `skipped` of the document belongs to the root element.
+/// Removes the attribute `skipped` from the root element, because Jenkins's XML schema allows this attribute
+/// only on test suites. The root element comes first, so its attribute is the first one in `text`.
 fn without_skipped_of_root(text: String) -> String {
     let Some((before, rest)) = text.split_once(" skipped=\"") else { return text };
     match rest.split_once('"') {

@@ -32,7 +32,7 @@ struct DiagnosticLocation<'a> {
     range: Option<Range>,
 }
 
-/// A range of lines. The range includes the end line, because the positions have no columns.
+/// A range of lines. The range includes the end line, because its start and its end have no column numbers.
 #[derive(Serialize)]
 struct Range {
     start: Position,

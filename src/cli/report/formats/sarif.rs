@@ -286,8 +286,8 @@ fn message(text: impl Into<String>) -> Message {
     Message { text: text.into().replace("](", "] (") }
 }
 
-/// Returns one rule for each pair of category and severity, and a map from the id of each rule to the index of
-/// the rule.
+/// Returns one SARIF rule for each combination of category and severity. The map contains the index of each rule
+/// by the rule's id.
 fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
     let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in entries {

@@ -44,7 +44,7 @@ static SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     CLASSES.iter().map(|(name, class)| (scope(name), *class)).collect()
 });
 
-/// The number of lines that are parsed before a wanted line, because a comment or a string can begin in an
+/// Parsing starts this number of lines before a wanted line, because a comment or a string can begin in an
 /// earlier line.
 const BEFORE: u32 = 120;
 

@@ -172,8 +172,7 @@ impl Report<'_> {
                 }
                 Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
-                // reviewers that disagree.
+                // Unlike the text of `agreement`, `consensus.why` also names the reviewers that disagree.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(positions(consensus));
@@ -266,7 +265,8 @@ impl Report<'_> {
         format!("dispute {dispute}{from}")
     }
 
-    /// Says who discarded a finding in a dispute. Returns `None` if the finding was discarded without a dispute.
+    /// Names the person or the rule that discarded the finding, as in `by you in dispute 2`. Returns `None` if
+    /// the finding was discarded without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;

@@ -1,5 +1,5 @@
-//! Prompts of commands that execute no run. The caller must check that there is a terminal. The cursor is visible
-//! after every prompt, even after Esc and Ctrl-C.
+//! Prompts of commands that execute no run. The caller must check that stdin and stderr are terminals. The
+//! cursor is visible after every prompt, even after Esc and Ctrl-C.
 
 use std::io;
 

@@ -159,7 +159,7 @@ impl Drop for Progress {
     }
 }
 
-/// Creates a live line. The text is computed each time the line is drawn.
+/// Creates a live line. The function `text` is called each time the line is drawn.
 fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar {
     let line = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
         // The result of the write is ignored, because this callback returns no error.

@@ -1,4 +1,5 @@
-//! A person's decision on a dispute, from the options of `glee disputes resolve` or from the fields of a form.
+//! A person's decision on a dispute. The person enters it in options of `glee disputes resolve`, or in the HTML
+//! form of `glee serve`.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -111,7 +112,8 @@ impl RulingInput<'_> {
         Ok(journal.resolve(number, disposition.clone(), self.reason.to_owned(), self.until)?)
     }
 
-    /// States what was recorded, for example `Dispute 7: DISMISS by you, accepted risk until 2026-11-01.`
+    /// Formats the recorded ruling as a sentence, for example `Dispute 7: DISMISS by you, accepted risk until
+    /// 2026-11-01.`
     pub(crate) fn sentence(&self, number: DisputeNumber, disposition: &Disposition) -> String {
         let ended = printable::line(&outcome(disposition));
         let until = self.until.map(|day| format!(" until {day}")).unwrap_or_default();

@@ -58,8 +58,8 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// The disputes that Glee fetched from other histories. A ruling of another history has no effect in this
-    /// project.
+    /// The disputes that Glee fetched from other people's histories. Rulings on these disputes have no effect in
+    /// this project.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
@@ -180,7 +180,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-/// Returns the last ruling or the outcome of a dispute in words.
+/// Returns a short text such as `ENFORCE` or `open`: the ruling of the dispute, or how the dispute ended.
 pub(crate) fn ruling(row: &DisputeRow) -> (Color, String) {
     let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();

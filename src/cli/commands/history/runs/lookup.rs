@@ -34,7 +34,8 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // The run raised a finding whose dispute was opened by an earlier run and is still open.
+        // A finding of this run is disputed, but an earlier run opened the dispute, so this run has no open
+        // disputes.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -70,7 +71,8 @@ pub(crate) struct Recalled {
     pub(crate) events: Vec<Event>,
     /// The route that the user chose for disputes, in this command or at the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges from the current settings. The list is empty if the run's plan already contains a judge.
+    /// The judges in the current settings, for a run that was planned without a judge. The list is empty if the
+    /// plan of the run contains a judge.
     pub(crate) judges: Vec<Agent>,
 }
 
@@ -85,7 +87,8 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = view::plan(&events).ok_or_else(|| never_started(run))?;
-    // If the coder edited `.glee` during the run, the settings come from the version of `.glee` before the edit.
+    // If the coder edited `.glee` during the run, Glee reads the settings from the recorded version before that
+    // edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
         (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),

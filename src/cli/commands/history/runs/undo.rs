@@ -177,8 +177,8 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     text
 }
 
-/// Asks the user about each file with a conflict and about new files, and stores the answers in `forced` and
-/// `remove_new` of the options.
+/// Asks the user what to do with files that have conflicts, and with new files. Stores the answers in
+/// `options.forced` and `options.remove_new`.
 fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
     let color = globals.color_stderr();
     let mut chosen = BTreeSet::new();

@@ -146,8 +146,8 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     Ok(())
 }
 
-/// Creates a hard link to the existing hook at the path `earlier`. The existing hook remains at the path `own`
-/// until Glee's hook replaces the existing hook, so that git always finds a hook.
+/// Keeps the existing hook under the path `earlier`, as a hard link. The path `own` also leads to the existing
+/// hook until Glee's hook replaces it, so git finds a hook at any time.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
         // Some file systems do not support hard links. Without hard links, git finds no hook until Glee's hook

@@ -1,9 +1,9 @@
 //! Opens disputes for replies in the conversation of a pull request, and lets the judge or people settle the
 //! disputes.
 //!
-//! A reply is recorded before the host receives the ruling. If Glee is killed before it sends the ruling, the
-//! next command finds the recorded dispute by the ids of the comments. The next command publishes the recorded
-//! ruling instead of asking the judge again.
+//! Glee records a reply before the judge rules, and publishes the ruling afterwards. If Glee is killed in
+//! between, the next command finds the recorded dispute by the ids of the comments. That command publishes a
+//! recorded ruling without asking the judge again.
 
 use super::session::RequestSession;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
@@ -66,8 +66,8 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
-        // If `participant` is set, the dispute was opened for replies. Glee treats a dispute for replies as new,
-        // because an earlier command was possibly killed before the publication of the ruling.
+        // If `participant` is set, the dispute was opened for replies on the pull request. An earlier command
+        // was possibly killed before it published the ruling, so Glee treats the dispute as new.
         if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }
@@ -153,7 +153,7 @@ fn record_ruling(
         if record.run == session.run {
             return Ok(Some(dispute));
         }
-        // The dispute belongs to an earlier run, so the ruling is also recorded in this run.
+        // An earlier run opened the dispute, so the code below also records the ruling in this run.
     }
     let objection = Response {
         finding: given.finding,

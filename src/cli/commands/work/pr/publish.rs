@@ -67,8 +67,8 @@ fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError
     Ok((run, request.link))
 }
 
-/// Publishes the review that this command has just made. `exit` is the exit reason of the review, and `shown` is
-/// the format of the printed report.
+/// Publishes the review that the running command has made. `exit` is the exit reason of that review. `shown` is
+/// the format of the report that was printed on standard output.
 pub(crate) fn publish_review(
     change: PullRequestChange,
     run: &RunId,
@@ -137,7 +137,7 @@ fn published(session: &RequestSession, decided: &Decided, summary: &str) -> Stri
 }
 
 /// Prints the findings as annotations of the CI job, and appends the findings to the job summary. If `shown` is
-/// a format for programs, prints no findings, because the printed report already contains the findings.
+/// a format for programs, no findings are printed, because the printed report already contains them.
 fn annotate(
     session: &RequestSession,
     error: &HostError,
@@ -183,7 +183,7 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
     ExitReason::Clean
 }
 
-/// Describes the publication for `--dry-run`.
+/// Lists the planned comments and changes for `--dry-run`.
 fn described(publication: &Publication) -> String {
     let mut text = format!("Would publish: {}.\n", apply::summary(publication, Unapplied::default()));
     for comment in &publication.comments {

@@ -31,11 +31,11 @@ struct FindingView {
     id: String,
     anchor: String,
     tag: String,
-    /// The key of the severity in the filter.
+    /// The value by which the page's severity filter selects the finding.
     level: &'static str,
     tone: &'static str,
     title: String,
-    /// The lines of the finding. The text is empty if the finding is about the whole file.
+    /// The line numbers of the finding, as text. The text is empty for a finding about the whole file.
     lines: String,
     state: StateView,
     group: &'static str,
@@ -128,8 +128,8 @@ pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
 }
 
-/// Returns the agents that raised at least one finding of the run. The page's filter identifies an agent by the
-/// index in the returned list.
+/// Returns the agents that raised at least one finding of the run. The filter on the page uses the index of an
+/// agent in this list.
 pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
     let mut names: Vec<AgentName> =
         outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
@@ -287,7 +287,7 @@ fn finding_view(
     }
 }
 
-/// Says how many reviewers support the finding, and how each reviewer rates the finding.
+/// Lists how many reviewers support the finding, and how each reviewer rates it.
 fn reviewers(settled: &SettledFinding) -> Vec<String> {
     let Some(consensus) = &settled.finding.consensus else { return Vec::new() };
     let mut facts = vec![agreement(settled)];

@@ -169,7 +169,7 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
     ReviewerView { name: printable::line(&report.name.0), status, tone, facts, lines }
 }
 
-/// The result of one reviewer for each file.
+/// Whether one reviewer read each file, and why not.
 struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,

@@ -67,7 +67,8 @@ struct CallRow {
 /// All times are in milliseconds.
 struct Axis {
     start: i64,
-    /// A pair for each shortened pause: the end of the pause, and the duration that was removed from the axis.
+    /// One pair for each shortened pause. The first value is the end of the pause, and the second value is the
+    /// duration that the axis omits.
     cuts: Vec<(i64, i64)>,
     length: i64,
 }
