@@ -265,7 +265,7 @@ impl Report<'_> {
         format!("dispute {dispute}{from}")
     }
 
-    /// Names the person or the rule that discarded the finding, as in `by you in dispute 2`. Returns `None` if
+    /// Names who discarded the finding, as in `by you in dispute 2`. Returns `None` if
     /// the finding was discarded without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
