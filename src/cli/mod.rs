@@ -169,7 +169,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             return ExitCode::from(ExitReason::Usage.code());
         }
     }
-    // The error of printing is ignored, because printing fails only if the stream is closed.
+    // An error of `print` is ignored, because printing fails only if stdout or stderr is closed.
     drop(error.print());
     ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
 }

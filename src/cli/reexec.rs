@@ -15,7 +15,7 @@ use crate::domain::ExitReason;
 #[cfg(target_os = "linux")]
 use crate::agents::process::sandbox;
 
-/// `args` does not contain the name of the executable.
+/// `args` are the command-line arguments without the name of the executable.
 pub(crate) fn dispatch(args: &[OsString]) -> Option<ExitCode> {
     let (name, args) = args.split_first()?;
     match name.to_str()? {

@@ -2,7 +2,7 @@
 //! main thread cannot delay the signals. The thread asks the run to stop, and the run then ends its agents and
 //! writes a report. If the event loop of the run does not respond within [`PATIENCE`], the process exits at
 //! once. An immediate exit is safe, because every write to the history is a transaction and the supervisors end
-//! their agents. After the run has ended, only a further signal ends the process.
+//! their agents. When the run has ended, the process continues, and only a further signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -21,8 +21,8 @@ use crate::domain::ExitReason;
 
 /// The maximum time that the signal thread waits for a response of the event loop.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// The interval at which the signal thread checks whether the event loop has responded. If the process is
-/// suspended, the whole time of the suspension counts as one interval.
+/// The interval at which the signal thread checks whether the event loop has responded. A suspension of the
+/// process counts as a single interval.
 const STEP: Duration = Duration::from_millis(30);
 /// The maximum time that the process waits for a blocked stderr to accept the last message.
 const LAST_MESSAGE: Duration = Duration::from_millis(150);

@@ -16,8 +16,8 @@ use crate::cli::report::{BasicFormat, Format, formats::json::pretty};
 use crate::domain::Route;
 use crate::rules::consensus::Policy;
 
-/// The words that a flag accepts. An entry consists of the word, the value of the word, and a help text, which
-/// can be empty.
+/// The words that a flag accepts. Each tuple contains a word, the value that the word stands for, and a help
+/// text. The help text can be empty.
 pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 
 const BASIC_FORMATS: Words<BasicFormat> = &[
@@ -48,7 +48,8 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl T
     })
 }
 
-/// Parses a whole number from `least` to `most`. If `most` is [`u64::MAX`], there is no upper limit.
+/// Parses a whole number between `least` and `most`. If `most` is [`u64::MAX`], the error message mentions no
+/// upper limit.
 pub(crate) fn number<T>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone
 where
     T: TryFrom<u64> + Clone + Send + Sync + 'static,

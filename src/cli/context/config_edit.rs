@@ -20,7 +20,7 @@ pub(crate) struct ConfigTarget<'a> {
     pub(crate) places: Places,
     pub(crate) owner: Owner,
     pub(crate) path: PathBuf,
-    /// The file name that messages contain.
+    /// The name of the file in error messages.
     pub(crate) name: String,
 }
 
@@ -48,19 +48,20 @@ impl<'a> ConfigTarget<'a> {
         Ok(file::read(&self.path, self.links())?)
     }
 
-    /// Replaces the content of the file by `text`, which must be a valid configuration. The new content is trusted
-    /// if the old content was [`Before::Trusted`].
+    /// Replaces the content of the file by `text`, which must be a valid configuration. If the user trusted the
+    /// old content, the new content is trusted too.
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.replace(text, Some(&self.name), self.before()?)
     }
 
-    /// Applies `edit` to the text of the file, or to [`HEAD`] if the file does not exist.
+    /// Replaces the content of the file by the result of `edit`. If the file does not exist, `edit` gets the
+    /// initial content [`HEAD`].
     pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // If the file was valid before the edit, the error message does not name the file, because the command
-        // line caused the error.
+        // The error message names the file only if the file was invalid before. Otherwise the command line
+        // caused the error.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }

@@ -55,9 +55,10 @@ pub(crate) struct CommandContext<'a> {
     pub(crate) filter: Option<&'a ReportFilter>,
 }
 
-/// Returns the settings of a run. Also returns the name of each script that the reviewed change edits and that a
-/// command executes. If `steering` is given, the project's configuration, the ignore rules and the scripts are read
-/// from `steering.base` instead of the work tree.
+/// Returns the settings of a run, and the scripts that the reviewed change edits. A script is a file of the tree
+/// that a configured command executes. If `steering` is given, Glee ignores the work tree's versions of the
+/// project's configuration, ignore rules and scripts. Glee then reads these files from the commit or tree
+/// `steering.base`.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -101,11 +102,12 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// The values of environment variables are included, because a value can be the path of a script.
+/// Returns the commands of agents, of `review.verify` and of notifications. The result also contains the agents'
+/// environment variables, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // `scripts` treats the first word of a command as a program, and the other words as arguments. The first
-        // word here is `env`, so that `scripts` treats the values of the variables as arguments.
+        // The function `scripts` expects a program and its arguments. With `env` as the program, the values of
+        // the variables become arguments.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -191,7 +193,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     };
     let (events, only) = (events.unwrap_or_default(), context.findings);
     let EndedReview { outcome, reviewed: sources, .. } = &ended;
-    // A signal determines the exit code even if the signal arrived too late to stop the run.
+    // If a signal arrived after the run had ended, the signal nevertheless determines the exit code.
     let exit = cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(outcome.exit);
     notifier.reviewed(outcome, exit, &report::text::conclusion(outcome));
     let was_asked = notifier.was_asked() || matches!(exit, ExitReason::Signal(_));
@@ -207,8 +209,8 @@ pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
     notifier.finish().iter().for_each(|warning| globals.say(warning));
 }
 
-/// If a signal or the time limit stopped the run, the second value of the result is the cause. The caller notifies
-/// the person about the end of the run.
+/// The second value of the result is the signal or the time limit that stopped the run. The caller must notify
+/// the person when the run has ended.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -264,8 +266,9 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
 }
 
 /// Executes a run until the run ends, or until a signal or the time limit stops the run. The second value of the
-/// result is the reason why the run was stopped, or `None` if the run was not stopped. `resume` contains a hint
-/// on how to resume the run, and a flag that becomes true when the start of the run is recorded.
+/// result is `None` if the run ended by itself, or else the reason why the run was stopped. `resume` contains
+/// two values: a hint on how to resume the run, and a flag. The flag becomes true when the history contains the
+/// start of the run.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -296,7 +299,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
         ended
     });
     drop(attached);
-    // `shutdown_background` does not wait for a dialog that is still open.
+    // A dialog can still be open on another thread. `shutdown_background` does not wait for that thread.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
@@ -316,8 +319,7 @@ pub(crate) struct RunReport<'a> {
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// If `was_asked` is true, Glee opens no pager, for example because the user answered a dialog or a signal
-    /// ended the run.
+    /// If true, Glee opens no pager. For example, the user answered a dialog, or a signal ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -423,7 +425,7 @@ impl RunReport<'_> {
 /// The variable with which GitHub's runner names the file for the summary of the job's page.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Appends to the job summary, because earlier commands of the step possibly wrote to the same file.
+/// Appends `text` to the file of the job summary. Earlier commands of the step possibly wrote to this file too.
 fn summarise_job(globals: &Globals, text: &str) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let opened = OpenOptions::new().create(true).append(true).open(path);
@@ -493,11 +495,11 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` if the time limit `budget.duration` ended the run. Any other value except 0 is the
-/// number of a signal.
+/// The value of `cause` after the time limit `budget.duration` stopped the run. In `cause`, 0 means that nothing
+/// stopped the run, and a value from 1 to 254 is the number of a signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run after the duration `left`. The limit excludes the time during which the process is suspended.
+/// Stops the run when the time `left` has passed. Time during which the process is suspended does not count.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

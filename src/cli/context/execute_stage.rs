@@ -74,8 +74,8 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run of the stage if the run is unfinished and has the same inputs as `plan`. Starts a
-    /// new run if the last run cannot be resumed, or if `fresh` is true.
+    /// Resumes the last run of the stage if that run is unfinished and has the same inputs as `plan`. Otherwise,
+    /// or if `fresh` is true, starts a new run.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
@@ -91,7 +91,8 @@ impl<'a> StageContext<'a> {
     }
 
     fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
-        // This check comes before the first agent call, so that an invalid folder for the outcome costs nothing.
+        // The folder for the outcome is checked before the first agent call, because a failure after the calls
+        // would waste their costs.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;

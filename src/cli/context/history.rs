@@ -42,8 +42,8 @@ pub(crate) fn open_read_here(globals: &Globals) -> Result<Option<Journal>, Comma
     Ok(Journal::open_read(&place(globals)?)?)
 }
 
-/// Returns `None` if the current folder has no history. If the history is damaged, reads the intact part and also
-/// returns an error. The caller prints the output first, and then reports the damage.
+/// Returns `None` if the current folder has no history. If the history is damaged, reads the intact part and
+/// also returns an error. The caller should print this error after the output.
 pub(crate) fn read_here<T>(
     globals: &Globals,
     read: impl Fn(&Journal) -> Result<T, JournalError>,
@@ -75,7 +75,7 @@ pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandErro
     Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
-/// The path of the history. The file need not exist.
+/// Returns the path of the history database, even if the database does not exist yet.
 pub(crate) fn place(globals: &Globals) -> Result<PathBuf, CommandError> {
     path(globals, || read_key(&place::workspace(globals)?))
 }

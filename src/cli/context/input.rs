@@ -31,7 +31,8 @@ impl Input {
         Ok(Self { name, reader: BufReader::new(source) })
     }
 
-    /// Fails if the input is larger than `most` MiB, because the file could be a device with endless input.
+    /// Fails if the input is larger than `most` MiB. Without a limit, a device such as `/dev/zero` would fill
+    /// the memory.
     pub(crate) fn bytes(self, most: u64) -> Result<Vec<u8>, CommandError> {
         let mut bytes = Vec::new();
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);

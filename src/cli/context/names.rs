@@ -7,9 +7,8 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name of the agent that `given` describes. If several agents match, the agents with the role
-/// `usual` take precedence. If no agent matches, returns `given`. The caller decides whether an unknown name is
-/// an error.
+/// Returns the full name of the agent that `given` abbreviates. If several agents match, agents with the role
+/// `usual` take precedence. If no agent matches, returns `given`, and the caller decides whether to fail.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
         |agent, given| agent.name.0 == given,
@@ -39,8 +38,8 @@ pub(crate) fn full_of_any_role(
 ) -> Result<Vec<String>, CommandError> {
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
-        // If several agents match and no matching agent has the role `usual`, `full` returns `given`. Without a
-        // role, `full` fails with an error that lists the matching agents.
+        // Several agents possibly match `given` although none has the role `usual`. The second call of `full`
+        // then fails with an error that lists these agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()
@@ -72,8 +71,8 @@ pub(crate) fn full_all(
     given.iter().map(|name| full(agents, name, usual)).collect()
 }
 
-/// Replaces abbreviated names of agents in the settings by full names. `keys` are the keys that the user set on the
-/// command line.
+/// Replaces abbreviated names of agents in the settings by full names. `keys` are the configuration keys that
+/// the command line sets.
 pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), CommandError> {
     let agents = &settings.agents;
     for key in keys {

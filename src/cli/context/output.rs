@@ -23,8 +23,7 @@ pub(crate) fn local_time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Shows text on stdout. On a terminal, the text can contain links, and a pager shows long text. In a file or a
-/// pipe, the text contains no links, and no pager is started.
+/// Shows text on stdout. Only on a terminal, the text can contain links, and a pager shows long text.
 pub(crate) struct Viewer {
     /// The rows and columns of the screen, or `None` if stdout is not a terminal.
     size: Option<(usize, usize)>,
@@ -33,8 +32,8 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// If `was_asked` is true, no pager is opened. After a dialog, a pager would also read the keys that the
-    /// user typed before the pager started.
+    /// No pager is opened if `was_asked` is true, for example because a dialog was shown. A pager would also
+    /// read keys that the user typed before the pager started.
     pub(crate) fn new(globals: &Globals, was_asked: bool) -> Self {
         let ui = settings::of_screen(globals);
         let size = screen::size_of_stdout();

@@ -16,7 +16,8 @@ pub(crate) fn work_folder(globals: &Globals, workspace: &Workspace) -> WorkFolde
     WorkFolder::new(&globals.directory(), workspace.root())
 }
 
-/// The work folder of a command that needs no work tree. At the root of a repository, no git process is started.
+/// Finds the folder to which output paths are relative, for a command that needs no work tree. In the root
+/// folder of a repository, this needs no git process.
 pub(crate) fn work_folder_here(globals: &Globals) -> WorkFolder {
     if globals.directory().join(".git").exists() {
         return WorkFolder::default();
@@ -28,7 +29,7 @@ pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
     Ok(paths::state_dir()?)
 }
 
-/// Fails if the path `kept` is inside the work tree, because a coder could change a file in the work tree.
+/// Fails if the path `kept` is inside the work tree, where a coder could change the file.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
     if workspace.holds(kept) {
         let message = format!("`{}` is inside the reviewed tree, where a coder could rewrite it", kept.display());

@@ -6,7 +6,7 @@ use textwrap::{Options, WordSplitter};
 
 /// The maximum width of a line in columns, because long lines are hard to read.
 pub(crate) const WIDEST: usize = 100;
-/// The spaces between an example and its explanation.
+/// The three spaces that separate an example from its explanation.
 const GAP: &str = "   ";
 
 /// Returns the width of a help page in columns.
@@ -17,7 +17,8 @@ pub(crate) fn screen() -> usize {
     columns.or_else(variable).unwrap_or(WIDEST).clamp(20, WIDEST)
 }
 
-/// Wraps the text below the options, for the command and its subcommands. Examples are indented in the result.
+/// Wraps the help text below the options and indents the examples. The subcommands of the command are changed
+/// too.
 pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     if let Some(text) = command.get_after_help() {
         let text = wrap(&text.to_string(), width);
@@ -26,7 +27,8 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     command.mut_subcommands(|inner| fit(inner, width)).term_width(width)
 }
 
-/// Wraps each row of a table. The last column of a row starts after the last two adjacent spaces of the row.
+/// Wraps each row of a table. Two adjacent spaces separate columns. Continuation lines are indented to the last
+/// column.
 pub(crate) fn wrap_table(table: &str, width: usize) -> String {
     let wrap_row = |row: &str| {
         let column = row.rfind("  ").map_or(0, |gap| gap + 2);

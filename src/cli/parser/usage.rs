@@ -26,8 +26,8 @@ impl WrongUsage {
     }
 
     pub(crate) fn describe(&mut self, error: &clap::Error) -> CommandError {
-        // If a subcommand lacks an argument, the matches do not contain the subcommand. The usage line contains
-        // the subcommand.
+        // If a required argument of a subcommand is missing, clap does not return the subcommand. Glee then
+        // takes the subcommand from the usage line.
         if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
             let usage = usage.to_string();
             let words = usage.split_whitespace().skip(1);
@@ -128,7 +128,8 @@ impl WrongUsage {
         closest(typed, names.iter().map(String::as_str)).map(ToOwned::to_owned)
     }
 
-    /// Returns the usage line of the error or of the command, with the choices for each argument.
+    /// Returns the usage line that `error` contains, or else the usage line of the command. The line lists the
+    /// choices for each argument.
     fn usage(&self, error: &clap::Error) -> String {
         let usage = match error.get(ContextKind::Usage) {
             Some(ContextValue::StyledStr(usage)) => usage.clone(),

@@ -83,8 +83,8 @@ fn tag(text: &str) -> Result<Tag, String> {
     })
 }
 
-/// A path pattern that follows the rules of git. In a pattern, `*` also matches `/`. A pattern that matches a
-/// folder also matches all files below the folder.
+/// A path pattern, similar to a pathspec of git. `*` also matches `/`. A pattern that matches a folder also
+/// matches all files below this folder.
 #[derive(Clone, Debug)]
 struct PathPattern(GlobMatcher);
 

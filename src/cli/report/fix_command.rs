@@ -4,13 +4,13 @@ use std::path::Path;
 
 use crate::domain::event::Plan;
 
-/// Returns the command line of the running `glee review`, with `--fix` added.
+/// Returns a command line that repeats the running `glee review` with the additional flag `--fix`.
 pub(crate) fn of_arguments() -> String {
     line(with_fix(std::env::args().skip(1).collect()))
 }
 
-/// Adds `--fix`. Removes `--format`, `--json` and `--web`, because with these flags the next run would replace
-/// the reports of this run.
+/// Adds `--fix`. Removes `--format`, `--json` and `--web`, because the next run would otherwise overwrite the
+/// report files of this run.
 fn with_fix(given: Vec<String>) -> Vec<String> {
     let mut words = Vec::with_capacity(given.len() + 1);
     let mut given = given.into_iter();
@@ -32,9 +32,9 @@ fn with_fix(given: Vec<String>) -> Vec<String> {
     words
 }
 
-/// Returns a command that reviews the target of a recorded run again. Returns `None` if no arguments can select
-/// the target again, for example a diff from standard input. Also returns `None` if an earlier version of Glee
-/// recorded the run.
+/// Returns a command that reviews the target of a recorded run again. Returns `None` if the target cannot be
+/// selected again, for example a diff from standard input. Also returns `None` if an early version of Glee
+/// recorded the run, because such a record has no arguments.
 pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Option<String> {
     let target = plan.target_args.clone()?;
     let mut words = Vec::new();

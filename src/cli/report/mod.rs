@@ -54,7 +54,7 @@ impl Format {
         Self::ALL.iter().find(|(_, format, _)| *format == self).expect("every format has a name").0
     }
 
-    /// Whether a report in this format is written from the recorded events of the run.
+    /// Whether a report in this format contains data from the recorded events of the run.
     pub fn shows_events(self) -> bool {
         matches!(self, Self::Html | Self::Jsonl)
     }

@@ -9,15 +9,15 @@ use crate::domain::event::Event;
 pub struct RenderOptions<'a> {
     pub style: Style,
     pub detail: Detail,
-    /// Returns the text of a reviewed file. The arguments are the path of the file in the tree and the number of
-    /// the round, counted from 1. If the result is `None`, the report shows no code of the file.
+    /// Returns the content of a reviewed file. The arguments are the path in the tree, and the number of the
+    /// round, counted from 1. For `None`, the report shows no source code of the file.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
     /// The recorded events of the run, for formats that [show events](super::Format::shows_events).
     pub events: &'a [Event],
     /// The command that hands the findings to the coder.
     pub fix: &'a FixCommand,
-    /// The findings whose text the report shows. If the list is empty, the report shows the text of all
-    /// findings. The counts of the summary always include all findings.
+    /// The report shows the texts of only these findings. If the list is empty, the report shows the texts of
+    /// all findings. The counts in the summary always include all findings.
     pub only: &'a [FindingId],
     /// The options of the text report.
     pub text: TextOptions<'a>,
@@ -42,7 +42,7 @@ pub struct FixCommand {
 pub enum Detail {
     /// Shows each open finding in one line, and the conclusion of the run.
     Verdict,
-    /// Omits the code of optional findings, and the code of findings that an earlier ruling already decided.
+    /// Shows no source code for optional findings and for findings that an earlier ruling settled.
     Short,
     Full,
 }

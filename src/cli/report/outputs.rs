@@ -23,7 +23,8 @@ pub(crate) struct ReportOutput {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The reports of a command. The folders of all files exist and are writable.
+/// The report formats and report files that the user requested. Glee has already checked that it can write every
+/// report file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outputs {
     pub(crate) stdout: Format,
@@ -39,9 +40,8 @@ impl Outputs {
         Self { stdout, files: Vec::new(), is_opened: false }
     }
 
-    /// Checks the requested reports before the command does anything that costs time or money. If no requested
-    /// report goes to standard output, the text report goes to standard output. Relative paths are relative to
-    /// `folder`.
+    /// Checks the requested reports before the first agent call. If every requested report goes to a file, the
+    /// text report goes to standard output. Relative paths are relative to `folder`.
     pub(crate) fn check(given: &[ReportOutput], folder: &Path) -> Result<Self, CommandError> {
         let mut stdout = None;
         let mut files: Vec<(Format, PathBuf)> = Vec::new();
@@ -101,7 +101,7 @@ fn both(one: Format, other: Format, place: &str) -> CommandError {
     CommandError::usage(format!("{named} cannot both go to {place}"))
 }
 
-/// Returns the path of the file without symbolic links. Fails if the file cannot be created or replaced.
+/// Returns the path of `file` after resolving symbolic links. Fails if Glee cannot create or replace the file.
 fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, CommandError> {
     let named = |error: io::Error| CommandError::caused(cannot_write(format, file), error);
     let path = folder.join(file);

@@ -11,8 +11,8 @@ use crate::protocol::text::references;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WorkFolder {
     root: PathBuf,
-    /// The path of the folder, relative to the root of the tree. The path is empty at the root and outside the
-    /// tree.
+    /// The path of the folder, relative to the root of the tree. The path is empty for the root itself and for a
+    /// folder outside of the tree.
     within: String,
 }
 
@@ -26,8 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Returns the folder to which the paths in an output are relative: `self` if people read the output, and
-    /// the root of the tree if programs read the output.
+    /// Returns the folder to which paths are relative. Output for people uses `self`, and output for programs
+    /// uses the root of the tree.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }
@@ -43,7 +43,7 @@ impl WorkFolder {
         }
     }
 
-    /// Returns the path of a file relative to the root of the tree. This function is the inverse of
+    /// Converts a displayed path to the path relative to the root of the tree. This is the inverse of
     /// [`path`](Self::path).
     pub(crate) fn in_tree(&self, shown: &str) -> String {
         in_tree(&self.within, shown)
@@ -59,7 +59,8 @@ impl WorkFolder {
         citations.for_each(|citation| self.citation(citation));
     }
 
-    /// Changes a citation only if the whole citation is a reference to a file of the tree.
+    /// Changes the path in a citation that consists only of a reference to a file, such as `src/a.py:3`. Other
+    /// citations stay unchanged.
     fn citation(&self, citation: &mut Untrusted) {
         references::change_path(citation, |path| {
             if self.root.join(&*path).exists() {
@@ -79,8 +80,8 @@ impl WorkFolder {
         gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
     }
 
-    /// Makes the paths in an event relative to the folder in which the user works. The function changes only
-    /// paths that the live display shows.
+    /// Makes the paths in an event relative to the folder in which the user works. Paths that the live display
+    /// never shows stay unchanged.
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {

@@ -1,6 +1,6 @@
-//! Records the reports that a run writes into the reviewed tree. A run can be resumed only if the tree has not
-//! changed since the run stopped. Before Glee resumes a run, Glee removes the reports and restores the files
-//! that the reports replaced. At the end of the resumed run, Glee writes the reports again.
+//! A record of the reports that a run writes into the reviewed tree. Glee resumes a run only if the tree has not
+//! changed since the run stopped. Glee therefore removes the reports first, and restores the files that the
+//! reports replaced. At the end of the resumed run, Glee writes the reports again.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::report::Format;
 
-/// The name of the file with the list of reports, in the folder of the run.
+/// The name of the file that lists the written reports. This file is in the folder of the run.
 const FILE: &str = "reports.json";
 
 /// A report that Glee wrote into the reviewed tree.
@@ -19,8 +19,8 @@ pub(crate) struct WrittenReport {
     format: String,
     /// The path of the report, relative to the root of the tree.
     pub(crate) path: String,
-    /// The hash of the written report. If the file has another hash, the file was changed after the run, and
-    /// Glee does not remove the file.
+    /// The hash of the report as Glee wrote it. If the file now has another hash, a user or a program changed
+    /// it, and Glee does not remove it.
     hash: String,
 }
 
@@ -35,7 +35,7 @@ impl WrittenReport {
         fs::read(root.join(&self.path)).is_ok_and(|bytes| hash(&bytes) == self.hash)
     }
 
-    /// Returns the format and the path that are needed to write the report again.
+    /// Returns the format and the path with which Glee can write the same report again.
     pub(crate) fn output(&self, root: &Path) -> Option<(Format, PathBuf)> {
         let (_, format, _) = Format::ALL.iter().find(|(name, ..)| *name == self.format)?;
         Some((*format, root.join(&self.path)))

@@ -8,8 +8,8 @@
 //!   user does not receive the cookie, because the browser does not request the random path from that server.
 //! - The header `Host` must contain a name of this computer. In an attack by DNS rebinding, the header contains
 //!   the attacker's host name.
-//! - A write must come from a page of this server. The origin of the request must be this server, and the form
-//!   must contain a second token, which only pages of this server contain.
+//! - Only pages of this server can cause writes. The header `Origin` of the request must name this server. The
+//!   form must also contain a second token that only pages of this server contain.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -24,7 +24,7 @@ pub(crate) struct Access {
     hosts: Vec<String>,
     /// The server compares hashes, because a comparison of hashes takes the same time for all inputs.
     token: Hash,
-    /// The hash of the token that is valid once. `None` after a browser used the token.
+    /// The hash of the single-use token. `None` after a browser has used this token.
     single_use: Mutex<Option<Hash>>,
     session: Hash,
     cookie: String,
@@ -93,7 +93,8 @@ impl Access {
         pairs.any(|(name, value)| name == COOKIE && hash(value) == self.session)
     }
 
-    /// Whether a page of this server sent the request to write. `form_token` is the token in the form.
+    /// Whether a page of this server sent the request to write. `form_token` is the token that the browser sent
+    /// with the form.
     pub(crate) fn is_own_write(&self, headers: &HeaderMap, form_token: &str) -> bool {
         let is_own_origin = match single(headers, header::ORIGIN.as_str()) {
             Some(origin) => origin
@@ -105,8 +106,8 @@ impl Access {
     }
 }
 
-/// Whether a page of another origin sent the request. The result is `false` if the user follows a link on a page
-/// of another origin. Following a link changes nothing, and the page with the link cannot read the answer.
+/// Whether a page of another origin sent the request. Returns false if the user only followed a link on such a
+/// page. A followed link changes nothing, and the other page cannot read the response.
 pub(crate) fn is_foreign(headers: &HeaderMap) -> bool {
     let is = |name, value| single(headers, name) == Some(value);
     match site(headers) {

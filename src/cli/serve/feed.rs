@@ -38,9 +38,9 @@ const PAGE: u32 = 100;
 /// The interval at which the thread reads new events from the history.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// The maximum number of lines of an event.
+/// The maximum number of lines that the live view shows for one event.
 const LINES: usize = 12;
-/// The maximum number of characters of a line of an event.
+/// The maximum number of characters in one of these lines.
 const CHARACTERS: usize = 300;
 
 /// An event as the live view shows it.
@@ -51,7 +51,8 @@ pub(crate) struct LiveEvent {
     pub(crate) lines: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started: Option<StartedCall>,
-    /// The key of the call that ended, as in `StartedCall::call`.
+    /// The identifier of the call that ended. The start of the call has the same identifier in
+    /// `StartedCall::call`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) finished: Option<String>,
     /// The number of the dispute that the event opened.
@@ -80,8 +81,8 @@ pub(crate) struct SentEvent {
 #[derive(Clone, Debug)]
 enum News {
     Event(Arc<SentEvent>),
-    /// The polling thread did not send all events of the history through the channel, so the receiver has to
-    /// read the history.
+    /// The channel does not contain all recorded events, so the receiver must read the missing events from the
+    /// history.
     Missed,
 }
 
@@ -264,8 +265,8 @@ pub(crate) fn events(
     Ok(events)
 }
 
-/// Returns the formatter for the events of a run. The formatter receives the plan of the run first, because the
-/// lines depend on the plan.
+/// Returns the formatter that converts the events of a run to lines. The formatter first processes the plan of
+/// the run, because later lines depend on the plan.
 fn lines_of(journal: &Journal, run: &RunId) -> Result<EventLines, JournalError> {
     let screen = Screen {
         terminal: false,

@@ -1,8 +1,8 @@
 //! The command `glee serve`, which shows the history in a browser on the same computer.
 //!
 //! `access` decides which requests the server answers. `routes` assigns requests to the functions in `pages`,
-//! which read the history and render the templates. `settle` records a person's ruling. `feed` sends the events
-//! of running reviews to browsers.
+//! which read the history and render the templates. `settle` records the ruling that a person enters in a form.
+//! `feed` sends the events of running reviews to browsers.
 
 mod access;
 mod error_page;

@@ -1,4 +1,4 @@
-//! The pages of the server. Each request for a page reads the history again.
+//! The pages of the server. The server reads the history again for each request.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -34,14 +34,15 @@ const TAIL: u64 = 300;
 #[derive(Serialize)]
 struct ListPage<T> {
     rows: Vec<T>,
-    /// The number of rows that the link to older rows requests. `None` if the page has no link to older rows.
+    /// The number of rows that the page shows after the user follows the link to older rows. `None` if the page
+    /// has no such link.
     more: Option<u32>,
     /// Whether the history has older rows.
     is_cut: bool,
 }
 
 impl<T> ListPage<T> {
-    /// Reads the rows of a list with the function `read`, whose argument is the maximum number of rows.
+    /// Reads the rows of a list. The function `read` gets the maximum number of rows.
     fn read(recent: Option<u32>, read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>) -> Result<Self, ErrorPage> {
         let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
         let mut rows = read(shown + 1)?;
@@ -59,7 +60,7 @@ pub(crate) fn runs(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPa
     Ok(site.page(StatusCode::OK, "serve/runs.html", "runs", &page, context! {}))
 }
 
-/// Returns the report on a run, with the content of `--format html`.
+/// Returns the page of a run, which contains the same report as `--format html`.
 pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     let (journal, run) = found(site, text)?;
     let run = journal.find_run(&run.0)?;
@@ -149,8 +150,8 @@ pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, E
 #[derive(Default, Serialize)]
 struct DisputePart {
     rows: Vec<DisputeLine>,
-    /// The number that the link to older disputes contains: the number of the last dispute in `rows`. `None` if
-    /// no older disputes exist.
+    /// The dispute number in the link to older disputes, which is the number of the last dispute in `rows`.
+    /// `None` if no older disputes exist.
     older: Option<u64>,
     /// Whether the list has disputes that are newer than the disputes in `rows`.
     is_later: bool,
@@ -162,9 +163,9 @@ struct DisputesPage {
     settled: DisputePart,
 }
 
-/// The query parameters of the page. The list of open disputes shows the disputes whose numbers are less than
-/// `open_before`. If `open_before` is missing, the list shows the newest disputes. The parameter
-/// `settled_before` has the same effect on the list of settled disputes.
+/// The query parameters of the page. The list of open disputes shows only disputes with a number below
+/// `open_before`. Without `open_before`, the list begins with the newest dispute. The parameter `settled_before`
+/// limits the list of settled disputes in this way.
 #[derive(Default, Deserialize)]
 pub(crate) struct DisputePosition {
     open_before: Option<u64>,
@@ -200,10 +201,10 @@ pub(crate) fn disputes(site: &Site, position: &DisputePosition) -> Result<Respon
 #[derive(Serialize)]
 struct DisputePage {
     dispute: DisputeDetails,
-    /// The report on the run of the dispute. The page shows the disputed code from the report. `None` if no
-    /// report can be made, for example for a watch.
+    /// The report on the run in which the dispute was opened. The page takes the disputed source code from this
+    /// report. `None` if no report can be made, for example for a watch.
     report: Option<Page>,
-    /// The error because of which the page contains no report.
+    /// The error message that the page shows if the report cannot be made.
     failure: Option<String>,
     form: Option<FormView>,
 }

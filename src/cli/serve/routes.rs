@@ -1,4 +1,5 @@
-//! Assigns requests to pages, and applies the rules that hold for all requests.
+//! Maps each request to the function that creates the page. Also checks access, and adds security headers, for
+//! every request.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -117,8 +118,8 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     }
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
-        // The user followed a link on a page of another site, so the browser would not send the cookie after a
-        // redirect. The response is therefore a page with a link to the target.
+        // The user followed a link on another site, so the browser would not send the cookie after a redirect.
+        // Instead of a redirect, the server returns a page with a link to `target`.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {
@@ -193,9 +194,8 @@ struct After {
     after: Option<u64>,
 }
 
-/// Sends the events of a run until the browser closes the page or `stop` requests the end. The id of an event is
-/// the number of the event in the run. After an interruption, the browser sends the last id and receives the
-/// later events.
+/// Sends the events of a run to a browser until the browser disconnects or the server stops. The id of an event
+/// is its number in the run. When the browser reconnects, it sends the id of the last event that it received.
 async fn events(
     State(site): State<Arc<Site>>,
     Path(run): Path<String>,

@@ -28,7 +28,8 @@ pub(crate) struct RulingForm {
     until: String,
 }
 
-/// Settles the dispute and shows its page. If the form is invalid, shows the form again with the error.
+/// Settles the dispute and shows the page of the dispute. If a form field is invalid, the page shows the form
+/// again with an error message.
 pub(crate) fn settle(
     site: &Site,
     number: u64,
@@ -87,7 +88,7 @@ impl RulingForm {
                 Some(common::last_day(day).map_err(invalid)?)
             }
         };
-        // A browser sends the line breaks of a form field as carriage return and line feed.
+        // Browsers encode each line break in a form field as `\r\n`.
         let reason = self.reason.replace("\r\n", "\n");
         let reference = Some(self.reference.trim()).filter(|reference| !reference.is_empty());
         let input = RulingInput { word: Some(word), kind, reference, reason: reason.trim(), until };

@@ -1,4 +1,4 @@
-//! Links locations in the code to an address that an editor opens, with the control sequence OSC 8.
+//! Turns source locations into terminal hyperlinks (OSC 8) that open the file in an editor.
 
 use std::path::{Component, Path, PathBuf};
 

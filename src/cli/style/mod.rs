@@ -136,7 +136,7 @@ impl Style {
         self.paint(Color::of(&finding.raw.severity), &tag(finding))
     }
 
-    /// Joins the facts that are not empty, with a dot between two facts.
+    /// Joins the texts in `facts` with dots, without the empty texts.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
@@ -147,8 +147,8 @@ impl Style {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Appends the cut mark, for example `…`, to a line. If the cut mark does not fit, the cut mark replaces the
-    /// last word of the line. A line that one long word fills gets no cut mark.
+    /// Appends a cut mark such as `…` to a shortened line. If the line is already full, the mark replaces the
+    /// last word. A full line that consists of a single word gets no mark.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width
@@ -244,10 +244,10 @@ pub fn fit(text: &str, width: usize) -> String {
     text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. If `head` is too
-/// wide, the text starts on a new line, and all lines of the text are indented by `least` columns. `head` is too
-/// wide if it takes more than half of the line or leaves no room for the longest word of the text. Only the
-/// first `most` lines of the text are kept.
+/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. A wide `head`
+/// gets a line of its own, and the lines of the text below are indented by `least` columns. A `head` is wide if
+/// it fills more than half of the line, or if the longest word of the text does not fit after `head`. Lines of
+/// the text after the first `most` lines are omitted.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));
@@ -322,8 +322,8 @@ pub fn dollars(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
 }
 
-/// Returns the version number in the output of `--version`, such as `0.169.0` in `codex-cli 0.169.0`. If no word
-/// of the output begins with a digit, returns the whole output.
+/// Returns the version number that a program prints, such as `0.169.0` for the output `codex-cli 0.169.0`. If no
+/// word begins with a digit, returns the whole output.
 pub fn version(printed: &str) -> String {
     let word = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     printable::line(word.unwrap_or(printed))

@@ -23,10 +23,11 @@ pub struct Code<'a> {
     pub text: &'a str,
     /// The line number of the first line of `text`, counted from 1.
     pub first_line: u32,
-    /// The first and the last marked line. Lines outside the text are ignored.
+    /// The numbers of the first and the last marked line. Numbers of lines that `text` does not contain are
+    /// ignored.
     pub lines: (u32, u32),
-    /// The reviewer's text about the code. If the text quotes a part of the marked line, the drawing marks only
-    /// the quoted part.
+    /// The reviewer's text about the code. If the reviewer's text quotes a part of the marked line, only that
+    /// part is marked.
     pub quoted: String,
     pub links: Option<&'a PlaceLinks>,
 }
@@ -109,8 +110,8 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .fold(false)
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
-    // The column number is removed, because it refers to the drawn text and not to the file. In the drawn text,
-    // tabs are replaced by spaces and long lines are truncated.
+    // Tabs are replaced by spaces and long lines are truncated before drawing. The drawn column number is thus
+    // wrong for the file, and is removed.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }
@@ -148,7 +149,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
         let gutter = end.to_string().len();
-        // Six columns and the gutter are reserved for line numbers, bars and the bracket of a range.
+        // Line numbers, bars and the bracket of a range need the gutter and six more columns.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));
@@ -202,7 +203,8 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
     let mark = style.glyph(Glyph::Cut);
     let inner = room.saturating_sub(2 * columns(mark)).max(4);
     let width = |c: char| columns(c.encode_utf8(&mut [0; 4]));
-    // Text before the focus takes up to a third of the columns, or more if the line ends soon after the focus.
+    // Up to a third of the columns show text before the focus. If the line ends soon after the focus, text
+    // before the focus gets more columns.
     let mut before = 0;
     let is_shown = |(index, c): &(usize, char)| {
         before += width(*c);

@@ -56,7 +56,7 @@ pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -
     style.cut(&format!("{} {name}  {state}  {last}", style.mark(glyph)), style.width.saturating_sub(1))
 }
 
-/// If the watch is not running, `report` contains the last status of the watch.
+/// If `is_running` is false, `report` contains the last status before the watch ended.
 pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
     let ended = if is_running { "" } else { "  (not running: resume it with `glee watch`)" };
     let mut out = format!("{}{ended}\n", line(style, report));

@@ -6,8 +6,8 @@ use crate::protocol::text::printable;
 /// The maximum number of characters of a notification.
 const LONGEST: usize = 200;
 
-/// Returns the control sequence for a notification. `None` if the terminal shows no notifications. `variable`
-/// returns an environment variable.
+/// Returns the control sequence for a notification. `None` if the terminal shows no notifications. The function
+/// `variable` returns the value of an environment variable.
 pub(crate) fn sequence(
     how: TerminalNotice,
     variable: impl Fn(&str) -> Option<String>,

@@ -1,6 +1,6 @@
-//! Notifies a person that a long run ended or waits for an answer. The notification is a control sequence for
-//! the terminal and a call of the command `notify.command`. A failure of the command is a warning and does not
-//! change the exit code.
+//! Notifies a person that a long run ended or waits for an answer. Glee sends a control sequence to the
+//! terminal, and runs the command `notify.command`. If the command fails, Glee prints a warning and keeps the
+//! exit code.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,8 @@ struct Notices {
     terminal: Terminal,
     /// The time of the last answer of a person, or the start of the run if no person has answered.
     since: Mutex<Instant>,
-    /// The running command, which waits for earlier commands. The thread returns the failures of all commands.
+    /// The thread that runs the newest notification command after all earlier commands have ended. The thread
+    /// returns the failures of all these commands.
     running: Mutex<Option<JoinHandle<Vec<String>>>>,
     was_asked: Mutex<bool>,
 }
@@ -76,8 +77,8 @@ impl Notifier {
         self.ended(message, Some(exit), facts);
     }
 
-    /// Notifies a person about the end of a run, unless the person stopped the run. The fields of the JSON
-    /// object `facts` are added to the JSON that the notification command receives.
+    /// Notifies a person that a run has ended, unless the person stopped the run. The notification command also
+    /// receives the fields of the JSON object `facts`.
     pub(crate) fn ended(&self, message: &str, exit: Option<ExitReason>, facts: Value) {
         // A person who stopped the run needs no notification.
         if !matches!(exit, Some(ExitReason::Signal(_))) {
@@ -85,7 +86,7 @@ impl Notifier {
         }
     }
 
-    /// Runs a dialog. Notifies the person before the dialog if the run was long.
+    /// Runs a dialog. Before the dialog, notifies the person if the last answer of a person was long ago.
     fn ask<T>(&self, message: &str, dialog: impl FnOnce() -> T) -> T {
         self.send("waiting", message, None, json!({}));
         *held(&self.0.was_asked) = true;
@@ -161,7 +162,7 @@ impl Notifier {
     }
 }
 
-/// Returns the reason of a failure, or `None` on success.
+/// Returns why the notification command failed, or `None` if the command succeeded.
 fn run_command(
     agents: &Agents,
     command: &[String],

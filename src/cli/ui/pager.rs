@@ -40,7 +40,7 @@ impl Pager {
         let shown = signals::ignoring_interrupt(|| {
             let mut pager = shell.spawn()?;
             if let Some(mut input) = pager.stdin.take() {
-                // An error is ignored, because writing fails if the user leaves the pager early.
+                // A write error is ignored, because a write fails when the user leaves the pager early.
                 drop(input.write_all(text.as_bytes()));
             }
             pager.wait()

@@ -122,7 +122,8 @@ impl Pty {
         self
     }
 
-    /// Waits until the program reads single keys (raw mode), so that it receives Ctrl-C as a key.
+    /// Waits until the program has switched the terminal to raw mode. In raw mode, Ctrl-C is a key and causes no
+    /// signal.
     fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         let handle = self.session.get_process().get_raw_handle().unwrap();

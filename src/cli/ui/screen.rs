@@ -20,7 +20,8 @@ pub struct Screen {
     pub terminal: bool,
     pub color: bool,
     pub unicode: bool,
-    /// The width in columns. If `None`, Glee queries the terminal each time for the current width.
+    /// The width of the screen in columns. If `None`, Glee queries the terminal for the current width before
+    /// each use.
     pub columns: Option<usize>,
     pub verbosity: Verbosity,
 }

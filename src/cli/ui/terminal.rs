@@ -32,7 +32,7 @@ struct Shared {
     saved: Mutex<Saved>,
     /// Whether a thread reads single keys during the run.
     listens: AtomicBool,
-    /// The lock on the input of the terminal. A dialog holds the lock until the dialog is closed.
+    /// Protects the terminal input. An open dialog holds this lock.
     reading: Mutex<()>,
 }
 
@@ -57,7 +57,8 @@ impl Terminal {
         &self.shared.live
     }
 
-    /// Prints a line above the live lines. The line must already be escaped. With `--quiet`, nothing is printed.
+    /// Prints a line above the live lines. The caller must escape the line first. With `--quiet`, nothing is
+    /// printed.
     pub fn line(&self, line: &str) {
         if self.shared.screen.verbosity == Verbosity::Quiet {
             return;
@@ -123,8 +124,8 @@ impl Terminal {
         saved.settings = saved.settings.take().or(settings);
     }
 
-    /// Passes each key that the user presses to `press`, until [`Self::restore`] is called. While a dialog is
-    /// open, only the dialog reads keys. Returns false if no keys can be read.
+    /// Calls `press` for each key that the user presses, until [`Self::restore`] is called. Keys that are
+    /// pressed in a dialog are not passed. Returns false if Glee cannot read single keys here.
     pub(crate) fn listen(&self, mut press: impl FnMut(char) + Send + 'static) -> bool {
         if !self.shared.screen.is_live() || !io::stdin().is_terminal() || !is_foreground() {
             return false;
@@ -134,8 +135,8 @@ impl Terminal {
         let terminal = self.clone();
         let thread = thread::Builder::new().name("keys".to_owned()).spawn(move || {
             while let Some(keys) = terminal.keys() {
-                // A key is a single character. Several characters are a special key or pasted text, which Glee
-                // ignores.
+                // A single character is a pressed key. Several characters come from a special key or from pasted
+                // text, and are ignored.
                 let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
                 if let (Some(key), None) = (keys.next(), keys.next()) {
                     press(key);
@@ -167,9 +168,8 @@ impl Terminal {
         }
     }
 
-    /// Restores the terminal settings as they were before the dialog or before `take_keys`, and prints the
-    /// queued lines. After the call, Glee reads no keys. Any thread can call this method, for example when a
-    /// signal ends the process.
+    /// Restores the original terminal settings, and prints the queued lines. Afterwards, Glee reads no more
+    /// keys. Any thread can call this method, for example when a signal ends the process.
     pub fn restore(&self) {
         self.shared.listens.store(false, Ordering::Relaxed);
         let Saved { lines, settings } = std::mem::take(&mut *self.saved());

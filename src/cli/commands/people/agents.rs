@@ -117,7 +117,7 @@ struct Missing {
 
 async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) -> Row<'a> {
     let (program, missing) = match agents.program(agent, root) {
-        // The program of an embedded agent is Glee itself, so the output omits the program.
+        // Embedded agents are part of Glee, so no program is printed.
         Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
         Err(AgentError { message, hint, .. }) => (None, Some(Missing { error: message, hint })),

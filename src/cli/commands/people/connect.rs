@@ -174,8 +174,8 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// Sets the keys of `update` in the agent's entry in `text`. If `text` has no entry for the agent, because
-/// another file defines the agent, adds an entry.
+/// Writes the keys of `update` into the agent's entry in the configuration `text`. Adds an entry if another file
+/// defines the agent.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);

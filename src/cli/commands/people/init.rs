@@ -27,7 +27,8 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// The program or the embedded agent for each role. Each name is a valid argument of `glee connect`.
+/// The agents that Glee suggests for each role. Each name is the name of a program or of an embedded agent, and
+/// is valid as an argument of `glee connect`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Assignment {
     coder: Option<String>,
@@ -83,8 +84,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 /// The first installed program becomes coder and aggregator, and the others become reviewers. The last installed
-/// program is also the judge, so that the coder and the judge run different programs. A single program takes all
-/// roles. Without an installed program, embedded agents take all roles except the aggregator.
+/// program is also the judge, so that the coder and the judge run different programs. If only one program is
+/// installed, it takes all roles. If no program is installed, embedded agents take all roles except the
+/// aggregator.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));

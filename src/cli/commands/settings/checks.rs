@@ -1,4 +1,4 @@
-//! The checks of `glee doctor`. Each check reports that a part of the setup works, or explains a problem.
+//! The checks of `glee doctor`. Each check examines a part of the setup and explains any problem.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::protocol::text::printable;
 #[serde(rename_all = "lowercase")]
 enum State {
     Good,
-    /// The checked part works, but with a limitation.
+    /// The checked part of the setup works, but with a limitation.
     Weak,
     Bad,
 }

@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
 }
 
-/// Replaces an old name of the key by the current name, and an abbreviated name of an agent by the full name.
+/// Returns the full key: a renamed key gets its current name, and an abbreviated agent name becomes a full name.
 fn full_key(globals: &Globals, key: &str) -> Result<String, CommandError> {
     names::full_key(&settings::agents(globals), globals.key_today(key))
 }
@@ -187,8 +187,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 
 /// Prints a note if the new value has no effect, because a source with higher precedence sets the same key.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // An error of `settings::load` is ignored, because the changed file is valid, and another source contains
-    // the invalid value.
+    // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file
+    // or a variable.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)

@@ -107,7 +107,7 @@ struct Merger {
     /// The work tree, or `None` if the command runs outside of a work tree.
     workspace: Option<Workspace>,
     advisories: Advisories,
-    /// The text of each file, by path; `None` for a file that cannot be read.
+    /// Maps a path to the content of the file, or to `None` if the file cannot be read.
     texts: HashMap<String, Option<String>>,
 }
 

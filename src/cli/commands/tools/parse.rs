@@ -132,8 +132,8 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// The columns of a row: the id of a finding, the keyword of the answer, the colour of the keyword, the text,
-/// and the evidence.
+/// One answer about a finding: the finding's id, the keyword, the colour of the keyword, the text, and the
+/// evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
 fn response_row(response: &Response) -> Row<'_> {
@@ -146,7 +146,7 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// `name` is the JSON key of the list of answers.
+/// `name` is the JSON key under which the agent lists its answers.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,

@@ -181,7 +181,8 @@ struct VoteInput {
     conflict_flags: Option<Flags>,
 }
 
-/// The ids and the votes of the entries in `actions_by_tuple`, in the order of the input.
+/// The entries of `actions_by_tuple`, in the order of the input. Each entry contains the id of a tuple and the
+/// votes on this tuple.
 struct Tuples(Vec<(String, Votes)>);
 
 impl<'de> Deserialize<'de> for Tuples {
@@ -223,7 +224,7 @@ impl Votes {
     }
 }
 
-/// A vote, or `None` if the vote is missing. The input `null` or `{}` means that the vote is missing.
+/// An optional vote. Both `null` and `{}` mean that the voter did not vote.
 #[derive(Default, Deserialize)]
 #[serde(try_from = "Value")]
 struct MaybeVote(Option<Vote<'static, Value>>);
@@ -253,8 +254,8 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The tuples with a conflict, each with the type of the conflict. If several entries of the list contain the
-/// same tuple, the last of these entries applies.
+/// The tuples about which voters disagree, and the type of each conflict. If the list contains a tuple several
+/// times, the last entry applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

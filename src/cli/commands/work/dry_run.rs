@@ -131,7 +131,7 @@ fn text(style: Style, plan: &Plan, settings: &Settings, previews: &[Preview], is
     out
 }
 
-/// Returns the first 12 digits of a hash, without the scheme in a text such as `scheme:hash`.
+/// Returns the first 12 characters of a hash. A prefix that ends with a colon is removed first.
 fn short(id: &str) -> String {
     let hash = id.find(':').map_or(0, |colon| colon + 1);
     printable::line(&id[hash..]).chars().take(12).collect()

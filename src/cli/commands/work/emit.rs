@@ -118,8 +118,9 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     Ok(if paused && args.wait { ExitReason::DisputeOpen } else { ExitReason::Clean })
 }
 
-/// Returns the full name of the connected agent with the program `name`, or with a name such as `<name>-coder`. If
-/// no connected agent matches, returns `name`, because a watch accepts events of all agents.
+/// Returns the full name of a connected agent. `name` is the agent's program or the beginning of the agent's
+/// name, as in `codex` for `codex-coder`. If no connected agent matches, returns `name`, because a watch accepts
+/// events from any agent.
 fn full_name(globals: &Globals, name: &str) -> Result<String, CommandError> {
     let agents = settings::agents(globals);
     let prefix = format!("{name}-");
@@ -131,8 +132,8 @@ fn full_name(globals: &Globals, name: &str) -> Result<String, CommandError> {
 
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Waits until no review is running or due. While the work is paused, only a person's request or a clarification
-/// makes a review due.
+/// Waits until no review is running and none is about to start. While the work is paused, a review starts only
+/// after a person's request or an agent's clarification.
 fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&WatchCommand::Status)?)?;
@@ -152,19 +153,19 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 /// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The watch closes a new connection if no message arrives in time, and the first line of the file can arrive
-    // late. A status query before the lines of the file keeps the connection open.
+    // The watch closes a new connection on which no message arrives in time, and the first line of the file can
+    // be late. Glee therefore sends a status query first.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
-    // The sending thread sets `sent_all` and then shuts down the writer. After the shutdown, the watch closes
-    // the connection, and the loop below ends. The main thread reads `sent_all` after the end of the loop.
+    // The sending thread sets `sent_all` and then shuts down the writer. The watch then closes the connection,
+    // which ends the loop below. After the loop, the main thread reads `sent_all`.
     let sent_all = Arc::new(AtomicBool::new(false));
     let is_sent = Arc::clone(&sent_all);
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // After the shutdown, the watch reads the end of its input. An error is ignored, because the watch has
-        // possibly ended.
+        // The shutdown sends end-of-file to the watch. An error of the shutdown is ignored, because the watch
+        // has possibly ended.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });

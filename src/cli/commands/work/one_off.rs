@@ -11,9 +11,9 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// Makes the agents in `with` the only reviewers. Sets the model of the reviewers to `model`. A model in `with`
-/// takes precedence over `model`, and embedded reviewers have no model. If `with` contains the program of a
-/// connected reviewer, the connected reviewer takes part with its configured name, focus and variables.
+/// If `with` is not empty, only the agents in `with` review. Reviewers use the model `model`, unless `with`
+/// names a model for the reviewer. Embedded reviewers use no model. If a connected reviewer runs a program in
+/// `with`, this reviewer takes part with its configured name, focus and variables.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str
     Ok(())
 }
 
-/// The indexes of the reviewers that the setting `review.reviewers` permits.
+/// Returns the indices of the reviewers that the setting `review.reviewers` selects.
 fn asked(settings: &Settings) -> Vec<usize> {
     let is_asked = |agent: &Agent| match &settings.review.reviewers {
         ReviewerChoice::Named(names) => names.contains(&agent.name.0),
@@ -92,7 +92,8 @@ fn unknown(text: &str) -> CommandError {
     ))
 }
 
-/// Returns the index of an agent that runs `program`: a connected reviewer outside of `taken`, or a new agent.
+/// Returns the index of a reviewer that runs `program`. This is a connected reviewer that is not in `taken`, or
+/// a new agent.
 fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
     let command = [program.to_owned()];
     let connected = settings.agents.iter().enumerate().position(|(index, agent)| {

@@ -168,7 +168,8 @@ impl Args {
         Ok(values)
     }
 
-    /// The arguments that select the target `spec` again. `None` for a diff that is not in a regular file.
+    /// The command-line arguments that select the target `spec` again. `None` for a diff from standard input or
+    /// a pipe.
     fn target_args(&self, spec: &TargetSpec, workspace: &Workspace, globals: &Globals) -> Option<Vec<String>> {
         let path = |path: &PathBuf| argument(path, workspace.root(), globals);
         match spec {
@@ -209,7 +210,8 @@ fn argument(path: &Path, root: &Path, globals: &Globals) -> Option<String> {
     }
 }
 
-/// Whether the argument `path` is a range of commits (`A..B`) instead of an existing path.
+/// Whether the argument `path` means a range of commits. This is the case if it has the form `A..B` and no such
+/// path exists.
 fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
@@ -237,8 +239,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     run_within(args, globals, None)
 }
 
-/// `limit` is the maximum duration of a review that a hook of git started. The shorter one of `limit` and
-/// `budget.duration` applies.
+/// A git hook can set `limit`, the maximum duration of the review. The setting `budget.duration` applies if it
+/// is shorter than `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
         return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
@@ -335,8 +337,8 @@ fn is_ci() -> bool {
     std::env::var("CI").is_ok_and(|word| !matches!(word.as_str(), "" | "0" | "false"))
 }
 
-/// The error for a change that adds the project's configuration. Glee ignores the added configuration, because a
-/// change must not choose its own reviewers.
+/// The error if the reviewed change itself adds the project's configuration. Glee ignores such a configuration,
+/// because a change must not choose its own reviewers.
 fn added_config(steering: &ControlFiles, role: Role) -> CommandError {
     let base = short(&steering.base);
     CommandError::usage(format!(
@@ -392,7 +394,8 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
         }
     };
     let others = scripts.iter().filter(|script| !steering.edited.contains(script));
-    // Files of shared rulings are omitted here, because `rulings::edits` creates the findings about edited rulings.
+    // Files with shared rulings are skipped here. The function `rulings::edits` creates findings about edits of
+    // these files.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
     edited.chain(others).map(finding).collect()
 }
@@ -453,7 +456,7 @@ fn confirm(
     if is_small(plan.agents.iter().filter(is_paid).count() * plan.shards.len()) {
         return Ok(());
     }
-    // Only calls whose answers cannot be reused are counted.
+    // Only new calls are counted. A call is not new if Glee can reuse a recorded answer.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
     let is_cheap =

@@ -1,5 +1,5 @@
-//! Converts findings to the data and the texts that several report formats for programs share. All texts are
-//! escaped for display.
+//! Data and texts about findings, for several report formats that programs read. All texts are escaped for
+//! display.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::domain::{
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
 
-/// The level of a finding or of a gap in the review. Most report formats have these three levels.
+/// The alert level of a finding or of a gap in the review. Most report formats have these three levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlertLevel {
     Error,
@@ -18,21 +18,21 @@ pub(crate) enum AlertLevel {
     Note,
 }
 
-/// The state of a finding in a report, from the most important to the least important state.
+/// The state of a finding in a report. The states are sorted by importance, the most important first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ReportedState {
     /// The finding is open and prevents a clean outcome.
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code. A reviewer confirmed the change, unless the re-check is off or incomplete.
+    /// The coder changed the code. If the change was checked again, a reviewer confirmed the change.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
 }
 
-/// A part of a file. The region includes the end line and excludes the end column. Columns count UTF-16 code
-/// units from 1.
+/// A part of a file. The end line belongs to the region, and the end column does not. Columns are counted in
+/// UTF-16 code units, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) start_line: u32,
@@ -43,9 +43,8 @@ pub(crate) struct Region {
 
 pub(crate) struct Entry<'a> {
     pub(crate) settled: &'a SettledFinding,
-    /// Identifies the finding in later runs. The fingerprint stays the same until the file, the category, the
-    /// title, the anchored block or the line in the block changes. No two entries of a report have the same
-    /// fingerprint.
+    /// Identifies the finding in later runs. The fingerprint is computed from the file, the category, the title,
+    /// the anchored block and the line in the block. Each entry of a report has a fingerprint of its own.
     pub(crate) fingerprint: String,
 }
 
@@ -176,8 +175,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// Returns the category and the severity of the finding, as in `sql-injection/high`. Findings with different
-    /// titles can have the same rule.
+    /// Returns the id of the rule: the category and the severity of the finding, as in `sql-injection/high`.
+    /// Findings with different titles can belong to the same rule.
     pub(crate) fn rule(&self) -> String {
         let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
         format!("{}/{severity}", self.category())
@@ -190,19 +189,20 @@ impl Entry<'_> {
         }
     }
 
-    /// Returns the path of the file, escaped for display. If a format needs the exact path, the format reads the
-    /// path from `raw`.
+    /// Returns the path of the file, escaped for display. The field `raw` contains the exact path.
     pub(crate) fn path(&self) -> Option<String> {
         self.raw().file.as_deref().map(line)
     }
 
-    /// Returns the numbers of the first and the last line of the finding.
+    /// Returns the numbers of the first and the last line of the finding, or `None` for a finding without a line
+    /// number.
     pub(crate) fn lines(&self) -> Option<(u32, u32)> {
         let first = self.raw().line?.max(1);
         Some((first, self.raw().end_line.unwrap_or(first).max(first)))
     }
 
-    /// Returns the region of all lines of the finding. Returns `None` if the finding has no line.
+    /// Returns the region from the first to the last line of the finding, or `None` if the finding has no line
+    /// number.
     pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
         let (first, last) = self.lines()?;
         // If the text of the last line is unknown, the region ends at the first column of the next line.
@@ -242,14 +242,14 @@ impl Entry<'_> {
         self.settled.finding.raised_by.iter().map(|name| line(&name.0)).collect()
     }
 
-    /// Returns the last ruling on the finding, and the dispute of the ruling.
+    /// Returns the last ruling on the finding, and the dispute that contains this ruling.
     pub(crate) fn ruling<'o>(&self, outcome: &'o Outcome) -> Option<(&'o Dispute, &'o RulingRecord)> {
         let dispute = outcome.dispute_of(self.settled)?;
         Some((dispute, dispute.rulings.last()?))
     }
 
-    /// Returns the reason for the state of the finding: the ruling, the coder's answer, or the reason of the
-    /// other reviewers. The returned reason is never empty.
+    /// Explains the state of the finding. The explanation is a ruling, the coder's answer, or the opinion of the
+    /// other reviewers, and is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
         let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {

@@ -1,6 +1,6 @@
 //! `--format markdown`: a report for a comment or a job summary. Text from agents and files cannot add markup,
-//! links or mentions, because the report escapes punctuation. If a forge would turn a word into a link, the
-//! report shows the word as code.
+//! links or mentions, because the report escapes punctuation. A word that a host such as GitHub would turn into
+//! a link is written as a code span.
 
 use crate::cli::report::formats::entry::{self, Entry, ReportedState};
 use crate::cli::report::formats::gaps;

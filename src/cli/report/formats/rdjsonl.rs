@@ -18,7 +18,7 @@ struct Diagnostic<'a> {
     suggestions: Vec<Suggestion>,
 }
 
-/// New text for a range of lines, without the last line end.
+/// The text that replaces a range of lines. The text has no line break at its end.
 #[derive(Serialize)]
 struct Suggestion {
     range: Range,
@@ -32,7 +32,7 @@ struct DiagnosticLocation<'a> {
     range: Option<Range>,
 }
 
-/// A range of lines. The range includes the end line, because the positions have no columns.
+/// A range of lines. The range includes the end line, because its start and its end have no column numbers.
 #[derive(Serialize)]
 struct Range {
     start: Position,

@@ -1,4 +1,5 @@
-//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: the part of SARIF that GitHub code scanning accepts.
+//! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: SARIF with only the findings that GitHub code
+//! scanning accepts.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +17,9 @@ use crate::rules::review::rulings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
     Any,
-    /// GitHub code scanning. Code scanning ignores suppressions and requires a file and a region for each
-    /// result. Because of these limits, the report for code scanning contains only open findings that belong to
-    /// a file, up to a maximum number.
+    /// GitHub code scanning. Code scanning ignores suppressions, and requires a file and a region for each
+    /// result. This report therefore contains only open findings with a file. The number of findings is also
+    /// limited.
     GitHub,
 }
 
@@ -163,7 +164,7 @@ struct SarifReplacement {
     inserted_content: InsertedContent,
 }
 
-/// Whole lines without the last line end.
+/// The region that a fix deletes: whole lines, without the line break after the last line.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct DeletedRegion {
@@ -285,8 +286,8 @@ fn message(text: impl Into<String>) -> Message {
     Message { text: text.into().replace("](", "] (") }
 }
 
-/// Returns one rule for each pair of category and severity, and a map from the id of each rule to the index of
-/// the rule.
+/// Returns one SARIF rule for each combination of category and severity. The map contains the index of each rule
+/// by the rule's id.
 fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
     let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in entries {

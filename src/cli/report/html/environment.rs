@@ -29,8 +29,8 @@ const TEMPLATES: [(&str, &str); 10] = [
 
 pub(crate) static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
 
-/// An environment with the templates of the report. A server adds its own templates, which can extend `base.html`
-/// and include `run.html`.
+/// Returns a template environment with the templates of the HTML report. `glee serve` adds further templates to
+/// the environment.
 pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -60,8 +60,8 @@ pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Valu
 pub(crate) struct Assets {
     /// The content security policy that the page contains. `None` if a server sends the policy as a header.
     policy: Option<String>,
-    /// The nonce that allows the style sheet and the script in the page. `None` if the style sheet and the
-    /// script are separate files.
+    /// The nonce with which the security policy permits the inline style sheet and script. `None` if the page
+    /// loads both from separate files.
     nonce: Option<String>,
     style: Value,
     script: Value,
@@ -70,8 +70,8 @@ pub(crate) struct Assets {
 }
 
 impl Assets {
-    /// Returns the assets of a page that contains its style sheet and its script. The authors of the texts in
-    /// the page must not know the nonce.
+    /// Returns the assets of a page that contains its style sheet and its script. The nonce must be a value that
+    /// authors of texts on the page cannot know.
     pub(crate) fn inline(nonce: &str) -> Self {
         let policy = format!(
             "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; base-uri 'none'; \
@@ -93,8 +93,8 @@ impl Assets {
     }
 }
 
-/// Returns the nonce of a page. An author cannot predict the nonce while writing a text of the page, because the
-/// nonce is a hash of all texts of the page.
+/// Returns the nonce of a page. The nonce is a hash of all texts on the page. An agent that writes one of these
+/// texts therefore cannot predict the nonce.
 pub(crate) fn nonce<T: Serialize>(page: &T) -> String {
     let content = serde_json::to_vec(page).expect("a page has string keys only and serializes");
     blake3::hash(&content).to_hex()[..32].to_owned()

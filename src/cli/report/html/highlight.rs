@@ -11,9 +11,9 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// The beginnings of scope names, each with a CSS class. A word of code can be in several nested scopes. The
-/// innermost scope whose name has an entry in `CLASSES` determines the class of the word. If the entry has an
-/// empty class, the word gets no class.
+/// Prefixes of scope names, each with a CSS class. A token of source code can be in several nested scopes. The
+/// class of a token comes from the innermost scope that has an entry here. A token gets no class if the class in
+/// this entry is empty.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -44,7 +44,7 @@ static SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     CLASSES.iter().map(|(name, class)| (scope(name), *class)).collect()
 });
 
-/// The number of lines that are parsed before a wanted line, because a comment or a string can begin in an
+/// Parsing starts this number of lines before a wanted line, because a comment or a string can begin in an
 /// earlier line.
 const BEFORE: u32 = 120;
 
@@ -157,8 +157,8 @@ impl Parser {
     }
 
     fn apply(&mut self, operation: &ScopeStackOp) {
-        // `apply` fails if a faulty syntax definition removes a scope that is not on the stack. The error is
-        // ignored, because the error affects only colours.
+        // `apply` can fail if a syntax definition is faulty. The error is ignored, because it affects only
+        // colours.
         drop(self.stack.apply(operation));
     }
 }

@@ -25,7 +25,7 @@ struct MeasuresTable {
 struct MeasuresRow {
     name: String,
     raised: String,
-    /// The shares in the order of the columns of the table.
+    /// One share for each column of the table, in the order of the columns.
     shares: Vec<ShareView>,
     held: String,
     calls: String,

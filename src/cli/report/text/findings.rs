@@ -172,8 +172,7 @@ impl Report<'_> {
                 }
                 Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // `consensus.why` replaces the text of `agreement`, because `consensus.why` also names the
-                // reviewers that disagree.
+                // Unlike the text of `agreement`, `consensus.why` also names the reviewers that disagree.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(positions(consensus));
@@ -205,9 +204,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. An open finding gets a note if a ruling lowered the severity
-    /// of the finding, or if the coder answered findings of the run or changed code. Any other open finding gets
-    /// no note.
+    /// Returns a note about the state of a finding. An open finding has a note only if a ruling lowered its
+    /// severity, or if a coder worked in the run.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -267,7 +265,8 @@ impl Report<'_> {
         format!("dispute {dispute}{from}")
     }
 
-    /// Says who discarded a finding in a dispute. Returns `None` if the finding was discarded without a dispute.
+    /// Names who discarded the finding, as in `by you in dispute 2`. Returns `None` if
+    /// the finding was discarded without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
@@ -283,8 +282,7 @@ fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     (length > 0).then(|| &source[from..from + length])
 }
 
-/// Returns a text that states how many reviewers support a finding. The text is empty if the run had only one
-/// reviewer.
+/// States how many reviewers support a finding. Returns an empty text if only one reviewer took part in the run.
 pub(crate) fn agreement(finding: &SettledFinding) -> String {
     let Some(consensus) = &finding.finding.consensus else { return String::new() };
     let raised = consensus.positions.iter().filter(|position| !position.denies).count();
@@ -302,8 +300,8 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
     }
 }
 
-/// Lists the reviewers' ratings, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if all ratings
-/// are equal.
+/// Lists how each reviewer rates the finding, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if
+/// all reviewers agree.
 pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
     let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
     let is_same = |other: &Position| {

@@ -11,8 +11,8 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns the maximum number of lines of one text in the report. A full report shows all lines, and any other
-/// report shows at most `short` lines.
+/// Returns how many lines of one text the report shows. A full report shows all lines. Any other report shows at
+/// most `short` lines.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }
@@ -24,8 +24,7 @@ pub(crate) fn wrapped(out: &mut String, style: Style, head: &str, text: &str) {
     }
 }
 
-/// Appends `head` and the texts in `facts`. If possible, a line break is between two facts and not inside a
-/// fact.
+/// Appends `head` and the texts in `facts`. If possible, lines are broken only between two facts.
 pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]) {
     let (mut head, indent) = (head.to_owned(), columns(head));
     let mut from = 0;

@@ -57,7 +57,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
             format!("  {} {}", style.mark(glyph), printable::line(&reviewer.name.0)),
             style.paint(color, status),
             count(reviewer.findings, "finding"),
-            // An agent that was at work when the run was stopped has no recorded time.
+            // For a reviewer whose call was interrupted, no duration is recorded.
             if reviewer.millis == 0 { String::new() } else { style::duration(reviewer.millis) },
         ]
     };
@@ -79,8 +79,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
         of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        // A separate list contains the files that no reviewer could read. The line about a reviewer's unread
-        // files is printed only if another reviewer read at least one of these files.
+        // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed
+        // only if another reviewer read at least one of them.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
@@ -102,7 +102,8 @@ fn output_of(text: &mut String, style: Style, outcome: &Outcome, failure: &Failu
     wrapped(text, style, "    ", &format!("see its output: glee runs show {run} --calls {call}"));
 }
 
-/// Lists the first incomplete answers, each with the problem and with the command that shows the raw answer.
+/// Lists the first incomplete answers of a reviewer. Each line states the problem, and the command that prints
+/// the raw answer.
 fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &ReviewerReport) {
     const SHOWN: usize = 2;
     let run = printable::line(outcome.run.short());
@@ -133,7 +134,7 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists the findings of earlier runs that the change fixed. The reviewer of a listed finding reviewed the
+/// Lists findings of earlier runs that the reviewed change fixed. Each reviewer of such a finding read the
 /// changed code and did not raise the finding again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);

@@ -55,7 +55,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // A finding with an open dispute is counted as a dispute and not as an open finding.
+    // A finding with an open dispute counts as a dispute, and does not count as an open finding.
     let waiting = match (open, blocking.saturating_sub(open)) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
@@ -81,8 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // The list omits a reviewer whose answer is incomplete only because the reviewer has no rules for
-            // some files.
+            // An embedded reviewer leaves a file unread if it has no rules for the file. Such files alone do not
+            // put the reviewer on this list.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -112,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Returns the counts of the summary. The summary always shows the first five counts. Any other count that is
-/// zero is an empty string.
+/// Formats the counts of the summary. The first five counts are always shown. A later count becomes an empty
+/// string if it is zero.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -178,7 +178,8 @@ fn covered(outcome: &Outcome) -> String {
     format!("{files}, {}", style::count(lines, "line"))
 }
 
-/// Returns the facts about the run. A fact that is unknown or does not apply is an empty string.
+/// Returns short texts about the run, such as its commit and its duration. A text is empty if the fact is
+/// unknown or does not apply.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
     // Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.

@@ -1,4 +1,5 @@
-//! The content of pages as plain values for the templates: secrets are redacted and control characters are visible.
+//! The content of pages as values that templates insert. Secrets are redacted, and control characters are
+//! escaped.
 
 pub(crate) mod templates;
 pub(crate) mod tree_findings;
@@ -296,7 +297,7 @@ fn choices<T: ValueEnum>(offered: &[T]) -> Vec<ChoiceView> {
     values.map(view).collect()
 }
 
-/// The form for a ruling on a dispute, with the values that a person entered.
+/// The HTML form in which a person rules on a dispute, with the values that the person entered so far.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct FormView {
     pub(crate) token: String,

@@ -16,7 +16,7 @@ use crate::workflows::review::TreeFinding;
 /// The number of findings on one page.
 const ROWS: usize = 200;
 
-/// The filters and the position in the address of the page.
+/// The query parameters of the page: the filters, and the number of findings on the earlier pages.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct FindingsQuery {
     #[serde(default)]
@@ -61,7 +61,7 @@ pub(crate) struct FindingsView {
 #[derive(Debug, Serialize)]
 struct FindingRow {
     id: String,
-    /// The fragment in the address of the report that leads to the finding.
+    /// The URL fragment of the finding in the HTML report, such as `f3`.
     anchor: String,
     run: String,
     run_short: String,

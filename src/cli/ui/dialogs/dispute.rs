@@ -21,7 +21,7 @@ const STOPS: &str = "stops the run here";
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The dispute that the screen shows, and the number of rulings that the screen shows.
+    /// The number of the dispute on the screen, and how many of its rulings are on the screen.
     shown: Option<(DisputeNumber, usize)>,
     folder: WorkFolder,
 }
@@ -81,7 +81,7 @@ impl DisputeResolver for Dialog {
             let which = form.choose(&["only this dispute", &all], 0, STOPS)?;
             Ok(which.map(|which| choice(which == 1)))
         });
-        // Ctrl-C and an error of the terminal have the same effect as leaving the dialog.
+        // Ctrl-C and terminal errors count as leaving the dialog without an answer.
         choice.ok().flatten()
     }
 

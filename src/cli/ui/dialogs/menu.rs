@@ -104,7 +104,8 @@ impl MenuForm<'_> {
         answer
     }
 
-    /// Asks for a reason for `answer`. The question remains open if `answer` is `None` or the user presses Esc.
+    /// Asks the user why they chose `answer`. If `answer` is `None` or the user presses Esc, the question is not
+    /// answered.
     pub(crate) fn with_reason<T>(&self, answer: Option<T>) -> io::Result<PersonAnswer<T>> {
         if let Some(answer) = answer
             && let Some(reason) = self.line("Reason (optional):")?
@@ -125,7 +126,7 @@ struct Menu<'a> {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Pressed {
-    /// The menu stays open, because the pressed key neither chooses an item nor closes the menu.
+    /// The pressed key has no meaning in the menu, or only moves the selection. The menu stays open.
     Nothing,
     Choice(usize),
     Leave,

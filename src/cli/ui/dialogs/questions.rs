@@ -1,5 +1,5 @@
-//! Prompts of commands that execute no run. The caller must check that there is a terminal. The cursor is visible
-//! after every prompt, even after Esc and Ctrl-C.
+//! Prompts of commands that execute no run. The caller must check that stdin and stderr are terminals. The
+//! cursor is visible after every prompt, even after Esc and Ctrl-C.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The user pressed Ctrl-C while a signal handler was installed. Without a signal handler, Ctrl-C ends the
-    /// process.
+    /// The user pressed Ctrl-C during the prompt. This error occurs only if a signal handler is installed.
+    /// Without a signal handler, Ctrl-C ends the process.
     #[error("interrupted")]
     Interrupted,
     #[error("no option was chosen")]

@@ -124,7 +124,7 @@ impl Progress {
 impl EventSink for Progress {
     fn event(&mut self, event: &Event) {
         self.work().event(event);
-        // When an interrupted run ends, the live lines of some agents are still on the screen.
+        // An interrupted run can end while agents still have live lines on the screen.
         if matches!(&event.kind, EventKind::Run(RunEvent::CallFinished { .. } | RunEvent::RunEnded { .. })) {
             self.tidy();
         }
@@ -159,10 +159,10 @@ impl Drop for Progress {
     }
 }
 
-/// Creates a live line. The text is computed each time the line is drawn.
+/// Creates a live line. The function `text` is called each time the line is drawn.
 fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar {
     let line = move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
-        // This callback cannot report a failed write.
+        // The result of the write is ignored, because this callback returns no error.
         let _ = out.write_str(&text());
     };
     let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());

@@ -1,5 +1,5 @@
-//! The key `s`, which skips an agent: Glee ends the agent's calls, and the run continues without the answers to
-//! these calls. If several agents are at work, the user chooses the agent with a digit.
+//! The key `s`, which skips an agent: Glee ends the running calls of the agent, and the run continues without
+//! these answers. If several agents are at work, the user selects one with a digit.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +19,8 @@ impl SkipKey {
         Self { work, choices: Vec::new() }
     }
 
-    /// Handles a pressed key. Returns a line for the user if the user must choose an agent.
+    /// Handles a pressed key. If the user must choose one of several agents, returns a line that asks for the
+    /// choice.
     pub(crate) fn press(&mut self, key: char) -> Option<String> {
         let work = lock(&self.work);
         let choices = std::mem::take(&mut self.choices);

@@ -18,8 +18,7 @@ use crate::workflows::run::ports::EventSink;
 use crate::workflows::watch::socket::protocol::{Batch, Intake, WatchCommand, WatchMessage};
 use crate::workflows::watch::status::WatchReport;
 
-/// The maximum number of agent events that are printed per second. The view counts further events without
-/// printing them.
+/// The maximum number of agent events that are printed per second. Further events are only counted.
 const PRINTED: u64 = 20;
 const TICK: Duration = Duration::from_secs(1);
 const KEYS: &str = "r review   p pause   c continue   q quit   / command";
@@ -131,7 +130,7 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
                 }
                 (_, Key::Escape) => line.clear(),
                 (_, Key::Backspace) => drop(line.pop()),
-                // Ctrl-Z has to suspend Glee here, because the terminal raises no signal while a key is read.
+                // While Glee reads single keys, Ctrl-Z raises no signal. Glee therefore suspends itself.
                 (_, Key::Char('\u{1a}')) => drop(raise(Signal::SIGTSTP)),
                 (empty, Key::Char(c)) if (!empty || c == '/') && !c.is_control() => line.push(c),
                 _ => {}

@@ -16,8 +16,8 @@ const ACTIVITY: usize = 200;
 /// After this time without output, the live line of an agent says that the key `s` skips the agent.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The number of columns that remain free at the end of a live line for `^C`, the echo of Ctrl-C. Without free
-/// columns, `^C` would wrap the line, and a wrapped line cannot be erased.
+/// The number of columns that remain free at the end of a live line for `^C`, the echo of Ctrl-C. Otherwise,
+/// `^C` would wrap the line, and Glee cannot erase a wrapped line.
 const FREE: usize = 3;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Work {
     shards: usize,
     reviewers: usize,
     spent: Usage,
-    /// The handles that end the agent's calls.
+    /// The handles with which the user can stop the agent's calls.
     skips: BTreeMap<CallId, StopHandle>,
     /// Whether the key `s` skips an agent.
     pub(crate) keys: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Work {
 #[derive(Debug, Default)]
 struct AgentWork {
     calls: Vec<RunningCall>,
-    /// The time at which the agent changed from idle to working. `None` if the agent is idle.
+    /// The time at which the agent started to work. `None` if the agent has no running call.
     since: Option<Instant>,
     activity: String,
     /// The time of the latest output.
@@ -141,7 +141,7 @@ impl Work {
     }
 
     /// The progress of the whole run, as in `3 of 24 reviews · 45,210 tokens · $0.42 so far`. `hidden` is the
-    /// number of agents at work without a live line.
+    /// number of working agents for which the screen has no room.
     pub(crate) fn total(&self, style: Style, hidden: usize) -> Option<String> {
         let mut facts = Vec::new();
         if hidden > 0 {
@@ -160,8 +160,8 @@ impl Work {
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
 
-    /// Returns one line about all agents at work, or `None` if no agent is at work. The line omits the agents
-    /// that a watch started, because these agents work until the watch ends.
+    /// Returns one line about all working agents, or `None` if no agent is working. Agents that a watch started
+    /// are left out, because they work until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
         let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
         let fact = |(name, agent): (&AgentName, &AgentWork)| {

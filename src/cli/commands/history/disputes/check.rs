@@ -1,4 +1,4 @@
-//! `glee disputes check`: checks the files of shared rulings.
+//! `glee disputes check`: checks the files in `.glee/rulings`, which contain shared rulings.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -11,7 +11,7 @@ use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
 use crate::history::{Author, JournalError};
 
-/// Returns the disputes whose rulings are in force, but whose code no longer exists in the tree.
+/// Returns disputes about code that was removed from the tree. The rulings on these disputes are still in force.
 pub(crate) fn gone(globals: &Globals, journal: &Journal) -> Result<Vec<DisputeNumber>, CommandError> {
     let workspace = place::workspace(globals)?;
     let mut bindings = journal.bindings()?;
@@ -58,7 +58,7 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "give a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-/// Parses the last day of a ruling: a date, or a period from today.
+/// Parses the last day on which a ruling applies. `text` is a date, or a period such as `90d` that starts today.
 pub(crate) fn last_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());

@@ -1,4 +1,5 @@
-//! A person's decision on a dispute, from the options of `glee disputes resolve` or from the fields of a form.
+//! A person's decision on a dispute. The person enters it in options of `glee disputes resolve`, or in the HTML
+//! form of `glee serve`.
 
 use clap::ValueEnum;
 use jiff::civil::Date;
@@ -36,8 +37,8 @@ pub(crate) enum DismissalKind {
     Discarded,
 }
 
-/// The options or form fields with which a person rules. The values are not checked and can contradict each
-/// other.
+/// A person's ruling, as entered in command-line options or form fields. The values are not validated yet and
+/// can contradict each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulingInput<'a> {
     pub(crate) word: Option<RulingChoice>,
@@ -48,7 +49,7 @@ pub(crate) struct RulingInput<'a> {
 }
 
 impl RulingInput<'_> {
-    /// Returns `None` if the judge or a dialog must decide the dispute.
+    /// Returns `None` if no ruling is given, so that the judge or a dialog must settle the dispute.
     pub(crate) fn disposition(&self) -> Result<Option<Disposition>, CommandError> {
         let own = self.own()?;
         if self.until.is_some() && self.word != Some(RulingChoice::Dismiss) {
@@ -111,7 +112,8 @@ impl RulingInput<'_> {
         Ok(journal.resolve(number, disposition.clone(), self.reason.to_owned(), self.until)?)
     }
 
-    /// States what was recorded, for example `Dispute 7: DISMISS by you, accepted risk until 2026-11-01.`
+    /// Formats the recorded ruling as a sentence, for example `Dispute 7: DISMISS by you, accepted risk until
+    /// 2026-11-01.`
     pub(crate) fn sentence(&self, number: DisputeNumber, disposition: &Disposition) -> String {
         let ended = printable::line(&outcome(disposition));
         let until = self.until.map(|day| format!(" until {day}")).unwrap_or_default();

@@ -58,8 +58,8 @@ const ENDED: Words<RulingFilter> = &[
 struct Listing<'a> {
     schema: u32,
     disputes: &'a [DisputeRow],
-    /// The disputes that Glee fetched from other histories. A ruling of another history has no effect in this
-    /// project.
+    /// The disputes that Glee fetched from other people's histories. Rulings on these disputes have no effect in
+    /// this project.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     elsewhere: &'a [SharedDispute],
 }
@@ -107,8 +107,8 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Returns the reason why the history has no disputes. Without an answer of a coder to a mandatory finding, the
-/// history does not show whether coder and reviewers agree.
+/// Returns a message that explains why the history has no disputes. A coder possibly never answered a mandatory
+/// finding, so no disagreement could arise.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -154,7 +154,7 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// `from` is the author and the source of a dispute from another history, and `None` for any other dispute.
+/// `from` is set for a dispute from another history, and contains the author and the source of the dispute.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);
@@ -180,7 +180,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-/// Returns the last ruling or the outcome of a dispute in words.
+/// Returns a short text such as `ENFORCE` or `open`: the ruling of the dispute, or how the dispute ended.
 pub(crate) fn ruling(row: &DisputeRow) -> (Color, String) {
     let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();

@@ -1,6 +1,6 @@
-//! `glee disputes resolve`: settles open disputes. If the command line contains the ruling, the command records
-//! the ruling at once. If the judge or the user must decide, the command reopens the run of the dispute. The
-//! coder implements enforced findings later, when the user resumes the run.
+//! `glee disputes resolve`: settles open disputes. If the command line contains a ruling, the ruling is recorded
+//! at once. Otherwise the judge or the user rules, and the command reopens the run in which the dispute was
+//! opened. The coder implements enforced findings only when the user resumes the run.
 
 use jiff::civil::Date;
 

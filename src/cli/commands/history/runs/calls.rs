@@ -13,8 +13,8 @@ use crate::domain::{ExitReason, RunId};
 use crate::protocol::text::printable;
 use crate::system::files;
 
-/// Prints the stored prompts and answers, which contain placeholders instead of secrets. `only` selects one call by
-/// its name, or all calls of one agent.
+/// Prints the stored prompts and answers, which contain placeholders instead of secrets. `only` is the name of a
+/// call, or the name of an agent whose calls are all printed.
 pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool) -> CommandResult {
     let journal = lookup::journal(globals, &place::workspace(globals)?)?;
     let run = journal.find_any_run(text)?;

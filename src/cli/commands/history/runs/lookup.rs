@@ -34,7 +34,8 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // The run raised a finding whose dispute was opened by an earlier run and is still open.
+        // A finding of this run is disputed, but an earlier run opened the dispute, so this run has no open
+        // disputes.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -70,11 +71,12 @@ pub(crate) struct Recalled {
     pub(crate) events: Vec<Event>,
     /// The route that the user chose for disputes, in this command or at the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges from the current settings. The list is empty if the run's plan already contains a judge.
+    /// The judges in the current settings, for a run that was planned without a judge. The list is empty if the
+    /// plan of the run contains a judge.
     pub(crate) judges: Vec<Agent>,
 }
 
-/// `named` is the route that the current command line chooses for disputes.
+/// `named` is the route for disputes that the current command line sets.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -85,7 +87,8 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = view::plan(&events).ok_or_else(|| never_started(run))?;
-    // If the coder edited `.glee` during the run, the settings come from the version of `.glee` before the edit.
+    // If the coder edited `.glee` during the run, Glee reads the settings from the recorded version before that
+    // edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
         (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),
@@ -152,15 +155,16 @@ pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), Command
     Ok(())
 }
 
-/// The reports that a run wrote into the reviewed tree. The second value of a pair is the content of the file
-/// before the report replaced the file.
+/// The reports that a run wrote into the reviewed tree. If a report replaced a file, the second value of the
+/// pair is the previous content of the file.
 pub(crate) struct ReportsInTree {
     reports: Vec<(WrittenReport, Option<Vec<u8>>)>,
 }
 
 impl ReportsInTree {
     /// Restores the files that the reports replaced, so that Glee does not attribute the reports to the coder.
-    /// Returns a copy of `outputs` to which the reports are added, so that the command writes the reports again.
+    /// Returns a copy of `outputs` that also contains the reports, so that Glee writes the reports again when
+    /// the resumed run ends.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {
@@ -181,8 +185,8 @@ impl ReportsInTree {
 }
 
 /// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with
-/// other changes (reliability requirement N4). A report that Glee wrote into the tree is not a change. `folder`
-/// is the folder of the run.
+/// other changes (reliability requirement N4). Reports that Glee wrote into the tree do not count as changes.
+/// `folder` is the folder of the run.
 pub(crate) fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,

@@ -61,7 +61,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let pruned = match runs.first().or(others.first()) {
         None => Pruned::default(),
         Some(first) => {
-            // The lock prevents coders from running, because a coder could read files that this command deletes.
+            // While this command holds the lock, no coder can start. A coder could otherwise read files that
+            // this command deletes.
             let _lock = workspace.lock(&state_dir, first)?;
             let mut journal = history::open(globals, &workspace)?;
             let of_reviews = review::prune(&workspace, &state_dir, &mut journal, &runs, &kept)?;
@@ -84,7 +85,8 @@ impl Args {
         row.started < self.before && (finished || self.unfinished)
     }
 
-    /// A stage that waits for a person has the exit reason [`ExitReason::DisputeOpen`].
+    /// Selects finished stages and other runs. A stage with the exit reason [`ExitReason::DisputeOpen`] waits
+    /// for a person, so it is not finished.
     fn takes_other(&self, row: &OtherRunRow) -> bool {
         let finished = !matches!(
             row.exit,

@@ -177,8 +177,8 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     text
 }
 
-/// Asks the user about each file with a conflict and about new files, and stores the answers in `forced` and
-/// `remove_new` of the options.
+/// Asks the user what to do with files that have conflicts, and with new files. Stores the answers in
+/// `options.forced` and `options.remove_new`.
 fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
     let color = globals.color_stderr();
     let mut chosen = BTreeSet::new();
@@ -209,7 +209,7 @@ fn nothing(redo: bool, plan: &UndoPlan, was_undone: bool) -> &'static str {
     }
 }
 
-/// Describes the changes of the undo. The text is empty if the undo changed nothing.
+/// Describes which files the undo changed. Returns an empty text if the undo changed no file.
 fn summary(redo: bool, undone: &Undone) -> String {
     let count = |files: usize| style::count(files, "file");
     let left = undone.conflicts.len() + undone.new.len();
@@ -288,8 +288,8 @@ impl Found {
         Ok(Self { workspace, journal, run, kept_as, left })
     }
 
-    /// Finds a run that was recorded before the work tree was moved to its current path. The history of the
-    /// earlier path contains the run.
+    /// Finds a run that was recorded before the user moved the work tree to its current path. The run is in the
+    /// history that belongs to the earlier path.
     fn elsewhere(
         globals: &Globals,
         workspace: &Workspace,

@@ -116,13 +116,13 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     })
 }
 
-/// The data about the sample that the command prints.
+/// The values that the command prints about the audited sample.
 struct Report {
     judge: String,
     seed: u64,
     population: u64,
     unavailable: u64,
-    /// The number of each dispute, with the title of its finding.
+    /// The disputes in the sample: for each dispute, its number and the title of its finding.
     drawn: Vec<(u64, String)>,
 }
 

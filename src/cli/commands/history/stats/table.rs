@@ -45,7 +45,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         let mut rows: Vec<[String; 5]> = vec![heads.map(str::to_owned)];
         rows[0][0] = title;
         rows.extend(list.iter().take(most).map(|measures| row(measures, heads == JUDGE)));
-        // The names fill the columns that the numbers do not use.
+        // The column with the names gets the width that the columns with numbers leave free.
         let numbers: usize = (1..5).map(|column| 2 + style::widest(rows.iter().map(|row| &row[column]))).sum();
         let room = style.width.saturating_sub(numbers).max(NAME);
         rows.iter_mut().for_each(|row| row[0] = style.cut(&row[0], room));
@@ -78,7 +78,7 @@ fn share(share: Share) -> String {
     format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
 }
 
-/// Formats the known cost. A `+` means that the cost of some calls is unknown.
+/// Formats the cost in dollars. A `+` after the amount means that the cost of some calls is unknown.
 fn cost(measures: &Measures) -> String {
     let more = if measures.unpriced_calls > 0 { "+" } else { "" };
     measures.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{}{more}", dollars(usd)))

@@ -8,7 +8,8 @@ use crate::protocol::text::printable;
 use crate::rules::interval::Share;
 use crate::rules::measures::{Measures, PairAgreement, ReviewStatistics};
 
-/// The maximum number of blocks in a list. The option `--json` prints all blocks.
+/// The maximum number of entries that a list shows, for example in the list of reviewers. The option `--json`
+/// prints all entries.
 const MOST: usize = 20;
 
 /// The maximum width of a name, in columns.
@@ -50,7 +51,8 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     out
 }
 
-/// Returns a text if the history contains neither findings nor calls.
+/// Returns a message that the history contains neither findings nor calls, or `None` if the history contains
+/// any.
 pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
     let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
     (found.all.raised == 0 && found.all.calls == 0)
@@ -159,8 +161,9 @@ fn values(share: Share) -> Option<(f64, f64, f64)> {
     Some((share.rate?, share.low?, share.high?))
 }
 
-/// Draws the share as a bar: solid up to the lower bound of the interval, lighter up to the rate, and lightest
-/// up to the upper bound. `None` if the bar would have too few columns.
+/// Draws a share as a bar with three shades. The dark part ends at the lower bound of the confidence interval,
+/// the medium part ends at the rate, and the light part ends at the upper bound. Returns `None` if `width` is
+/// too small.
 fn plot(style: Style, share: Share, width: usize) -> Option<String> {
     if width < PLOT.0 {
         return None;

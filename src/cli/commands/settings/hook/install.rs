@@ -43,8 +43,8 @@ pub(crate) struct UninstallArgs {
     hook: Hook,
 }
 
-/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint of the error
-/// shows a command that reviews without a hook.
+/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint then shows a
+/// command that reviews without a hook.
 pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
     if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
         return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")
@@ -78,8 +78,8 @@ impl HookFiles {
         }
     }
 
-    /// Whether `own` and `earlier` are links to the same file, because an installation was interrupted after
-    /// [`keep`].
+    /// Whether `own` and `earlier` are links to the same file. This state remains if an installation is
+    /// interrupted after [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
@@ -146,8 +146,8 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     Ok(())
 }
 
-/// Creates a hard link to the existing hook at the path `earlier`. The existing hook remains at the path `own`
-/// until Glee's hook replaces the existing hook, so that git always finds a hook.
+/// Keeps the existing hook under the path `earlier`, as a hard link. The path `own` also leads to the existing
+/// hook until Glee's hook replaces it, so git finds a hook at any time.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
         // Some file systems do not support hard links. Without hard links, git finds no hook until Glee's hook

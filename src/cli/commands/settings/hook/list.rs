@@ -19,7 +19,7 @@ struct InstalledHook {
     state: HookState,
     /// The options of the installed hook, such as `--mode warn --timeout 10m`.
     options: Option<String>,
-    /// The path of the earlier hook, which Glee's hook runs first.
+    /// The path of the hook that was installed before Glee's hook. Glee's hook runs the earlier hook first.
     earlier: Option<PathBuf>,
 }
 

@@ -54,7 +54,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(decide(args, globals, worst))
 }
 
-/// Returns the exit reason of the hook. If the review is not clean, prints whether git continues.
+/// Returns the exit reason of the hook. If the review is not clean, prints whether git continues with the commit
+/// or push.
 fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
     let operation = args.hook.operation();
     match args.options.mode {
@@ -102,8 +103,8 @@ fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandErr
     Ok(targets)
 }
 
-/// Returns the pushed refs. If the program pre-commit started the hook, reads the refs from variables, otherwise
-/// from standard input.
+/// Returns the refs that git is about to push. The program pre-commit sets variables with the refs. Git itself
+/// writes the refs to standard input.
 fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, CommandError> {
     let named = |name: &str| variable(&format!("PRE_COMMIT_{name}"));
     let mut input = String::new();

@@ -18,7 +18,7 @@ pub(crate) fn is_own(hook: Hook, text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').take(3).any(|line| line == mark.as_bytes())
 }
 
-/// The words after `glee hook run <hook>` in an installed script, such as `--mode warn`.
+/// Returns the options of `glee hook run` in the text of an installed script, such as `--mode warn`.
 pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
     let call = format!("glee hook run {} ", hook.name());
     let (_, words) = text.lines().rev().find_map(|line| line.split_once(&call))?;

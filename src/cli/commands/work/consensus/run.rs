@@ -127,7 +127,7 @@ impl Pipeline<'_> {
         }
     }
 
-    /// If an earlier run settled the same request, the outcome of the earlier run is returned.
+    /// If an earlier run already settled the same request, returns the recorded outcome of that run.
     fn step(&self, step: &Step) -> Result<StageOutcome, CommandError> {
         let plan = self.plan(step)?;
         let last = consensus::last(&self.context.journal()?, &plan.id, &plan.stage)?;

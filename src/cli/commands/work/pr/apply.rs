@@ -11,14 +11,14 @@ use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
-/// The parts of a publication that the host did not apply.
+/// The numbers of planned changes that the host did not make.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unapplied {
-    /// The comments that the host refused.
+    /// The number of comments that the host refused.
     comments: usize,
-    /// The threads that Glee could not resolve.
+    /// The number of comment threads that Glee could not mark as resolved.
     open: usize,
-    /// The threads that Glee could not reopen.
+    /// The number of comment threads that Glee could not reopen.
     resolved: usize,
 }
 
@@ -39,7 +39,8 @@ pub(crate) fn apply(
         match change {
             ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
             ThreadChange::Resolve { thread, is_resolved } => {
-                // If the host or the token does not allow the change, the thread keeps its state.
+                // The host or the access token possibly does not permit this change. The thread then stays as it
+                // is.
                 if !host.set_resolved(request, thread, *is_resolved)? {
                     unapplied.open += usize::from(*is_resolved);
                     unapplied.resolved += usize::from(!is_resolved);
@@ -62,15 +63,15 @@ pub(crate) fn apply(
     Ok(unapplied)
 }
 
-/// Splits comments into the groups that a host accepts or rejects as a whole: at most `size` comments on lines,
-/// or one comment on a whole file.
+/// Splits comments into batches. A batch contains up to `size` comments on lines, or a single comment on a file.
+/// The host accepts or refuses a batch as a whole.
 fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewComment]> {
     let groups = comments.chunk_by(|one, next| one.line.is_some() && next.line.is_some());
     groups.flat_map(move |group| group.chunks(size.max(1)))
 }
 
-/// Sends the comments of a refused batch one by one. If the host refuses a comment on a line, the comment is
-/// sent again as a comment on the whole file. Returns the number of comments that the host refused twice.
+/// Sends each comment of a refused batch on its own. If the host refuses a comment on a line, Glee sends the
+/// text as a comment on the whole file. Returns how many comments the host refused in both variants.
 fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
     let mut refused = 0;

@@ -12,7 +12,8 @@ use crate::workflows::pull_request::rulings;
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
 
-/// The change of a pull request. The fetched commits exist in the repository until the value is dropped.
+/// The commits of a pull request, which Glee fetched from the host. The commits stay in the repository until
+/// this struct is dropped.
 pub(crate) struct PullRequestChange {
     pub(crate) on_host: RequestOnHost,
     pub(crate) commits: FetchedChange,
@@ -32,13 +33,13 @@ impl PullRequestChange {
         Ok(Self { on_host, commits, rulings: found.rulings, wanted: wanted.to_owned() })
     }
 
-    /// The changes since the merge base, read from the commits.
+    /// The range of commits from the merge base to the head commit of the pull request.
     pub(crate) fn target(&self) -> TargetSpec {
         TargetSpec::Range(format!("{}..{}", self.commits.from, self.commits.head))
     }
 
-    /// Reads the files that configure Glee from the base commit. The field `edited` lists the files that the
-    /// pull request edits, even if the work tree contains another commit.
+    /// Reads the files that configure Glee from the base commit. The field `edited` lists the configuration
+    /// files that the pull request edits. The work tree does not affect this list.
     pub(crate) fn steering(&self, workspace: &Workspace) -> Result<ControlFiles, CommandError> {
         let FetchedChange { base, from, head, .. } = &self.commits;
         let edited = workspace.edited_control_files(from, head)?;
@@ -47,9 +48,9 @@ impl PullRequestChange {
         Ok(steering)
     }
 
-    /// Returns the scripts that the change edits. Also returns a script if the change edits another file in or
-    /// below the folder of the script. For a script at the root of the tree, the function ignores edits of other
-    /// files.
+    /// Returns the scripts that the pull request edits. A script can load other files of its folder, so the
+    /// result also contains a script if the pull request edits a file in or below the script's folder. For a
+    /// script at the root of the tree, only edits of the script itself matter.
     pub(crate) fn edited_scripts(
         &self,
         scripts: &[String],

@@ -13,8 +13,8 @@ pub(crate) struct RequestOnHost {
 }
 
 impl RequestOnHost {
-    /// Finds the host and reads the pull request. `wanted` is a number or a link. If `wanted` is empty, the CI
-    /// job determines the pull request.
+    /// Finds the host and reads the pull request. `wanted` is the number of the pull request or its web address.
+    /// If `wanted` is empty, Glee opens the pull request of the CI job.
     pub(crate) fn open(wanted: &str, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let remote = workspace.remote_address();
@@ -49,7 +49,7 @@ pub(crate) fn short(commit: &str) -> &str {
     commit.get(..12).unwrap_or(commit)
 }
 
-/// Converts an error of a host to an error of the command.
+/// Converts an error of a host, such as GitHub, to an error of a command.
 pub(crate) fn failed(error: HostError) -> CommandError {
     let (exit, hint) = match &error {
         HostError::Unreachable { .. } => {

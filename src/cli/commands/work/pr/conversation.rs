@@ -1,9 +1,9 @@
 //! Opens disputes for replies in the conversation of a pull request, and lets the judge or people settle the
 //! disputes.
 //!
-//! A reply is recorded before the host receives the ruling. If Glee is killed before it sends the ruling, the
-//! next command finds the recorded dispute by the ids of the comments. The next command publishes the recorded
-//! ruling instead of asking the judge again.
+//! Glee records a reply before the judge rules, and publishes the ruling afterwards. If Glee is killed in
+//! between, the next command finds the recorded dispute by the ids of the comments. That command publishes a
+//! recorded ruling without asking the judge again.
 
 use super::session::RequestSession;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
@@ -17,7 +17,7 @@ use crate::history::{GivenRuling, store::Journal};
 use crate::workflows::pull_request::{PersonRuling, Replies, ReplyObjection, RequestDispute, replies};
 use crate::workflows::review::disputes::rulings::shared_form;
 
-/// The results of the replies in the conversation.
+/// What Glee decided about the replies in the conversation of a pull request.
 #[derive(Debug, Default)]
 pub(crate) struct Decided {
     pub(crate) disputes: Vec<RequestDispute>,
@@ -66,8 +66,8 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
-        // If `participant` is set, the dispute was opened for replies. Glee treats a dispute for replies as new,
-        // because an earlier command was possibly killed before the publication of the ruling.
+        // If `participant` is set, the dispute was opened for replies on the pull request. An earlier command
+        // was possibly killed before it published the ruling, so Glee treats the dispute as new.
         if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }
@@ -153,7 +153,7 @@ fn record_ruling(
         if record.run == session.run {
             return Ok(Some(dispute));
         }
-        // The dispute belongs to an earlier run, so the ruling is also recorded in this run.
+        // An earlier run opened the dispute, so the code below also records the ruling in this run.
     }
     let objection = Response {
         finding: given.finding,
@@ -171,9 +171,9 @@ fn record_ruling(
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
 
-/// Opens a dispute for an objection, unless a dispute for the objection's comments is already recorded. Returns
-/// the number of the dispute, and whether a judge has to rule on the dispute. Returns `None` if an earlier
-/// dispute about the finding waits for a person.
+/// Opens a dispute for an objection, or finds the recorded dispute with the same comments. Returns the number of
+/// the dispute, and whether a judge has to rule. Returns `None` if an earlier dispute about the finding waits
+/// for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,
@@ -192,7 +192,7 @@ fn record_objection(
         if record.dispute.participant.is_none() || !record.dispute.rulings.is_empty() {
             return Ok(None);
         }
-        // Nobody ruled on the old dispute. The new dispute also contains the comments of the old dispute.
+        // The old dispute ends without a ruling. The new dispute also contains the comments of the old dispute.
         let reason = "a later objection replaces this objection".into();
         let ended = GivenRuling { disposition: Disposition::Discarded, reason, until: None, person: None };
         journal.resolve_as(dispute, ended)?;
@@ -222,8 +222,8 @@ fn record_objection(
     Ok(number.map(|number| (number, true)))
 }
 
-/// Returns the earlier dispute whose ruling enforces the finding. The judge receives the earlier dispute with
-/// the new objection.
+/// Returns the earlier dispute in which a ruling enforced the finding. The judge receives this dispute together
+/// with the new objection.
 fn reopened(
     session: &RequestSession,
     journal: &Journal,

@@ -67,8 +67,8 @@ fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError
     Ok((run, request.link))
 }
 
-/// Publishes the review that this command has just made. `exit` is the exit reason of the review, and `shown` is
-/// the format of the printed report.
+/// Publishes the review that the running command has made. `exit` is the exit reason of that review. `shown` is
+/// the format of the report that was printed on standard output.
 pub(crate) fn publish_review(
     change: PullRequestChange,
     run: &RunId,
@@ -76,8 +76,8 @@ pub(crate) fn publish_review(
     shown: Format,
     globals: &Globals,
 ) -> CommandResult {
-    // A stopped run and a run over its budget can be resumed. The user can publish the review after the resumed
-    // run has ended.
+    // Glee publishes a review only after its run has ended. The user can resume a run that was stopped or that
+    // used up its budget.
     if matches!(exit, ExitReason::Signal(_) | ExitReason::Budget) {
         globals.say(&format!(
             "note: the review is not published on {}, because it has not ended",
@@ -137,7 +137,7 @@ fn published(session: &RequestSession, decided: &Decided, summary: &str) -> Stri
 }
 
 /// Prints the findings as annotations of the CI job, and appends the findings to the job summary. If `shown` is
-/// a format for programs, prints no findings, because the printed report already contains the findings.
+/// a format for programs, no findings are printed, because the printed report already contains them.
 fn annotate(
     session: &RequestSession,
     error: &HostError,
@@ -171,8 +171,8 @@ fn annotate(
     report.write(globals, &Outputs::only(format), root.root())
 }
 
-/// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, findings and disputes are
-/// not failures.
+/// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, open findings and open
+/// disputes cause no failure.
 pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -> ExitReason {
     let is_quiet = mode == PrMode::Warn && matches!(exit, ExitReason::FindingsOpen | ExitReason::DisputeOpen);
     if !is_quiet {
@@ -183,7 +183,7 @@ pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -
     ExitReason::Clean
 }
 
-/// Describes the publication for `--dry-run`.
+/// Lists the planned comments and changes for `--dry-run`.
 fn described(publication: &Publication) -> String {
     let mut text = format!("Would publish: {}.\n", apply::summary(publication, Unapplied::default()));
     for comment in &publication.comments {

@@ -24,13 +24,14 @@ pub(crate) struct RequestSession {
     pub(crate) outcome: Outcome,
     pub(crate) sources: Sources,
     pub(crate) workspace: Workspace,
-    /// The fetched commits of the change. Glee reads files of the commits for the judge and for the publication.
+    /// The fetched commits of the pull request. The judge and the publication use file contents from these
+    /// commits.
     pub(crate) commits: FetchedChange,
 }
 
 impl RequestSession {
-    /// Reads a recorded run and the conversation. Fails if the run is not a review of the head commit of the
-    /// pull request.
+    /// Reads a recorded run and the conversation on the pull request. Fails unless the run reviewed the head
+    /// commit of the pull request.
     pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let journal = lookup::journal(globals, &workspace)?;

@@ -1,4 +1,4 @@
-//! Commands for a running watch: `status`, `review`, `pause`, `resume`, `issues` and `stop`.
+//! The subcommands of `glee watch` that control a running watch, such as `glee watch pause`.
 
 use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
 use crate::cli::context::{
@@ -89,8 +89,8 @@ fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     ExitReason::Clean
 }
 
-/// Queries the running watch. If no watch is running, reads the history instead. Also returns whether a watch is
-/// running.
+/// Queries the running watch. If no watch is running, reads the history instead. The boolean is true if a watch
+/// is running.
 fn query<T>(
     globals: &Globals,
     command: &WatchCommand,
@@ -110,8 +110,8 @@ fn query<T>(
     }
 }
 
-/// Sends a command to the running watch. If no watch is running, records the command in the history of the last
-/// watch. A person can thus end a pause or close an issue while no watch is running.
+/// Sends a command to the running watch. If no watch is running, the command is recorded in the history of the
+/// last watch. For example, a person can close an issue while no watch is running.
 fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     let error = match connect(globals)? {
         Ok(mut client) => return show_reply(globals, client.command(command)?),

@@ -140,8 +140,8 @@ fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     tasks.iter().map(job).collect()
 }
 
-/// Sends the lines of `source` to the watch from a separate thread. The watch continues after the end of
-/// `source`.
+/// Sends the lines of `source` to the watch from a separate thread. At the end of `source`, the watch continues
+/// to run.
 fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
     let by = own_name();
     thread::spawn(move || {
@@ -149,8 +149,8 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
         while !ended {
             let mut items = Vec::new();
             let mut line = Vec::new();
-            // A batch starts when its first line arrives, and also contains the lines that are already in the
-            // buffer. The thread does not wait for further lines of a batch.
+            // The thread waits only for the first line of a batch. Lines that are already in the buffer are
+            // added to the batch.
             while items.is_empty() || items.len() < BATCH && source.buffer().contains(&b'\n') {
                 line.clear();
                 let limit = protocol::LONGEST as u64 + 1;

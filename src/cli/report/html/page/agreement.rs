@@ -1,5 +1,5 @@
-//! Counts, for each pair of participants, the findings on which both participants took a position, and the
-//! findings on which the two positions are equal.
+//! A table of agreement between participants. For each pair, the table shows how often both participants took
+//! the same position on a finding.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -141,7 +141,8 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                     add(said.finding, Stance::Against);
                 }
             }
-            // An answer in which the coder implements a ruling does not show the coder's own opinion.
+            // If a ruling forces the coder to implement a finding, the coder's answer is not the coder's own
+            // opinion.
             CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
                 coder = Some(by);
                 responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));
@@ -187,8 +188,8 @@ fn of_answer(answer: Answer) -> Stance {
     }
 }
 
-/// Returns whether a ruling is for the finding, against the finding, or in part for the finding. Returns `None`
-/// for the ruling ESCALATE.
+/// Returns whether a ruling supports the finding fully, in part, or not at all. Returns `None` for the ruling
+/// ESCALATE.
 fn of_ruling(ruling: &Ruling) -> Option<Stance> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Stance::For),

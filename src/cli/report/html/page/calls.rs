@@ -1,4 +1,4 @@
-//! The calls of a run with their times, read from the events of the run.
+//! Agent calls with their start and end times, which are computed from the recorded events of a run.
 
 use std::collections::HashMap;
 

@@ -45,7 +45,7 @@ impl Cast {
     }
 }
 
-/// Returns the plan of the run. Returns `None` if the events contain no plan.
+/// Returns the plan of a review, or `None` if no event contains a plan.
 pub(crate) fn plan(events: &[Event]) -> Option<&Plan> {
     events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::RunStarted { plan }) => Some(&**plan),

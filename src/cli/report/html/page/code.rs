@@ -27,10 +27,11 @@ const MOST_BYTES: usize = 1 << 20;
 /// The maximum number of lines that are parsed for a page.
 const MOST_PARSED: u32 = 20_000;
 
-/// A function that returns the text of a file in a round.
+/// A function that returns the content of a file. The arguments are the path of the file and the number of the
+/// round.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
-/// A range of lines of a file in a round.
+/// A range of lines in the version of a file that a round reviewed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CodePlace {
     pub(crate) file: String,
@@ -64,8 +65,9 @@ pub(crate) struct Excerpts {
 }
 
 impl Excerpts {
-    /// Reads the excerpts of `places`. The items of `places` are sorted by importance, the most important item
-    /// first. If the excerpts reach their maximum total size, the less important places get no excerpt.
+    /// Reads an excerpt of the source code for each location in `places`. The caller must sort `places` by
+    /// importance, the most important location first. When the excerpts reach their maximum total size, the
+    /// remaining locations get no excerpt.
     pub(crate) fn of(places: &[CodePlace], source: SourceOf<'_>) -> Self {
         let mut texts: HashMap<(String, u32), Option<String>> = HashMap::new();
         let mut wanted: HashMap<(String, u32), Vec<RangeInclusive<u32>>> = HashMap::new();
@@ -97,8 +99,8 @@ impl Excerpts {
         Self { files }
     }
 
-    /// Returns the excerpt of `place`. Returns `None` if the file lacks the first line of `place`, or if the
-    /// maximum total size left no room for the excerpt.
+    /// Returns the excerpt of `place`. Returns `None` if the file does not contain the first line of `place`.
+    /// Also returns `None` if the excerpts had reached their maximum total size.
     pub(crate) fn view(&self, place: &CodePlace) -> Option<CodeView> {
         let lines = self.files.get(&(place.file.clone(), place.round))?;
         lines.get(&place.line)?;

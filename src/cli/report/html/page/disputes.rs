@@ -59,7 +59,7 @@ struct CitationView {
     code: Option<CodeView>,
 }
 
-/// Returns the locations of the disputed code and of the cited code in all disputes.
+/// Returns the locations of two kinds of source code: the code that is disputed, and the code that rulings cite.
 pub(crate) fn code_places(outcome: &Outcome) -> Vec<CodePlace> {
     let places = outcome.disputes.iter().flat_map(|dispute| {
         let cited = dispute.rulings.iter().flat_map(|record| &record.ruling.citations);
@@ -145,8 +145,8 @@ fn ruling(dispute: &Dispute, record: &RulingRecord, excerpts: &Excerpts) -> Ruli
     facts.extend(ruling.new_tag.map(|tag| format!("new severity: {tag}")));
     facts.extend(ruling.duplicate_of.map(|of| format!("duplicate of {of}")));
     let citation = |text: String| {
-        // A citation of the disputed code gets no excerpt, because the page shows the disputed code above the
-        // ruling.
+        // No excerpt is shown if a ruling cites the disputed code, because the page already shows that code
+        // above the ruling.
         let place = cited_place(&text, round).filter(|place| Some(place) != disputed.as_ref());
         let code = place.and_then(|place| excerpts.view(&place));
         CitationView { text, code }

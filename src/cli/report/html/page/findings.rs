@@ -31,11 +31,11 @@ struct FindingView {
     id: String,
     anchor: String,
     tag: String,
-    /// The key of the severity in the filter.
+    /// The value by which the page's severity filter selects the finding.
     level: &'static str,
     tone: &'static str,
     title: String,
-    /// The lines of the finding. The text is empty if the finding is about the whole file.
+    /// The line numbers of the finding, as text. The text is empty for a finding about the whole file.
     lines: String,
     state: StateView,
     group: &'static str,
@@ -48,7 +48,7 @@ struct FindingView {
     suggestion_is_code: bool,
     /// The text of the exact fix.
     fix: String,
-    /// The lines that the exact fix replaces.
+    /// The numbers of the lines that the exact fix replaces.
     fixed_lines: String,
     agreement: Vec<String>,
     earlier: Vec<EarlierView>,
@@ -128,8 +128,8 @@ pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
 }
 
-/// Returns the agents that raised at least one finding of the run. The page's filter identifies an agent by the
-/// index in the returned list.
+/// Returns the agents that raised at least one finding of the run. The filter on the page uses the index of an
+/// agent in this list.
 pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
     let mut names: Vec<AgentName> =
         outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
@@ -275,7 +275,7 @@ fn finding_view(
         code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
         evidence: raw.evidence.iter().map(printable::block).collect(),
         suggestion: finding.other_suggestion().map(printable::block).unwrap_or_default(),
-        // The suggestion of a static rule is code. The suggestion of an agent is usually a sentence.
+        // A static rule suggests source code. An agent usually suggests a sentence.
         suggestion_is_code: raw.rule.is_some(),
         fix: finding.exact_fix.as_ref().map(|fix| printable::block(&fix.shown())).unwrap_or_default(),
         fixed_lines: finding.exact_fix.as_ref().map(|fix| range(fix.line, fix.end_line)).unwrap_or_default(),
@@ -287,7 +287,7 @@ fn finding_view(
     }
 }
 
-/// Says how many reviewers support the finding, and how each reviewer rates the finding.
+/// Lists how many reviewers support the finding, and how each reviewer rates it.
 fn reviewers(settled: &SettledFinding) -> Vec<String> {
     let Some(consensus) = &settled.finding.consensus else { return Vec::new() };
     let mut facts = vec![agreement(settled)];

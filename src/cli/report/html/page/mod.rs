@@ -1,5 +1,5 @@
-//! The content of the report as plain values for the templates: texts are escaped for display, numbers are
-//! formatted.
+//! The content of the report as values that templates insert. All texts are escaped for display, and all numbers
+//! are formatted.
 
 mod agreement;
 mod calls;
@@ -26,20 +26,19 @@ use crate::protocol::text::printable;
 /// The maximum number of findings in the list of open mandatory findings.
 const LISTED: usize = 12;
 
-/// If a page has more than this number of findings, the browser lays out each finding only when the user scrolls
-/// to the finding.
+/// On a page with more findings, the browser lays out a finding only when the user scrolls to it.
 const MANY: usize = 100;
 
 /// The maximum number of paths that the filter suggests.
 const SUGGESTED: usize = 500;
 
-/// The maximum number of lines of one file's diff, and the maximum number of lines of all diffs together.
+/// The maximum number of diff lines for one file, and for all files together.
 const DIFF_LINES: (usize, usize) = (800, 8_000);
 
 /// The maximum number of lines of a diff that is unfolded when the page is opened.
 const UNFOLDED: usize = 60;
 
-/// The content of a report on one run. The struct serializes to the values that the template `run.html` shows.
+/// The content of the report on one run, as values that the template `run.html` inserts.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page {
     target: String,
@@ -120,7 +119,8 @@ struct ChangeView {
 }
 
 impl Page {
-    /// Without events, the page has no timeline, and the discussions of findings have fewer entries.
+    /// If `options.events` is empty, the page has no timeline, and the discussions of findings have fewer
+    /// entries.
     pub(crate) fn of(outcome: &Outcome, options: &RenderOptions<'_>) -> Self {
         let RenderOptions { source, events, fix, only, .. } = *options;
         let shown = |finding: &&SettledFinding| only.is_empty() || only.contains(&finding.finding.id);

@@ -169,12 +169,12 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
     ReviewerView { name: printable::line(&report.name.0), status, tone, facts, lines }
 }
 
-/// The result of one reviewer for each file.
+/// Whether one reviewer read each file, and why not.
 struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
     asked: HashMap<&'a str, MarkView>,
-    /// The result for each file that is in no other field.
+    /// The result for files that no other field contains.
     otherwise: MarkView,
 }
 
@@ -216,8 +216,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Returns a result for each file of the first round: the result of the last call that showed the file to the
-/// reviewer.
+/// Returns what the reviewer did with each file of the first round. If several calls showed a file to the
+/// reviewer, the last call determines the result.
 fn asked<'a>(
     reviewer: &AgentName,
     events: &'a [Event],

@@ -72,8 +72,8 @@ impl Threads {
         self.entries.remove(&finding).unwrap_or_default()
     }
 
-    /// Adds an entry to the thread of a finding. Omits an entry that the thread already contains, because a
-    /// retry can repeat an answer.
+    /// Adds an entry to the discussion of a finding, unless the discussion already contains the same entry. An
+    /// agent can repeat an answer when a call is retried.
     fn add(&mut self, finding: FindingId, entry: ThreadEntry) {
         let entries = self.entries.entry(finding).or_default();
         if !entries.contains(&entry) {
@@ -135,8 +135,8 @@ impl Threads {
         }
     }
 
-    /// For a report without events, adds the responses and the rulings of the outcome to the threads of the
-    /// findings.
+    /// Adds the coder's responses and the rulings from `outcome` to the discussions. This is necessary only for
+    /// reports without events.
     fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
         let coder = speaker.cast.members.iter().find(|(_, role)| *role == Some(Role::Coder)).map(|(name, _)| name);
         for finding in &outcome.findings {
@@ -151,8 +151,8 @@ impl Threads {
         }
     }
 
-    /// Puts the positions of the reviewers at the beginning of the finding's thread. A finding that has only one
-    /// position and no other entries gets no thread.
+    /// Inserts the reviewers' positions at the beginning of a finding's discussion. If only one reviewer took a
+    /// position and the discussion is otherwise empty, inserts nothing.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
         let positions =
@@ -182,7 +182,7 @@ fn adjusted(word: &str, by: i32) -> String {
     if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
 }
 
-/// Creates the entries of a finding's thread. `cast` contains the roles of the participants.
+/// Creates the entries of a finding's thread. `cast` contains the role of each participant.
 struct Speaker<'a> {
     cast: &'a Cast,
 }

@@ -1,4 +1,4 @@
-//! The times at which each agent worked, and the tokens and the cost of each agent's calls.
+//! The timeline of a run: when each agent worked, how many tokens its calls used, and what its calls cost.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +67,8 @@ struct CallRow {
 /// All times are in milliseconds.
 struct Axis {
     start: i64,
-    /// A pair for each shortened pause: the end of the pause, and the duration that was removed from the axis.
+    /// One pair for each shortened pause. The first value is the end of the pause, and the second value is the
+    /// duration that the axis omits.
     cuts: Vec<(i64, i64)>,
     length: i64,
 }
@@ -198,7 +199,7 @@ struct UsageRow {
     cost: String,
 }
 
-/// The sums over the calls of an agent, and the model that the agent reported last.
+/// The totals of an agent's calls, and the model that the agent's last call reported.
 #[derive(Default)]
 struct AgentSums<'a> {
     calls: u64,
@@ -274,7 +275,7 @@ fn sums(name: &str, calls: u64, millis: u64, usage: &Usage) -> UsageRow {
     }
 }
 
-/// Returns the used part and the limits of the budget, as in `Budget: 3 of 40 calls.`
+/// States how much of the budget the run used, as in `Budget: 3 of 40 calls.`
 fn budget(proof: &Proof) -> Option<String> {
     let Proof { caps, usage, calls, .. } = proof;
     let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);

@@ -172,7 +172,7 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // If the content of a message is JSON, the line shows the summary of the message instead.
+            // If the content of the message is a JSON object, the summary is printed instead.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
