@@ -184,7 +184,7 @@ pub struct Opinion {
     /// The answer in the wording of the first agent.
     pub answer: Untrusted,
     pub by: Vec<AgentName>,
-    /// The reasons of the agents in `by`, in the same order.
+    /// The reasons that the agents in `by` gave for the answer, in the order of `by`.
     pub reasons: Vec<Untrusted>,
 }
 

@@ -18,7 +18,8 @@ use crate::protocol::request::{
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
 
-/// Returns the line with which an answer in prose has to end, or the `nonce` field that an answer in JSON needs.
+/// Returns the text that proves that an answer belongs to the request. In prose, this text is the closing line;
+/// in JSON, this text is the field `nonce`.
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {

@@ -22,8 +22,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     /// contradictory entries for a finding do not make the answer incomplete.
     const CHECKED: bool = false;
 
-    /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps an entry
-    /// that leaves the finding open even if the entry contradicts an earlier entry.
+    /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps such an
+    /// entry even if an earlier entry for the finding has a different word.
     fn keeps_open(self) -> bool {
         false
     }
@@ -106,8 +106,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first signed entry. The signed entries are the entries before the index `end`
-    /// that answer the last `wanted` findings.
+    /// Returns the index of the first signed entry. The signed entries end at the index `end` and cover `wanted`
+    /// different findings.
     pub(crate) fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;

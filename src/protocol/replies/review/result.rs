@@ -107,8 +107,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings in a value. If a finding names no file, `file` becomes the file of the finding.
-    /// Returns whether the value is a list or an object of findings.
+    /// Reads the findings in a value. A finding without a file gets the file `file`. Returns whether the value
+    /// is a list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {

@@ -179,8 +179,8 @@ impl Reasons {
         }
     }
 
-    /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a closing
-    /// line, the citations and the coder's evidence also come from the text before the ruling.
+    /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a
+    /// closing line, the citations and the coder's evidence are read from the text before the closing line.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {
