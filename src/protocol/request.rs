@@ -168,7 +168,8 @@ pub enum Task {
         /// The files that the finding and the evidence refer to. The content of each file is the content at the
         /// start of the round in which the finding was raised.
         files: Vec<SourceFile>,
-        /// Lines that the coder wrote in this run. A ruling cannot rely on these lines alone.
+        /// Lines that the coder wrote in this run. A judge that cites these lines as evidence must explain why
+        /// the lines are valid evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
         /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
