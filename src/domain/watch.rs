@@ -190,7 +190,7 @@ pub struct WatchPlan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
-    /// The judge that rules on issues which a clarification did not settle.
+    /// The judge for issues that remain open after a clarification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -89,8 +89,8 @@ pub struct StageAnswer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`. An aggregator can report the status `conflict` even
-    /// if `conflicts` is empty.
+    /// Whether the aggregator reports the status `conflict`. This status is possible even if `conflicts` is
+    /// empty.
     pub conflict: bool,
     /// The aggregator's summary. A blank summary counts as missing.
     pub summary: Untrusted,

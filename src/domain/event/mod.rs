@@ -85,8 +85,8 @@ pub struct PullRequestPlan {
     /// The merge base of the base commit and the head commit.
     pub from: String,
     pub head: String,
-    /// The rulings that people gave in the conversation of the pull request. The rulings have the same effect as
-    /// shared rulings.
+    /// The rulings that people gave in the conversation of the pull request. These rulings apply like the shared
+    /// rulings in `.glee/rulings`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<SharedRuling>,
 }
@@ -353,7 +353,7 @@ pub enum ConsensusEvent {
     StageDeadlocked { reason: String },
     /// An arbiter or a person decided the conflicts of a stage.
     StageDecided { decision: Decision, by: Settler },
-    /// A question that was asked at a checkpoint received a binding answer.
+    /// A question of a checkpoint received a binding answer.
     QuestionResolved { resolution: Resolution },
 }
 

@@ -33,7 +33,7 @@ impl TallyKind {
     }
 }
 
-/// The counts of one reviewer, judge, model or category.
+/// Counts for all findings, or for the findings of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingTally {
     pub raised: u64,

@@ -1,4 +1,5 @@
-//! Reads the fields of a JSON document in the input of `glee merge`. Each field can have one of several names.
+//! Reads the fields of a JSON document in the input of `glee merge`. A field is read under several names, such
+//! as `model`, `reviewer` and `agent`.
 
 use serde::de::{Error as _, Unexpected};
 

@@ -164,8 +164,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of consecutive empty lines that a prompt contains. If a sequence of empty lines exceeds
-/// the maximum, the prompt shows one line with the range of line numbers instead.
+/// The maximum number of consecutive empty lines that a prompt contains. One line with the range of line numbers
+/// replaces a longer sequence of empty lines.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {

@@ -223,8 +223,8 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // The entropy is checked before the exceptions, because the exceptions can contain expressions that are
-        // compiled at their first use.
+        // The check of the entropy comes first, because a check of the exceptions can compile regular
+        // expressions.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());

@@ -18,8 +18,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each entry against the tree. If the caller checks the entries, two
-    /// contradictory entries for a finding do not make the answer incomplete.
+    /// Whether the caller checks each entry against the tree. With this check, an answer can be complete even if
+    /// two entries for a finding contradict each other.
     const CHECKED: bool = false;
 
     /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps such an

@@ -1,7 +1,8 @@
 //! Parses a judge's answer to a dispute (section 3.5 of the design).
 //!
-//! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is ordinary
-//! text. All rulings outside quotes and code fences have to agree.
+//! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is
+//! ordinary text. If the answer contains several rulings outside quotes and code fences, the rulings must be
+//! equal.
 
 pub(crate) mod error;
 mod shape;
