@@ -1,8 +1,8 @@
 //! Parses a judge's answer to a dispute (section 3.5 of the design).
 //!
 //! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is
-//! ordinary text. If the answer contains several rulings outside quotes and code fences, the rulings must be
-//! equal.
+//! ordinary text. If the answer contains several rulings outside quotes and code fences, all these rulings must
+//! have the same word, for example `DISMISS`.
 
 pub(crate) mod error;
 mod shape;
