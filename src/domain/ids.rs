@@ -65,7 +65,8 @@ impl RulingRef {
     /// needs at least this number of digits.
     const SHOWN: usize = 8;
 
-    /// The number of the dispute in this history; `None` for a ruling that is known only from a file.
+    /// Returns the number of the dispute in this history, or `None` for a shared ruling, which has an id instead
+    /// of a number.
     pub fn number(&self) -> Option<DisputeNumber> {
         match self {
             Self::Number(number) => Some(*number),

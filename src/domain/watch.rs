@@ -44,7 +44,7 @@ pub struct AgentEvent {
     /// Paths inside the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Untrusted>,
-    /// The cycle whose clarification request the event answers.
+    /// The number of a cycle that asked for a clarification, if the event answers this clarification request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarifies: Option<u32>,
 }
@@ -72,8 +72,8 @@ pub struct ReviewRequest {
     pub reviewer: AgentName,
     /// The agents whose work is reviewed; never the reviewer itself.
     pub targets: Vec<AgentName>,
-    /// For each agent in `targets`, the value of `<name>_summary` contains the events of the agent since the
-    /// last cycle.
+    /// For each agent in `targets`, the value of `<name>_summary` lists the events that the agent reported after
+    /// the last cycle.
     pub context: BTreeMap<String, Untrusted>,
     pub focus_areas: Vec<String>,
     pub max_words: u32,
@@ -190,7 +190,7 @@ pub struct WatchPlan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<Job>,
     pub reviewers: Vec<Agent>,
-    /// The judge that rules on issues which a clarification did not settle.
+    /// The judge for issues that remain open after a clarification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -165,10 +165,11 @@ pub enum Task {
     /// Rule on one dispute (role judge; answer: section 3.5).
     Judge {
         dispute: Box<Dispute>,
-        /// The files that the finding and the evidence refer to. The files have the content from the start of
-        /// the round in which the finding was raised.
+        /// The files that the finding and the evidence refer to. The content of each file is the content at the
+        /// start of the round in which the finding was raised.
         files: Vec<SourceFile>,
-        /// Lines that the coder wrote in this run, which by themselves are no evidence for a ruling.
+        /// Lines that the coder wrote in this run. A judge that cites these lines as evidence must explain why
+        /// the lines are valid evidence.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         written: Vec<CoderWritten>,
         /// Earlier rulings on similar findings in other code. The judge can use these earlier rulings as
@@ -254,7 +255,8 @@ pub enum Task {
 }
 
 impl Task {
-    /// Returns the value of `kind` in the JSON form, and the role of the agents that receive the task.
+    /// Returns the value of the field `kind` in the task's JSON, and the role of the agents that receive the
+    /// task.
     fn kind_and_role(&self) -> (&'static str, Role) {
         match self {
             Self::Review { .. } => ("review", Role::Reviewer),

@@ -61,7 +61,7 @@ pub struct Agent {
     /// the added variables, but not their values.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// The maximum wall time of a call. If absent, `limits.call_timeout` applies.
+    /// The maximum wall time of a call. Without `timeout`, the maximum is `limits.call_timeout`.
     #[serde(default)]
     pub timeout: Option<Duration>,
     /// The agent that answers if this agent exceeds its limits or is not installed. A backup agent has the same

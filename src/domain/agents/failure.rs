@@ -44,7 +44,7 @@ pub enum FailureKind {
     Empty,
     /// A timeout expired.
     TimedOut,
-    /// A signal that Glee did not send ended the program.
+    /// A signal ended the program, and Glee did not send the signal.
     Killed,
     /// Glee ended the program, because the run was stopped or the user skipped the call.
     Stopped,

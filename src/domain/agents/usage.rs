@@ -24,8 +24,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the usage of another call. If a number is unknown for one of the two calls, the sum is the number of
-    /// the other call.
+    /// Adds the usage of another call. A sum ignores an unknown number, and is unknown only if the number is
+    /// unknown for both calls.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -45,8 +45,8 @@ impl Usage {
         }
     }
 
-    /// Subtracts `earlier` from this usage. A token count is unknown if `self` or `earlier` lacks the count. The
-    /// fields that are not token counts are copied from `self`.
+    /// Subtracts `earlier` from this usage. A token count is unknown if `self` or `earlier` lacks the count. All
+    /// fields except the token counts are copied from `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));

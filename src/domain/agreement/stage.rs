@@ -89,8 +89,8 @@ pub struct StageAnswer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`. An aggregator can report the status `conflict` even
-    /// if `conflicts` is empty.
+    /// Whether the aggregator reports the status `conflict`. This status is possible even if `conflicts` is
+    /// empty.
     pub conflict: bool,
     /// The aggregator's summary. A blank summary counts as missing.
     pub summary: Untrusted,
@@ -184,7 +184,7 @@ pub struct Opinion {
     /// The answer in the wording of the first agent.
     pub answer: Untrusted,
     pub by: Vec<AgentName>,
-    /// The reasons of the agents in `by`, in the same order.
+    /// The reasons that the agents in `by` gave for the answer, in the order of `by`.
     pub reasons: Vec<Untrusted>,
 }
 

@@ -15,7 +15,7 @@ pub struct AuditPlan {
     pub population: u64,
 }
 
-/// A second ruling on a dismissed finding.
+/// The ruling of a second judge on a dismissed finding, given in an audit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulingAudit {
     pub dispute: DisputeNumber,
@@ -23,7 +23,7 @@ pub struct RulingAudit {
     /// `ruling` is absent if the judge gave no valid ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
-    /// The reason for a missing ruling.
+    /// The reason why the judge gave no valid ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -11,8 +11,8 @@ use crate::domain::{
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "relation", rename_all = "snake_case")]
 pub enum Relation {
-    /// The reviewer refers to the earlier ruling and cites new evidence. A dispute about the finding reopens the
-    /// earlier dispute.
+    /// The reviewer refers to the earlier ruling and cites new evidence. If the finding is disputed, the
+    /// earlier dispute is open again.
     Reopens {
         /// The new evidence: locations that exist in the tree, or commands that fail.
         evidence: Vec<Untrusted>,
@@ -99,8 +99,8 @@ pub enum Objector {
     Coder,
     /// Reviewers that contradicted each other before a coder received the finding.
     Reviewers,
-    /// Nobody objects to the finding, but either only one reviewer raised the finding, or its evidence is
-    /// challenged.
+    /// Nobody objects to the finding, but the finding is doubtful: only one reviewer raised the finding, or
+    /// another reviewer challenged the evidence.
     Unconfirmed,
     /// An earlier finding of the run. Implementing the new finding would revert the change for the earlier finding.
     Earlier,
@@ -190,8 +190,8 @@ pub struct Dispute {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
-    /// The earlier run that opened the dispute and numbered the disputed finding. `opened_by` is absent if this
-    /// run opened the dispute.
+    /// The earlier run that opened the dispute. The number of the disputed finding is the number in this earlier
+    /// run. `opened_by` is absent if this run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,
     /// `participant` is present if a comment in a pull request opened the dispute.

@@ -115,7 +115,7 @@ pub struct PanelVote {
     /// The ruling; a DISMISS without evidence counts as ESCALATE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
-    /// The reason for a missing ruling.
+    /// The reason why the judge gave no valid ruling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

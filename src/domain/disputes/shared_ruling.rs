@@ -53,7 +53,7 @@ pub struct SharedRuling {
     pub until: Option<Date>,
 }
 
-/// The block of code that the finding of a shared ruling is about.
+/// The block of code for which a shared ruling was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedAnchor {
     /// The BLAKE3 hash (hex) of the block's text, as in [`Anchor::block`].

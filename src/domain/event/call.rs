@@ -95,8 +95,8 @@ pub struct CallId {
 }
 
 impl CallId {
-    /// Returns the name, without an extension, of the files that contain the output of the call. The name
-    /// consists of letters, digits, `-` and `.`.
+    /// Returns a file name without an extension. All files with output of the call have this name, with
+    /// different extensions. The name consists of letters, digits, `-` and `.`.
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),

@@ -85,8 +85,8 @@ pub struct PullRequestPlan {
     /// The merge base of the base commit and the head commit.
     pub from: String,
     pub head: String,
-    /// The rulings that people gave in the conversation of the pull request. The rulings have the same effect as
-    /// shared rulings.
+    /// The rulings that people gave in the conversation of the pull request. These rulings apply like the shared
+    /// rulings in `.glee/rulings`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<SharedRuling>,
 }
@@ -173,7 +173,7 @@ pub enum RunEvent {
     ReadOnlyViolated { call: CallId, changes: Vec<String> },
     /// A message for the user, which the report repeats.
     Notice { text: String },
-    /// The run ended. `exit` is the reason for the end, and determines the exit code.
+    /// The run ended. `exit` is the reason why the run ended. The exit code of the command depends on `exit`.
     RunEnded { exit: ExitReason, millis: u64 },
     /// `glee runs undo` restored this number of files to their content before the coder's edits.
     RunUndone { files: u64 },
@@ -188,21 +188,22 @@ pub enum RunEvent {
 pub enum ReviewEvent {
     /// A review begins. The plan contains the target, the agents and the settings.
     RunStarted { plan: Box<Plan> },
-    /// A round after round 1 begins. The target of the round is the changed files.
+    /// A round after round 1 begins. The reviewers review only the changed files.
     RoundStarted {
         round: u32,
         shards: Vec<Vec<Coverage>>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         skipped: Vec<Skip>,
     },
-    /// Earlier answers of a reviewer replace a call or a part of a call.
+    /// Glee reuses a reviewer's earlier answers instead of calling the reviewer, or calls the reviewer only
+    /// about the remaining files.
     AnswersReused {
         call: CallId,
         from: Vec<ReusedFrom>,
         /// The findings of the earlier answers, with current line numbers.
         findings: Vec<RawFinding>,
-        /// For each finding in `findings`, the finding of the earlier run, or `None` if the earlier run did not
-        /// merge the answer. The list is empty if all its values would be `None`.
+        /// For each finding in `findings`, the same finding in the earlier run. A value is `None` if the earlier
+        /// run did not merge the finding. A list that contains only `None` is stored as an empty list.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         origins: Vec<Option<FindingOrigin>>,
         /// The files that the reviewer still receives in the call.
@@ -216,7 +217,8 @@ pub enum ReviewEvent {
     /// The findings of a complete review, by file. Later reviews of the same content reuse the findings.
     FilesReviewed {
         call: CallId,
-        /// The BLAKE3 hash (hex) of the agent, its program and focus, the prompt template and the rules.
+        /// A BLAKE3 hash (hex) that identifies the reviewer's configuration. The hash covers the agent, the
+        /// agent's program, the focus, the prompt template and the rules.
         asker: String,
         /// The random key for hashing lines.
         salt: String,
@@ -226,8 +228,8 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
-    /// The results of looking up findings in databases of advisories. A key of `answers` consists of the call that
-    /// raised the finding and the finding's number in the agent's answer.
+    /// The results of looking up findings in databases of advisories. A key of `answers` identifies a finding by
+    /// the reviewer's call and by the finding's position in the answer to the call.
     AdvisoriesAsked { answers: BTreeMap<String, AdvisoryStatus> },
     /// The findings of all reviewers in a round, after findings about the same problem were merged.
     FindingsMerged {
@@ -253,7 +255,7 @@ pub enum ReviewEvent {
     /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. If
     /// the run was stopped during the debate, `approve` is false in the response.
     DebateShutdown { messages: Vec<DebateMessage> },
-    /// A ruling or disposition of an earlier dispute covers a finding.
+    /// The outcome of an earlier dispute applies to a finding of this run.
     AlreadyRuled {
         finding: FindingId,
         dispute: RulingRef,
@@ -272,8 +274,8 @@ pub enum ReviewEvent {
         #[serde(flatten)]
         earlier: Box<EarlierDispute>,
     },
-    /// A finding describes the same problem as an earlier finding whose dispute waits for a person. Glee opens
-    /// no second dispute about the problem.
+    /// A finding repeats an earlier finding, and the dispute about the earlier finding waits for a person. Glee
+    /// opens no second dispute about the problem.
     StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
@@ -309,7 +311,7 @@ pub enum DisputeEvent {
         judges: Vec<Agent>,
     },
     /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
-    /// in this run. The end of the dispute is recorded in both runs.
+    /// in this run. Both runs record how the dispute ends.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
@@ -345,13 +347,13 @@ pub enum DisputeEvent {
 pub enum ConsensusEvent {
     /// A stage or a checkpoint begins. The plan contains the question and the agents.
     StageStarted { plan: Box<StagePlan> },
-    /// The positions of all agents were compared. `verdict` lists agreements and conflicts.
+    /// The answers of all agents to the stage were compared. `verdict` lists agreements and conflicts.
     StageJudged { verdict: StageVerdict },
     /// The agents do not agree, and a person has to decide.
     StageDeadlocked { reason: String },
     /// An arbiter or a person decided the conflicts of a stage.
     StageDecided { decision: Decision, by: Settler },
-    /// A question that was asked at a checkpoint received a binding answer.
+    /// A question of a checkpoint received a binding answer.
     QuestionResolved { resolution: Resolution },
 }
 

@@ -11,9 +11,10 @@ pub enum AdvisoryStatus {
     Unasked,
     /// The database has no matching entry. A missing entry does not prove that the package is safe.
     Nothing,
-    /// The advisory `id` affects the version in the lock file; `version` contains the package and this version.
+    /// The advisory `id` affects the locked version of the package. `version` contains the package's name and
+    /// its locked version.
     Confirmed { id: String, version: String },
-    /// The version in the lock file contains the fix; `fixed` is the version that introduced the fix.
+    /// The locked version of the package contains the fix; `fixed` is the version that introduced the fix.
     Patched { id: String, version: String, fixed: String },
 }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::Untrusted;
 
-/// New text for whole lines of a finding's file. A run creates an exact fix only from a replacement that was checked
-/// against the reviewed file.
+/// New text that replaces whole lines of the file in which the finding is. A run creates an exact fix only from
+/// a replacement that was checked against the reviewed file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExactFix {
     /// The first replaced line, counted from 1.

@@ -92,14 +92,15 @@ pub struct Finding {
     /// `anchor` is absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
-    /// The earlier finding of this run whose implementation this finding would undo.
+    /// An earlier finding of this run that the coder implemented. Implementing this finding would undo the
+    /// earlier change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
     /// `consensus` is absent if the run has a single reviewer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
-    /// New text for lines of the file in the reviewed tree. `exact_fix` is absent if no reviewer proposed a
-    /// replacement that passes all checks, or if reviewers proposed different replacements.
+    /// New text for lines of the file in the reviewed tree. `exact_fix` is absent if no proposed replacement
+    /// passes all checks. `exact_fix` is also absent if reviewers proposed different replacements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exact_fix: Option<ExactFix>,
 }
@@ -129,7 +130,7 @@ pub enum FindingState {
     Unanswered,
     /// The coder reports an implementation, but the code at the anchor is unchanged.
     Claimed,
-    /// The code changed, but the re-check is off or not complete.
+    /// The code changed, but re-checks are disabled, or a reviewer has not yet answered the re-check.
     Unchecked,
     /// The code changed, but the reviewer gave no valid answer to the re-check.
     Unconfirmed,
@@ -137,7 +138,8 @@ pub enum FindingState {
     NotResolved,
     /// The code changed; the reviewer reports the finding as resolved.
     Resolved,
-    /// The coder discarded the optional finding, or a route or policy discarded the disputed finding.
+    /// The coder discarded the optional finding, or a dispute ended because a route or a policy discarded the
+    /// finding.
     Discarded,
     /// A dispute about the finding waits for a person.
     Disputed { dispute: DisputeNumber },

@@ -22,8 +22,8 @@ impl Location {
     }
 }
 
-/// Returns the paths that `path` can mean in the text of the file `from`. The result has one path for each
-/// folder that encloses `from`, beginning with the nearest folder.
+/// Resolves `path`, which occurs in the text of the file `from`, relative to each folder that encloses `from`.
+/// The nearest folder comes first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

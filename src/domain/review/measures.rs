@@ -1,6 +1,6 @@
 //! Counts of findings, rulings and calls, from which the measures of reviewers and judges are computed.
 
-/// The kind of subject for which a [`FindingTally`] counts findings.
+/// The kind of group whose findings a [`FindingTally`] counts, for example the findings of one reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TallyKind {
     All,
@@ -8,9 +8,9 @@ pub enum TallyKind {
     Reviewer,
     /// The findings on which one judge ruled.
     Judge,
-    /// The findings that reviewers with one model raised.
+    /// For one model: the findings that reviewers with this model raised.
     Model,
-    /// The findings on which judges with one model ruled.
+    /// For one model: the findings on which judges with this model ruled.
     JudgeModel,
     /// The findings of one category.
     Category,
@@ -33,7 +33,7 @@ impl TallyKind {
     }
 }
 
-/// The counts of one reviewer, judge, model or category.
+/// Counts for all findings, or for the findings of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingTally {
     pub raised: u64,
@@ -48,12 +48,13 @@ pub struct FindingTally {
     pub dismissed: u64,
     /// The disputes that a judge or a panel decided.
     pub judged: u64,
-    /// The disputes with both a decision by a judge or a panel and a decision by a person.
+    /// The disputes on which a person decided in addition to a judge or a panel.
     pub checked: u64,
     /// The disputes in which the person decided against the judge or the panel.
     pub overturned: u64,
     pub fixed: u64,
-    /// The fixed findings whose change was undone by `glee runs undo` or reversed by a later finding.
+    /// The fixed findings whose fix was reverted, either by `glee runs undo` or by the change for a later
+    /// finding.
     pub reverted: u64,
     /// The audit rulings that enforce or dismiss a finding.
     pub audited: u64,
@@ -73,8 +74,9 @@ pub struct FindingTally {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreementCount {
     pub between: [String; 2],
-    /// For two reviewers: the number of findings that at least one of the reviewers raised or confirmed, and
-    /// whose code both reviewers read. For two judges: the number of findings on which both judges decided.
+    /// For two reviewers: the number of findings in code that both reviewers read. At least one of the two
+    /// reviewers raised or confirmed each of these findings. For two judges: the number of findings on which
+    /// both judges decided.
     pub compared: u64,
     pub agreed: u64,
 }

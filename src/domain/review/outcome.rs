@@ -84,7 +84,8 @@ pub struct Coverage {
     pub lines: u32,
 }
 
-/// A file that was shown to a reviewer without rules for the language of the file.
+/// A file that a reviewer received but could not read, because the reviewer has no rules for the file's
+/// language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadFile {
     pub file: String,
@@ -212,8 +213,8 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The exit codes, from the weakest to the strongest. The exit code of a signal is not in this list and
-        /// takes precedence over all codes in the list.
+        /// The exit codes, from the weakest to the strongest. The list omits the exit code for a run that a
+        /// signal ended. This exit code takes precedence over all codes in the list.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
         let strength =
             |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
@@ -298,8 +299,8 @@ pub struct Outcome {
     pub proof: Proof,
     /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
-    /// The disputes of this run, sorted by number. The list also contains a dispute of an earlier run if the
-    /// dispute waits for a person and a finding of this run repeats the disputed finding.
+    /// The disputes of this run, sorted by number. If a finding of this run repeats a disputed finding of an
+    /// earlier run, and the earlier dispute waits for a person, the list also contains the earlier dispute.
     pub disputes: Vec<Dispute>,
     /// Findings of an earlier run that reviewers no longer raise about the changed code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -21,7 +21,7 @@ pub enum Answer {
 pub struct Response {
     pub finding: FindingId,
     pub answer: Answer,
-    /// A description of the change, or the reason for discarding or objecting.
+    /// A description of the coder's change, or the coder's reason for not making a change.
     pub text: Untrusted,
     /// Concrete evidence: code references, requirements, tests.
     #[serde(default)]

@@ -9,13 +9,14 @@ use crate::domain::{AgentName, FindingId, RawFinding, RunId};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FileReview {
     pub file: String,
-    /// The BLAKE3 hash (hex) of the reviewed content: path, text, lines, change, and the rulings in force.
+    /// A BLAKE3 hash (hex) of everything that the reviewer received for the file: path, text, line ranges, diff,
+    /// and the rulings in force.
     pub key: String,
-    /// The hash of everything that is not compared line by line: the text before the change, the headers of the
+    /// A hash of the parts that are not compared line by line: the headers of the diff, the text before the
     /// change, and the rulings.
     pub frame: String,
-    /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. `lines` is absent
-    /// if a later review can compare the content only as a whole, by `key`.
+    /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. If `lines` is
+    /// absent, a later review compares only `key`, which is the hash of the whole content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.
@@ -30,7 +31,7 @@ impl FileReview {
     pub const DIGITS: usize = 12;
 }
 
-/// A file that a call still covers although earlier answers are reused.
+/// A file that a call covers, although other parts of the call were replaced by earlier answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedFile {
     pub file: String,
@@ -62,7 +63,7 @@ pub struct FindingOrigin {
     pub finding: FindingId,
 }
 
-/// A finding that Glee took from a reviewer's earlier answer, and the finding of the earlier run.
+/// Links a finding that Glee took from a reviewer's earlier answer to the same finding in the earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetition {
     pub finding: FindingId,

@@ -1,5 +1,5 @@
-//! The severity tags of findings. A reviewer's word that is not a known tag is kept as written. `rules::mandatory`
-//! decides which tags are mandatory and translates the words of other vendors.
+//! The severity tags of findings. A reviewer's word that is not a known tag is kept as written.
+//! `rules::mandatory` decides which tags are mandatory, and maps words of other scales, such as `P1`, to tags.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! Reads the fields of a JSON document in the input of `glee merge`. Each field can have one of several names.
+//! Reads the fields of a JSON document in the input of `glee merge`. A field is read under several names, such
+//! as `model`, `reviewer` and `agent`.
 
 use serde::de::{Error as _, Unexpected};
 
@@ -97,7 +98,7 @@ impl<'a> Node<'a> {
         has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
-    /// Returns the file, the first line and the last line in the field `location`.
+    /// Parses the field `location` into a file, a first line and a last line.
     pub(crate) fn located(self) -> (Option<String>, Option<u32>, Option<u32>) {
         match self.get(&["location"]) {
             LenientValue::Text(place) => {

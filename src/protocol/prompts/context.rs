@@ -18,7 +18,8 @@ use crate::protocol::request::{
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
 
-/// Returns the line with which an answer in prose has to end, or the `nonce` field that an answer in JSON needs.
+/// Returns the text that proves that an answer belongs to the request. In prose, this text is the closing line;
+/// in JSON, this text is the field `nonce`.
 pub(crate) fn closing(request: &Request) -> String {
     let nonce = &request.nonce;
     match &request.task {
@@ -163,8 +164,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of consecutive empty lines that a prompt contains. If a sequence of empty lines exceeds
-/// the maximum, the prompt shows one line with the range of line numbers instead.
+/// The maximum number of consecutive empty lines that a prompt contains. One line with the range of line numbers
+/// replaces a longer sequence of empty lines.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {

@@ -1,8 +1,8 @@
 //! Restricts the prompt templates of a project to constructs whose cost is bounded.
 //!
 //! A template can test values, iterate over lists and print values. Glee rejects a template with an assignment,
-//! a definition, a concatenation or a multiplication, because a few lines with these operations can exhaust the
-//! memory, and a failed allocation aborts the process. The type [`Capped`] limits the size of the output.
+//! a definition, a concatenation or a multiplication. A few lines with these operations can exhaust the memory,
+//! and a failed allocation aborts the process. The type [`Capped`] limits the size of the output.
 
 use std::io;
 use std::time::{Duration, Instant};

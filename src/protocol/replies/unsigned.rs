@@ -75,7 +75,7 @@ const ANSWERS: [&str; 16] = [
     r#"{"nonce":"NONCE","type":"review_result","reviewer":"rev","payload":{"verdict":"approved","summary":"s","issues":[]}}"#,
 ];
 
-/// The position, the number of removed bytes, and the inserted bytes of a change.
+/// A random edit of an answer: the position of the edit, the number of removed bytes, and the inserted bytes.
 type Change = (prop::sample::Index, usize, Vec<u8>);
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {

@@ -81,7 +81,7 @@ fn write_clean(piece: &[u8], output: &mut impl Write) -> io::Result<bool> {
     Ok(clean.is_some())
 }
 
-/// Returns the position of a private key that begins in a piece of a text but does not end in the piece.
+/// Returns the position in `piece` at which a private key begins, if the key's end is missing in `piece`.
 fn begins_key(piece: &[u8]) -> Option<usize> {
     let start = memmem::rfind(piece, b"-----BEGIN")?;
     memmem::rfind(&piece[start + 10..], b"-----END").is_none().then_some(start)

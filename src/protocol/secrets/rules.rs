@@ -19,13 +19,13 @@ const OWN: &str = include_str!("own.toml");
 /// The pattern with which gitleaks recognises the end of a value in a configuration file.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
-/// The pattern that replaces [`END`]. `PROSE_END` also recognises the end of a value in prose, in a file name or
-/// in an argument.
+/// The replacement for the pattern [`END`] in the rules that Glee loads. `PROSE_END` also matches punctuation
+/// that ends a value in prose.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of every regular expression that recognises a secret after a name, such as `password = secret`. An
-/// expression with this part keeps [`END`], because with [`PROSE_END`] the expression would match too much
-/// prose.
+/// A part of every regular expression that recognises a secret after a name, such as `password = secret`. In an
+/// expression with this part, Glee does not replace [`END`] by [`PROSE_END`], because the expression would match
+/// too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -160,8 +160,8 @@ struct Allowed {
     stopwords: Option<AhoCorasick>,
     #[serde(default, rename = "regexTarget")]
     target: Target,
-    /// An exception with the condition `AND` applies only to certain file paths. Glee ignores exceptions with a
-    /// condition, because Glee checks texts without paths.
+    /// An exception with the condition `AND` applies only to certain file paths. Glee ignores such an exception,
+    /// because the checked texts have no path.
     condition: Option<String>,
 }
 
@@ -223,8 +223,8 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // The entropy is checked before the exceptions, because the exceptions can contain expressions that are
-        // compiled at their first use.
+        // The check of the entropy comes first, because a check of the exceptions can compile regular
+        // expressions.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());

@@ -23,7 +23,7 @@ struct Lines {
     length: usize,
 }
 
-/// Paths with spaces are found only in this number of bytes at the beginning of a text.
+/// The number of bytes, from the beginning of a text, in which Glee searches for paths with spaces.
 const HEAD: usize = 4 << 10;
 
 /// The paths that contain a space, a quote, a backslash or another character that separates words.
@@ -47,8 +47,7 @@ impl Paths {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
         let named = |path: &String| {
-            // If `path` contains a backslash, the function looks for the same backslash in the text. If `path`
-            // contains no backslash, a backslash in the text matches a slash.
+            // A slash in `path` also matches a backslash in the text, unless `path` itself contains a backslash.
             let head = if path.contains('\\') { head } else { slashes.as_str() };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
             starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
@@ -73,7 +72,8 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether the last word before a position is possibly a part of a longer path, like `dir/my ` before `file.py`.
+/// Whether `before` possibly ends inside a path with spaces. For example, `dir/my ` is the beginning of the path
+/// `dir/my file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
@@ -164,8 +164,8 @@ fn drive_path(word: &str) -> Option<usize> {
     }
 }
 
-/// Returns the end of a Windows path, such as `C:\my dir\x.rs`, whose first word ends at `end`. The second word
-/// belongs to the path only if the second word contains a backslash.
+/// Finds the end of a Windows path that possibly consists of two words, such as `C:\my dir\x.rs`. The first word
+/// ends at `end`. The second word belongs to the path only if the second word contains a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
     let Some(rest) = text[end..].strip_prefix(' ') else { return end };
     let length = rest.find(is_boundary).unwrap_or(rest.len());

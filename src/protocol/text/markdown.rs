@@ -224,8 +224,8 @@ fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
     !(is_space(left) && is_space(right) || is_word(left) && is_word(right))
 }
 
-/// Returns the position of the next backticks in `text` if their number is the number of backticks in `run`. The
-/// function does not search beyond the next backticks, so that `plain` takes linear time.
+/// Returns the position of the first row of backticks in `text`, or `None` if this row and `run` differ in
+/// length. The function examines no further row, so that `plain` takes linear time.
 fn code_end(text: &str, run: &str) -> Option<usize> {
     let at = text.find('`')?;
     let after = text[at..].trim_start_matches('`');

@@ -24,7 +24,8 @@ impl MarkupPage {
         !self.is_full
     }
 
-    /// Adds a heading and the items that fit. If no item fits, adds nothing. Returns the number of added items.
+    /// Adds a heading, and items until an item exceeds the maximum length. If the first item does not fit, adds
+    /// nothing. Returns the number of added items.
     pub(crate) fn section(&mut self, heading: &str, items: impl Iterator<Item = String>) -> usize {
         let mut number = 0;
         for item in items {
@@ -60,15 +61,15 @@ pub(crate) fn fenced(text: &str) -> String {
     fenced_as("", &lines.join("\n"))
 }
 
-/// Whether GitLab, or a bot of another host, could execute the line as a command, such as `/approve`. GitLab
-/// finds commands without parsing Markdown. For GitLab, three backticks end a block of code, even if the block's
-/// fence is longer.
+/// Whether the line looks like a command such as `/approve`, which GitLab or a bot on another host could
+/// execute. GitLab finds commands without parsing Markdown. For GitLab, three backticks end a block of code,
+/// even if the block's fence is longer.
 pub(crate) fn is_command(line: &str) -> bool {
     line.strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Formats a text as a block of code in a language, such as `suggestion`. The function does not change the text,
-/// so the caller has to reject texts with a [command](is_command).
+/// Formats a text as a block of code in a language, such as `suggestion`. Unlike [`fenced`], the function does
+/// not escape commands, so the caller has to reject texts with a [command](is_command).
 pub(crate) fn fenced_as(language: &str, text: &str) -> String {
     let fence = "`".repeat((longest_run(text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")

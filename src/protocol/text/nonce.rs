@@ -1,6 +1,6 @@
 //! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
 //!
-//! All calls of a run have the same mark, but the second half of the nonce is random for each call. Prompts
+//! The mark is the same in all calls of a run. The second half of the nonce is random in each call. Prompts
 //! about the same content therefore begin with the same text and hit the vendor's prompt cache. An agent can
 //! copy the mark from a prompt into code. Glee therefore removes the mark from all text that a prompt quotes.
 

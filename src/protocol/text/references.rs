@@ -41,7 +41,7 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
 }
 
-/// Changes the path of a citation. If the citation contains other text than a reference, the citation remains
+/// Applies `change` to the path in a citation. A citation that contains any text besides the reference remains
 /// unchanged.
 pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut String)) {
     let Some(mut reference) = reference(citation.as_written()) else { return };
@@ -73,8 +73,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // A word with blanks ends with a quoted name such as `path::"a test."`. The punctuation at the end belongs
-    // to the name, so the punctuation is kept.
+    // A word with blanks ends with a quoted name, as in `path::"a test."`. Punctuation at the end of a quoted
+    // name is a part of the name and is not removed.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));
@@ -83,8 +83,8 @@ pub(crate) fn reference(word: &str) -> Option<Reference> {
     is_file(path).then(|| Reference { path: path.to_owned(), lines: lines(behind), names: names.collect() })
 }
 
-/// Whether a word looks like the path of a file. For example, `README.md` looks like a file, unlike `e.g` and
-/// `1.2`.
+/// Whether a word looks like the path of a file. For example, `README.md` looks like a path, but `e.g` and `1.2`
+/// do not.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(stem, extension)| {

@@ -2,12 +2,13 @@
 
 use crate::protocol::text::markdown::{LineKind, Structure, trim_blank_lines};
 
-/// The info strings of blocks that replace exactly the lines of the finding. On GitLab, `suggestion:-2+1` also
-/// replaces two lines above and one line below.
+/// The info strings of a suggestion block that replaces the finding's lines and no other lines. On GitLab,
+/// `suggestion:-2+1` also replaces two lines above and one line below.
 const INFO: [&str; 2] = ["suggestion", "suggestion:-0+0"];
 
-/// Removes the suggestion block from a text and returns its lines. Returns `None` and leaves the text unchanged
-/// if the text has no suggestion block or several suggestion blocks, or if the block is unclosed or blank.
+/// Removes the suggestion block from a text and returns its lines. The text must contain exactly one suggestion
+/// block, which must be closed and not blank. Otherwise, the function returns `None` and does not change the
+/// text.
 pub(crate) fn take(text: &mut String) -> Option<String> {
     let mut structure = Structure::default();
     let (mut found, mut open) = (None, None);
@@ -19,7 +20,8 @@ pub(crate) fn take(text: &mut String) -> Option<String> {
             LineKind::FenceOpen => {
                 let opening = line.trim();
                 let info = opening.trim_start_matches(['`', '~']);
-                // After a list marker, the indentation of the content is not the indentation of the line.
+                // A block that begins on the line of a list marker is ignored. The content of the block has a
+                // different indentation from this line.
                 let is_plain = opening.len() - info.len() >= 3;
                 open = (is_plain && INFO.contains(&info.trim())).then(|| (start, end, indentation(line)));
             }

@@ -35,7 +35,7 @@ fn word(text: &str) -> Option<&str> {
 }
 
 /// Removes the closing emphasis marks after a tag. `emphasis` contains the opening marks. Returns `None` if
-/// `emphasis` contains a backtick, but no backtick directly follows the tag, as in `` `[MUST] in code` ``.
+/// inline code begins before the tag and extends beyond the tag, as in `` `[MUST] in code` ``.
 fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     let closed = rest.trim_start_matches(COLONS).trim_start_matches(EMPHASIS);
     let closing = &rest[..rest.len() - closed.len()];

@@ -18,12 +18,12 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each entry against the tree. If the caller checks the entries, two
-    /// contradictory entries for a finding do not make the answer incomplete.
+    /// Whether the caller checks each entry against the tree. With this check, an answer can be complete even if
+    /// two entries for a finding contradict each other.
     const CHECKED: bool = false;
 
-    /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps an entry
-    /// that leaves the finding open even if the entry contradicts an earlier entry.
+    /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps such an
+    /// entry even if an earlier entry for the finding has a different word.
     fn keeps_open(self) -> bool {
         false
     }
@@ -106,8 +106,8 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first signed entry. The signed entries are the entries before the index `end`
-    /// that answer the last `wanted` findings.
+    /// Returns the index of the first signed entry. The signed entries end at the index `end` and cover `wanted`
+    /// different findings.
     pub(crate) fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();
         let mut start = end;

@@ -3,9 +3,10 @@
 //!
 //! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
 //! therefore accepts only *signed* entries, which the nonce of the call confirms. In prose, the last closing
-//! line with the right nonce states a number N, and the entries for the last N findings before the closing line
-//! are signed. In JSON, all items of an object with the right nonce are signed. An entry without a signature is
-//! never accepted, but can make the answer invalid. Entries for findings outside the request are never accepted.
+//! line with the right nonce states a number N. The closing line signs the entries for the last N findings above
+//! the closing line. In JSON, all items of an object with the right nonce are signed. An entry without a
+//! signature is never accepted, but can make the answer invalid. Entries for findings outside the request are
+//! never accepted.
 
 mod entry;
 mod prose;
@@ -117,7 +118,7 @@ fn settle<W: AnswerWord>(
         }
     };
     let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
-    // The requested findings whose entries are all unsigned.
+    // The requested findings that have an unsigned entry, but no signed entry.
     let left_over: BTreeSet<FindingId> =
         others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
     let is_signed = is_json || prose.signed.is_some();
@@ -163,7 +164,7 @@ fn settle<W: AnswerWord>(
 }
 
 /// Returns the last entry in `block` for each finding, but no entry for a finding whose entries contradict each
-/// other. For each finding with a contradiction, the returned map contains two contradictory words.
+/// other. For each finding with contradictory entries, the map contains the words of two such entries.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],

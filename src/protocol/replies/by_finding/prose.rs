@@ -129,8 +129,8 @@ impl<W: AnswerWord> Prose<W> {
     }
 }
 
-/// Whether a line belongs to the entry above the line, because the line is blank, indented, a list item, or
-/// evidence.
+/// Whether the line continues the entry that began above the line. Blank lines, indented lines, list items and
+/// evidence continue an entry.
 fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     let is_inner = || step.text.starts_with([' ', '\t']) || markdown::peel(step.text).listed;
     match step.kind {

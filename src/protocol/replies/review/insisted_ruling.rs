@@ -1,5 +1,5 @@
-//! Finds the ruling that dismissed a finding on which a reviewer insists. The ruling is in brackets before or after
-//! the title, as in `(D12)` or `(confidence 80, D12)`.
+//! A reviewer can repeat a finding that a ruling dismissed. This module finds the reviewer's reference to this
+//! ruling. The ruling is in brackets before or after the title, as in `(D12)` or `(confidence 80, D12)`.
 
 use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
@@ -9,7 +9,7 @@ const HEAD: usize = 1 << 10;
 
 /// Finds the first reference to a ruling in `shown`. `text` is the part of a finding after the tag. Returns
 /// `text` without the reference, together with the ruling. Brackets in the middle of the title remain part of
-/// the title. References to rulings that are not in `shown` also remain in the text.
+/// the title. If a ruling is not in `shown`, a reference to this ruling also remains in the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

@@ -1,13 +1,13 @@
 //! Merges the findings in the prose and in the JSON results of a reviewer's answer into one list.
 //!
 //! The list contains all findings in the order of the answer. A finding that occurs several times in prose or in
-//! JSON is listed once. If an agent corrects a draft, a JSON result replaces all findings above the result. A
-//! JSON result that replaces findings must directly precede the closing line and contain exactly the announced
-//! number of findings. If a replaced finding has a high severity, the JSON result must also contain a finding
-//! with a high severity. Only a complete `review_result` can replace tagged prose. A JSON result can replace an
-//! earlier JSON result with findings only if both results have a finding at the same location. If no result
-//! replaces earlier findings, the answer is complete only if the answer contains the announced number of
-//! findings.
+//! JSON is listed once. An agent can write a draft and then correct the draft in a JSON result. In this case,
+//! the JSON result replaces all findings above the JSON result. A JSON result that replaces findings must
+//! directly precede the closing line and contain exactly the announced number of findings. If a replaced finding
+//! has a high severity, the JSON result must also contain a finding with a high severity. Only a complete
+//! `review_result` can replace tagged prose. If an earlier JSON result contains findings, the later JSON result
+//! must have a finding at the same location as one of these findings. An answer without a replacement is
+//! complete only if the answer contains the announced number of findings.
 
 use std::collections::HashSet;
 
@@ -35,8 +35,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before `result`. The field `read` also counts the findings
-    /// that exceeded a size limit.
+    /// The number of findings in the prose before `result` that were stored. The field `read` also counts the
+    /// findings that exceeded a size limit and were not stored.
     kept: usize,
     read: u64,
 }
@@ -66,8 +66,8 @@ impl<'a> Results<'a> {
     }
 
     /// Removes the findings that the answer copied from the prompt. The copied findings precede the prompt's
-    /// example of the closing line. The function removes the findings only if exactly `number` findings follow
-    /// the example.
+    /// example of the closing line. The function removes the copied findings only if the number of findings
+    /// after the example equals `number`.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

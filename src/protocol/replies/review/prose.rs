@@ -60,7 +60,7 @@ enum Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,
-    /// The position of a line of text. The line is a heading if the next line is an underline.
+    /// A line of text, with the position of the line. The line is a heading if the next line is an underline.
     Paragraph(usize),
     /// A line that begins a finding, but has no list marker. If the next line is an underline, the line is a
     /// heading.

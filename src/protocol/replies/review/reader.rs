@@ -19,8 +19,8 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnsw
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// Reads a reviewer's answer like [`parse`]. In addition, the function recognises all paths in `paths`, even
-/// paths with spaces, and references to the rulings in `shown`.
+/// Extends [`parse`]: the function also recognises references to the rulings in `shown`, and the paths in
+/// `paths`, which can contain spaces.
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,

@@ -1,9 +1,8 @@
 //! Reads the findings of a review in JSON, in two standard formats and in variants that models write.
 //!
 //! The two standard formats are a `review_result` with a payload, and an object with a list of findings. The
-//! parser also reads a list without an enclosing object, several objects on separate lines, an object with one
-//! list for each file, and a string that contains a list. An answer with an unreadable value in a list of
-//! findings is incomplete.
+//! parser also reads variants, such as a list without an enclosing object, or one object on each line. An answer
+//! with an unreadable value in a list of findings is incomplete.
 
 use std::collections::BTreeSet;
 
@@ -107,8 +106,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings in a value. If a finding names no file, `file` becomes the file of the finding.
-    /// Returns whether the value is a list or an object of findings.
+    /// Reads the findings in a value. A finding without a file gets the file `file`. Returns whether the value
+    /// is a list or an object of findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {

@@ -62,7 +62,8 @@ pub(crate) enum DisputeMatch {
 #[derive(Clone, Debug)]
 pub(crate) struct Claimed {
     pub(crate) ruling: Ruling,
-    /// Whether the ruling is a closing line. The text before the closing line contains the rationale and citations.
+    /// Whether the agent gave the ruling as a closing line instead of JSON. The text before the closing line
+    /// contains the rationale and citations.
     pub(crate) is_line: bool,
 }
 

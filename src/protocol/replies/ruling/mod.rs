@@ -1,7 +1,8 @@
 //! Parses a judge's answer to a dispute (section 3.5 of the design).
 //!
-//! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is ordinary
-//! text. All rulings outside quotes and code fences have to agree.
+//! A ruling is accepted only at the end of the answer. An earlier ruling in a quote or in a code fence is
+//! ordinary text. If the answer contains several rulings outside quotes and code fences, all these rulings must
+//! have the same word, for example `DISMISS`.
 
 pub(crate) mod error;
 mod shape;
@@ -179,8 +180,8 @@ impl Reasons {
         }
     }
 
-    /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a closing
-    /// line, the citations and the coder's evidence also come from the text before the ruling.
+    /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a
+    /// closing line, the citations and the coder's evidence are read from the text before the closing line.
     fn complete(self, claimed: Claimed) -> Ruling {
         let Claimed { mut ruling, is_line } = claimed;
         if ruling.rationale.is_empty() {

@@ -180,8 +180,8 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
     let certainty = "has to be `high`, `medium` or `low`";
     let modifications = list(object, "modifications")?;
-    // If `decision` is a list with only one approach, the list counts as this approach. If `decision` is a list
-    // of several approaches, the list counts as a hybrid.
+    // The field `decision` can be a list. A list that names one approach selects this approach, and a list that
+    // names several approaches selects a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
             let named: Option<Vec<Approach>> =

@@ -1,9 +1,8 @@
 //! Finds the JSON objects in an answer.
 //!
 //! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object
-//! is found if no other text is on its first and last line. With [`Scope::Lists`], the parser finds JSON lists
-//! under the same conditions as objects. Invalid JSON is ignored, but the parser records whether the invalid
-//! JSON contained findings.
+//! is found if no other text is on its first and last line. With [`Scope::Lists`], the same rules also apply to
+//! JSON lists. Invalid JSON is ignored, but the parser records whether the invalid JSON contained findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};

@@ -1,8 +1,8 @@
 //! Scans one JSON object or list, line by line.
 //!
 //! The crate `serde_json` reads the tokens, and this module checks the order of the tokens. A scan ends at the
-//! first invalid line, so prose between braces costs little time. In the result, numbers outside the range of a
-//! double become `null`, and unpaired surrogates become U+FFFD, so that any parser accepts the result.
+//! first invalid line, so prose between braces costs little time. The scan replaces numbers outside the range of
+//! a double by `null`, and unpaired surrogates by U+FFFD. Any JSON parser therefore accepts the result.
 
 use std::borrow::Cow;
 
