@@ -38,7 +38,7 @@ pub struct Defence {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
     /// The names of the debate's participants. Every reviewer that raised a finding participates, whether or not
-    /// `reviewers` contains its name.
+    /// `reviewers` contains the reviewer's name.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,

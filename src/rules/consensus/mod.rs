@@ -7,9 +7,9 @@
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 after a debate. Every member
 //! belongs to exactly one group, and the result is independent of the order of the members. Where the specification
 //! has gaps or contradicts itself, this module decides as follows:
-//! - The agreement of reviewers changes the confidence of a finding only once. Agreement adds `min(15, 5 x
-//!   reviewers)` points, and a won conflict deducts 10 points. One answer in a debate changes a confidence by at
-//!   most ±30.
+//! - The agreement of reviewers changes the confidence of a finding only once. Agreement adds
+//!   `min(15, 5 x reviewers)` points, and a won conflict deducts 10 points. One answer in a debate changes a
+//!   confidence by at most ±30.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
 //!   group is the median, rounded up. In a conflict of type C, the location and category are the same, but the texts
 //!   have almost no words in common.

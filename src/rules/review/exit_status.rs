@@ -16,7 +16,7 @@ pub struct Facts {
     pub agent_failed: bool,
     /// Whether files changed during a call of a reviewer or judge.
     pub violated: bool,
-    /// Whether an agent failed because its usage limit was reached.
+    /// Whether an agent failed because of a rate limit or a used-up quota.
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,

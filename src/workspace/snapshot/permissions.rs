@@ -49,8 +49,8 @@ impl Modes {
     }
 
     /// Formats the permissions for the entry `modes` of a snapshot. The first line contains `plain` and
-    /// `program` as octal numbers. A line `mode path` lists a file with other permissions, and a line `?hash
-    /// path` lists an unreadable file.
+    /// `program` as octal numbers. A line `mode path` lists a file with other permissions, and a line
+    /// `?hash path` lists an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));

@@ -14,7 +14,7 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
     /// The two findings report the same problem. The number is the cosine similarity of the two texts. The
-    /// number is 1 only if the texts are equal.
+    /// number is 1 for equal texts, and less than 1 for all other texts.
     Same(f32),
     /// It is uncertain whether the two findings report the same problem. The number is the cosine similarity of
     /// the two texts.
