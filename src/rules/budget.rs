@@ -4,7 +4,7 @@
 
 use crate::domain::{Caps, Spent};
 
-/// Returns the configuration key of each cap that the run has reached, with a text such as `900 of 800 tokens`.
+/// For each cap that the run has reached, returns the configuration key and a text such as `900 of 800 tokens`.
 pub fn reached(caps: &Caps, spent: &Spent) -> Vec<(&'static str, String)> {
     let mut reached = Vec::new();
     if let (Some(cap), Some(used)) = (caps.tokens, spent.tokens())

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The 97.5% quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Returns the 95% Wilson score interval of the proportion `count / of`. `None` if `of` is 0.
+/// Returns the 95% Wilson score interval of the proportion `count / of`, or `None` if the denominator `of` is 0.
 pub fn wilson(count: u64, of: u64) -> Option<(f64, f64)> {
     #[expect(clippy::cast_precision_loss, reason = "counts of findings are far below 2^52")]
     let (count, n) = (count as f64, of as f64);
@@ -19,7 +19,8 @@ pub fn wilson(count: u64, of: u64) -> Option<(f64, f64)> {
     })
 }
 
-/// A share with its denominator and its 95% Wilson interval. The rate and the interval are absent if `of` is 0.
+/// A share with its denominator and its 95% Wilson interval. The rate and the interval are absent if the
+/// denominator `of` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Share {
     pub count: u64,

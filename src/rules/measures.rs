@@ -17,13 +17,14 @@ pub struct ReviewStatistics {
     /// The first day (UTC) of the statistics, as given with `--since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// All findings, and all calls of reviewers and judges.
+    /// The measures over all findings, and over all calls of reviewers and judges.
     pub all: Measures,
     /// The measures of each reviewer. If several reviewers raised a finding, the measures of each of these
     /// reviewers include the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
-    /// The measures of each judge: the findings on which the judge ruled, with the judge's own decisions.
+    /// The measures of each judge. These measures cover the findings on which the judge ruled, and only the
+    /// judge's own decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judges: Option<Vec<Measures>>,
     /// The measures of each model of reviewers.
@@ -35,12 +36,13 @@ pub struct ReviewStatistics {
     /// The measures of each category. Calls are not assigned to categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// How often two reviewers agree. Only findings in code that both reviewers have read are counted, and only if
-    /// at least one of the two raised the finding. Reviewers agree on a finding if both raised or confirmed it.
+    /// How often two reviewers agree. The measure covers the findings in code that both reviewers read, if at
+    /// least one of them raised the finding. Reviewers agree on a finding if each of them raised or confirmed
+    /// the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
-    /// The agreement of two judges on the disputes that both decided, in a panel or in an audit. Judges agree on
-    /// a dispute if their decisions are the same.
+    /// How often two judges agree. Only disputes that both judges decided, in a panel or in an audit, are
+    /// included. Judges agree on a dispute if their decisions are the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_agreement: Option<Vec<PairAgreement>>,
 }
@@ -52,7 +54,8 @@ impl ReviewStatistics {
 /// The measures of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measures {
-    /// The name of the reviewer, judge, model or category; absent in the measures of all findings.
+    /// The name of the reviewer, judge, model or category. The name is absent in `all`, which covers all
+    /// findings.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     pub raised: u64,
@@ -70,19 +73,17 @@ pub struct Measures {
     pub dismissed: Share,
     /// The share of the judges' decisions that a person overturned.
     pub overturned: Share,
-    /// The share of decisions with which a person agreed, among the judges' decisions on disputes that a person
-    /// also decided.
+    /// Among the judges' decisions on disputes that a person also decided, the share that equals the person's
+    /// decision.
     pub agreed_with_person: Share,
     /// The share of audit decisions that agree with the audited ruling.
     pub confirmed_by_audit: Share,
-    /// The share of findings that the coder implemented with a change of the code, and to which no re-check
-    /// objects.
+    /// The share of findings that the coder resolved by changing the code, without an objection by a re-check.
     pub fixed: Share,
     /// The share of fixed findings whose change was undone, or was reversed because of a later finding.
     pub reverted: Share,
     pub calls: u64,
-    /// The number of calls whose cost is unknown. The real cost is possibly higher than `usd`, because `usd`
-    /// does not include the cost of these calls.
+    /// The number of calls whose cost is unknown. The field `usd` does not include the cost of such calls.
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,

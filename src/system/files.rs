@@ -74,8 +74,8 @@ fn is_empty_device(found: &Metadata) -> bool {
     found.file_type().is_char_device() && std::fs::metadata("/dev/null").is_ok_and(is_same)
 }
 
-/// Duplicates standard input if `path` is a name of standard input, such as `/dev/stdin`. Opening the path
-/// instead would fail if standard input is a socket.
+/// Duplicates standard input if `path` is a name of standard input, such as `/dev/stdin`. If standard input is a
+/// socket, opening the path `/dev/stdin` would fail.
 fn standard(path: &Path) -> Option<io::Result<File>> {
     let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))

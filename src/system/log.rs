@@ -48,8 +48,8 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // Layers with the same formatter type share the formatted fields of a span. The type of this closure is
-    // unique, so the layer `screen` shares no fields with the layer of the log file.
+    // Layers with the same formatter type share the formatted fields of a span. Each closure has its own type,
+    // so the layer `screen` does not share fields with the layer of the log file.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// The name of an empty file. Glee creates the file in the state folder after restricting the permissions of the
-/// state folder and its contents.
+/// An empty file with this name shows that the permissions of the state folder are already restricted. Glee
+/// creates the file after restricting the permissions of the state folder and its contents.
 const MARK: &str = "private";
 /// The name of the folder for histories, which is a subfolder of the state folder.
 const HISTORIES: &str = "repos";

@@ -26,8 +26,8 @@ pub struct Defence {
     pub by: String,
     pub finding: String,
     pub word: DefenceWord,
-    /// The number of points by which the reviewer wants to change the confidence. Glee uses this number only if
-    /// `word` is `Modify`.
+    /// The number of points by which the reviewer wants to change the confidence. Glee ignores `adjustment` if
+    /// `word` is not `Modify`.
     pub adjustment: i32,
     pub reasoning: String,
     pub revised_severity: Option<Level>,
@@ -37,8 +37,8 @@ pub struct Defence {
 /// The answers of rounds 2 and 3 of a debate. Without a debate, all lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// The names of all participants. A reviewer that raised a finding participates even if this list does not
-    /// contain the reviewer.
+    /// The names of the debate's participants. Every reviewer that raised a finding participates, whether or not
+    /// `reviewers` contains the reviewer's name.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,
@@ -70,8 +70,9 @@ impl<'a> Index<'a> {
         index
     }
 
-    /// Computes the effect of the debate on a group that consists of `members`. At most one examination of each
-    /// reviewer counts. A reviewer can neither examine its own finding nor defend the finding of another reviewer.
+    /// Computes the effect of the debate on a group that consists of `members`. At most one examination by each
+    /// reviewer is used. A reviewer can neither examine its own finding nor defend the finding of another
+    /// reviewer.
     pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
         let mut effect = Effect::default();
         let mut defences: Vec<&'a Defence> = Vec::new();

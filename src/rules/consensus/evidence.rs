@@ -1,5 +1,5 @@
-//! Assesses the evidence of a finding by fixed rules. The results are the validation score (phase 4 of the
-//! specification) and the challenge (phase 5).
+//! Assesses the evidence of a finding by fixed rules. Computes the validation score (phase 4 of the
+//! specification), and challenges weak findings (phase 5).
 
 use std::sync::LazyLock;
 
@@ -100,9 +100,8 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// Returns the validation score of a finding (phase 4). The flag is true for a critical finding with a
-/// confidence below 70. For a finding without a stated confidence, the score is computed as for a confidence of
-/// 60 to 79.
+/// Returns the validation score of a finding (phase 4), and whether the finding is critical with a confidence
+/// below 70. For a finding without a stated confidence, the score is computed as for a confidence of 60 to 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

@@ -47,8 +47,8 @@ impl Level {
 /// One reviewer's finding, as an input of a merge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Member {
-    /// An id that is unique within the merge. In a run, the id consists of the call and the finding's position in
-    /// the answer.
+    /// An id that is unique within the merge. In a run, the id combines the id of the call with the position of
+    /// the finding in the answer.
     pub id: String,
     /// The name of the reviewer.
     pub model: String,
@@ -151,8 +151,8 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The number of points that the policy adds to the confidence (or deducts, if negative), and the name of
-    /// these points in `formula`.
+    /// The points that the policy adds to the confidence, and the name of these points in `formula`. A negative
+    /// number lowers the confidence.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
     /// The validation score (phase 4). `None` if several reviewers raised the finding.
@@ -161,8 +161,8 @@ pub struct Group {
     pub described_by: usize,
     /// The new description, if the raiser revised the description in its defence.
     pub revised: Option<String>,
-    /// The index of the member whose suggestion is used. Suggestions that contain code take precedence, and then
-    /// longer suggestions.
+    /// The index of the member whose suggestion is used: the longest suggestion with code, or else the longest
+    /// suggestion.
     pub suggested_by: usize,
     pub notes: Vec<String>,
     pub why: String,
@@ -177,8 +177,7 @@ pub struct Group {
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
-    /// Whether a person must decide the dispute, because the dispute is severe and no severe finding is
-    /// accepted.
+    /// Whether a person must decide the dispute: the dispute is severe, and the merge accepts no severe finding.
     pub escalate: bool,
 }
 
@@ -236,9 +235,10 @@ pub struct EvidenceChallenge {
     pub holds: bool,
 }
 
-/// Counts over all groups of a merge. The values of `findings_per_model` add up to `total_findings_received`. Each
-/// group counts in exactly one of `agreements`, `conflicts_resolved`, `disputes_unresolved`,
-/// `unique_findings_accepted`, `unique_findings_rejected`, `unique_findings_uncorroborated` and `withdrawn`.
+/// Statistics about all groups of a merge. The values of `findings_per_model` add up to
+/// `total_findings_received`. Each group counts in exactly one of `agreements`, `conflicts_resolved`,
+/// `disputes_unresolved`, `unique_findings_accepted`, `unique_findings_rejected`,
+/// `unique_findings_uncorroborated` and `withdrawn`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     pub total_findings_received: usize,

@@ -7,14 +7,14 @@
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 after a debate. Every member
 //! belongs to exactly one group, and the result is independent of the order of the members. Where the specification
 //! has gaps or contradicts itself, this module decides as follows:
-//! - The agreement of reviewers changes the confidence of a finding only once. The change is
-//!   `min(15, 5 x reviewers)` if reviewers agree, and -10 if the finding wins a conflict. One answer in a debate
-//!   changes a confidence by at most ±30.
+//! - The agreement of reviewers changes the confidence of a finding only once. Agreement adds
+//!   `min(15, 5 x reviewers)` points, and a won conflict deducts 10 points. One answer in a debate changes a
+//!   confidence by at most ±30.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
 //!   group is the median, rounded up. In a conflict of type C, the location and category are the same, but the texts
 //!   have almost no words in common.
 //! - In a conflict, the side whose evidence is stronger by at least two points wins. If no side wins, two
-//!   diagnoses of one location are combined, and a conflict about validity or severity remains disputed.
+//!   different diagnoses of the same code are combined. A conflict about validity or severity remains disputed.
 //! - If no reviewer states a confidence, the result has no confidence. The score of a finding without a
 //!   confidence is computed as for a confidence of 60 to 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
@@ -43,8 +43,9 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups the findings and decides each group. The known paths are the paths in `tree` and the members' paths with a
-/// folder, such as `src/a.rs`. If exactly one known path ends with a bare file name, the bare name means this path.
+/// Groups the findings and decides each group. A path is known if it is in `tree`, or if a member gives the path
+/// with its folder, such as `src/a.rs`. A bare file name is replaced by the known path that ends with this name,
+/// if exactly one exists.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

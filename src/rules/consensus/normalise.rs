@@ -35,8 +35,8 @@ impl Category {
     }
 }
 
-/// Prefixes of words in the name of a category or rule. The first list with a matching prefix determines the
-/// category.
+/// Lists of word prefixes that determine the category from a reviewer's category or rule. The first list with a
+/// matching prefix applies.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -48,9 +48,8 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Beginnings of words in titles, with a category for each list. The first list that contains the beginning of a
-/// word of the title determines the category. The lists are shorter than the lists in `NAMES`, because titles
-/// mention many topics.
+/// Lists of word prefixes that determine the category from the title of a finding. The first list with a
+/// matching prefix applies. `TEXTS` contains fewer prefixes than `NAMES`, because titles mention many topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -60,8 +59,8 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     ]
 });
 
-/// Determines the category of a finding from the given category, the rule or the title, in this order. The default
-/// is `Bug`.
+/// Determines the category of a finding. The reviewer's category takes precedence over the rule, and the rule
+/// takes precedence over the title. The default is `Bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
     let find = |list: &[(Phrases, Category)], text: &str| {
         list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
@@ -195,8 +194,8 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
 /// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
 /// highest severity and the highest confidence of its parts.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// The key of a finding: the reviewer, the file, the category, whether the reviewer denies the problem, and
-    /// the hash of the text.
+    /// Identifies repeated findings by reviewer, file, category, denial and text hash. The boolean is true if
+    /// the reviewer denies the problem.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -239,9 +238,9 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Numbers the members' paths in alphabetical order. A file name without a folder, such as `main.rs`, means the
-/// only known path that ends with this name. The known paths are the paths in `tree`, and the members' paths
-/// that contain a folder.
+/// Returns the number of each member's path. Paths are numbered in alphabetical order. A bare file name such as
+/// `main.rs` is replaced by the known path that ends with this name, if exactly one exists. A path is known if
+/// it is in `tree`, or if a member gives the path with its folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

@@ -42,8 +42,8 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// A list in the JSON result. The function `of` returns the rows of one group. The last argument of `of` is the
-/// index of the group in the JSON list `findings`.
+/// A list in the JSON result of a merge. The function `of` gets a group with its index in the JSON list
+/// `findings`, and returns the rows of the group.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,
     of: fn(&View<'_>, &Group, usize) -> Vec<Value>,

@@ -117,8 +117,8 @@ impl<'a> Votes<'a> {
         median(self.affirming.iter().map(|entry| entry.severity).collect())
     }
 
-    /// Returns the highest severity among the members that report the problem. Glee uses this severity for a
-    /// disputed group.
+    /// Returns the severity for a disputed group: the highest severity among the members that report the
+    /// problem.
     pub(crate) fn highest_severity(&self) -> Level {
         self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
     }
@@ -136,7 +136,7 @@ impl<'a> Votes<'a> {
     }
 
     /// Returns the points that the agreement of reviewers adds to the confidence. The first reviewer of a vendor
-    /// adds 5 points, and every further reviewer of this vendor adds 2 points. The result is at most 15.
+    /// adds 5 points, and every further reviewer of this vendor adds 2 points. The sum is at most 15 points.
     pub(crate) fn independent_bonus(&self) -> i32 {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {

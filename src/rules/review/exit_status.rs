@@ -16,12 +16,12 @@ pub struct Facts {
     pub agent_failed: bool,
     /// Whether files changed during a call of a reviewer or judge.
     pub violated: bool,
-    /// Whether an agent failed because it exceeded its limits.
+    /// Whether an agent failed because of a rate limit or a used-up quota.
     pub exhausted: bool,
     /// Whether a verification command (`review.verify`) failed after the coder's edits.
     pub verify_failed: bool,
-    /// Whether files were not reviewed. If `review.skipped` is `fail`, the value is true if at least one file
-    /// was not reviewed. For other values of `review.skipped`, the value is true only if no file was reviewed.
+    /// Whether the review is incomplete because files were skipped. If `review.skipped` is `fail`, one skipped
+    /// file makes the review incomplete. Otherwise, the review is incomplete only if all files were skipped.
     pub unread: bool,
 }
 

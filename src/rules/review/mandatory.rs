@@ -22,8 +22,8 @@ const VOCABULARY: [(Tag, &str); 6] = [
 /// Words that are ignored in a severity, such as `priority` in `high priority`.
 const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 
-/// Maps the reviewer's word for a severity to one of the six tags. In a phrase such as `P1 (major)`, every word
-/// must correspond to a tag, and the most severe tag counts.
+/// Maps the reviewer's word for a severity to one of the six tags. A phrase such as `P1 (major)` gets the most
+/// severe tag of its words. Returns `None` if a word of the phrase is unknown.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
     let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();

@@ -19,9 +19,8 @@ pub struct LineEdit {
 
 /// Whether a finding asks the coder to undo `edit`. `text` contains the title, body and suggestion of the finding.
 ///
-/// The finding must be near an added line, and `text` must meet one of two conditions. The first condition is
-/// that `text` quotes a removed line. The second condition is that `text` contains a phrase such as `revert`,
-/// and an identifier that occurs only in the new code.
+/// The finding must be near an added line. In addition, `text` must quote a removed line or request a reversal.
+/// Such a request consists of a phrase such as `revert` and an identifier that occurs only in the new code.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
     let is_near = |(first, last): (u32, u32)| {
         edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))

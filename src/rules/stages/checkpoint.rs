@@ -5,7 +5,7 @@ use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Res
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
     Unanimous(Opinion),
-    /// The opinion of more than half of the agents, and the list of all other opinions.
+    /// The opinion of more than half of the agents, followed by all other opinions.
     Majority(Opinion, Vec<Opinion>),
     Split(Vec<Opinion>),
 }
@@ -41,7 +41,8 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
     }
 }
 
-/// Returns the normalised form of an answer, or `None` if the answer is blank or not an option of the question.
+/// Normalises an answer. Returns `None` for a blank answer, and for an answer outside the options of the
+/// question.
 fn key(question: &Question, answer: &str) -> Option<String> {
     let key = normalised(answer);
     let allowed = question.options.is_empty() || question.options.iter().any(|option| normalised(option) == key);
@@ -54,8 +55,8 @@ fn normalised(text: &str) -> String {
     words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
 }
 
-/// Returns the resolution of a question, or `None` if a person must decide. The argument `validated` contains
-/// the arbiter and the arbiter's verdict on the majority's answer.
+/// Returns the resolution of a question, or `None` if a person must decide. `validated` contains the name of the
+/// arbiter, and the arbiter's assessment of the majority's answer.
 pub fn resolved(
     question: &Question,
     tally: &Tally,

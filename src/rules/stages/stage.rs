@@ -2,8 +2,8 @@
 
 use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
 
-/// The maximum number of calls to an agent in a stage. After an invalid answer, the next call tells the agent what
-/// was invalid.
+/// The maximum number of calls to an agent in a stage. After an invalid answer, the prompt of the next call
+/// describes the error.
 pub const ATTEMPTS: u32 = 3;
 
 /// The maximum number of calls to an arbiter. After a second invalid answer, a person must decide.
@@ -49,7 +49,7 @@ pub enum Arbitration<'a> {
     Unanswered(&'a str),
 }
 
-/// Returns the reason why only a person can resolve a conflict, or `None` if the arbiter's decision is valid.
+/// Returns the reason why a person must resolve a conflict, or `None` if the arbiter resolved the conflict.
 pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     match arbitration {
         Arbitration::NoArbiter => Some("no arbiter is connected".to_owned()),
@@ -61,8 +61,8 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// Parses the name of an agent, the word `hybrid`, or a label. The label `approach_b` means the second agent that
-/// answered.
+/// Parses the name of an agent, the word `hybrid`, or a label. The label `approach_a` names the first agent in
+/// `answered`, and `approach_b` the second agent.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {

@@ -1,4 +1,4 @@
-//! Decides by the votes of three voters, and by the rulings of a panel of three judges.
+//! Combines three votes into one action, and the rulings of three judges into one ruling.
 
 pub mod panel;
 pub mod vote;

@@ -27,8 +27,8 @@ fn reason_code(grounds: Grounds) -> String {
 }
 
 /// Returns the default reason codes, together with the grounds of judges. If the votes are a FLIP, a DROP and a
-/// KEEP, a FLIP with the ground `NotMandatory` wins. Against a FLIP with another ground, a DROP wins unless the
-/// ground of the DROP is `NotMandatory`.
+/// KEEP, a FLIP with the ground `NotMandatory` wins. If the FLIP has another ground, the DROP wins, except a
+/// DROP with the ground `NotMandatory`.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

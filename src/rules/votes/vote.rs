@@ -1,6 +1,6 @@
 //! Decides the result of three votes. Rule 1 applies if the votes have a majority. Rule 3 applies to the
-//! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies to all other votes without a majority. By
-//! rule 4, a MERGE counts as a KEEP.
+//! three-way split of one FLIP, one DROP and one KEEP. Rule 2 applies if the votes have no majority and rule 3
+//! does not apply. By rule 4, a MERGE counts as a KEEP.
 //!
 //! This module implements versions 1 and 2 of the specification's voting rules. The result depends only on the
 //! votes, the conflict type and [`VoteLists`]. A missing vote counts as KEEP, and can always be outvoted.
@@ -49,7 +49,7 @@ impl Voter {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vote<'a, V> {
     pub action: VoteAction,
-    /// The voter's reason, which is a reason code of [`VoteLists`] or any other word.
+    /// The voter's reason: a reason code of [`VoteLists`], or any other word.
     pub reason: Option<Cow<'a, str>>,
     /// The new value if the action is FLIP. Two FLIP votes with different values do not agree.
     pub new_value: Option<V>,
@@ -70,7 +70,7 @@ pub enum FlagReason {
     /// Two voters agreed against the third voter, but the third voter cannot be outvoted in conflicts of this
     /// type.
     FacetMinoritySignal,
-    /// No two votes agree, and the three votes are not one FLIP, one DROP and one KEEP. In version 1 of the
+    /// No two votes agree, for example because two FLIP votes propose different values. In version 1 of the
     /// rules, every FLAG without a majority has this reason.
     PolarityUncertain,
     /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
@@ -88,11 +88,11 @@ pub struct VoteLists {
     /// For each conflict type, the voters that the other two voters cannot outvote (`_FACET_PRIORITY` in the
     /// specification).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// Reason codes in upper case (`_STRUCTURAL_REASON_CODES` in the specification). If the votes are a FLIP, a
-    /// DROP and a KEEP, a FLIP with one of these codes wins.
+    /// The reason codes with which a FLIP wins against one DROP and one KEEP. The codes are in upper case
+    /// (`_STRUCTURAL_REASON_CODES` in the specification).
     pub structural: BTreeSet<String>,
-    /// Reason codes in upper case (`_DROP_JUSTIFIED` in the specification). If the votes are a FLIP, a DROP and
-    /// a KEEP, a DROP with one of these codes wins against a FLIP without a code in `structural`.
+    /// The reason codes with which a DROP wins against one FLIP and one KEEP. A FLIP with a code in `structural`
+    /// takes precedence over such a DROP. The codes are in upper case (`_DROP_JUSTIFIED` in the specification).
     pub drop_justified: BTreeSet<String>,
 }
 
@@ -118,7 +118,8 @@ pub struct VoteDecision<'a, V> {
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided between FLIP, DROP and KEEP. Upper and lower case are as in the vote.
+    /// The reason code that decided between FLIP, DROP and KEEP. The code is spelled with the same upper and
+    /// lower case as in the vote.
     pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided, from 1 to 3.
     pub rule: u8,
@@ -170,12 +171,12 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action that a vote counts as, and the new value that a FLIP vote proposes. The value is `None` if all
-/// FLIP votes with a value propose the same value.
+/// The action of a vote (KEEP for a MERGE), and the new value that a FLIP vote proposes. The value is `None` if
+/// all FLIP votes with a value propose the same value.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
-/// Returns the action and the value of each vote. A FLIP vote without a value agrees with every other FLIP vote
-/// if no two FLIP votes propose different values.
+/// Returns the action and the value of each vote. If no two FLIP votes propose different values, the values are
+/// omitted, so that all FLIP votes agree.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
         vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())

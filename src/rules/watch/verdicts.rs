@@ -1,4 +1,4 @@
-//! Converts the reviewers' verdicts in a cycle into an action by four rules (specification `seed 004`, section 4).
+//! Maps the reviewers' verdicts in a cycle to an action (specification `seed 004`, section 4).
 //!
 //! | case | condition | action | status |
 //! |---|---|---|---|
@@ -7,8 +7,9 @@
 //! | rule 3 | one verdict is `concerns` | LOG & CONTINUE | RUNNING, flagged |
 //! | rule 4 | all verdicts are `approved` | CONTINUE | RUNNING |
 //!
-//! A reviewer without a usable verdict counts as absent. If a reviewer is absent, the other reviewers decide by the
-//! same rules, but LOG & CONTINUE replaces CONTINUE. If all reviewers are absent, the work pauses.
+//! A reviewer without a usable verdict counts as absent. If a reviewer is absent, the same rules apply to the
+//! verdicts of the other reviewers. In this case, the action LOG & CONTINUE replaces the action CONTINUE. If all
+//! reviewers are absent, the work pauses.
 
 use crate::domain::{Action, Verdict};
 

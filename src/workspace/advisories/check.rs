@@ -118,8 +118,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `text` mentions the package `name`. A name that consists only of letters must be in quotes, next to a
-/// version, or next to one of [`KINDS`], because the name can be an ordinary word.
+/// Whether `text` mentions the package `name`. A name that consists only of letters can also be an ordinary
+/// word. Such a name must be in quotes, next to a version, or next to one of [`KINDS`].
 fn names(text: &str, name: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '@');
     let is_distinct = name.contains(|c: char| !c.is_ascii_alphabetic());

@@ -200,9 +200,9 @@ impl<'a> Blocks<'a> {
     }
 
     /// Returns the block that contains the paragraph `index`. Let `n` be the smallest indentation of a line in
-    /// the paragraph `index`. The block starts at the last paragraph up to `index` whose first line is indented
-    /// by at most `n`. The block ends before the next paragraph that is not indented more deeply than the
-    /// block's first line.
+    /// the paragraph `index`. A backward search from the paragraph `index` finds the start of the block: a
+    /// paragraph whose first line is indented by at most `n`. The block ends before the next paragraph that is
+    /// not indented more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -213,7 +213,8 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// The category of an anchor, in lower case: the finding's rule, else the reviewer's category, else `bug`.
+/// Returns the category of an anchor, in lower case. The finding's rule takes precedence over the reviewer's
+/// category. The default is `bug`.
 pub fn category(rule: Option<&str>, category: Option<&str>) -> String {
     rule.or(category).unwrap_or(NO_CATEGORY).to_lowercase()
 }

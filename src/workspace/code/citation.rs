@@ -25,7 +25,7 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
     let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
-    // If a quoted name occurs in the file, but none occurs in the finding's block, the check is inconclusive.
+    // The check is inconclusive if the quoted names occur only outside the finding's block.
     let elsewhere = || names.iter().any(|name| text.contains(name));
     let identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
     member.checked.identifiers = identifiers;

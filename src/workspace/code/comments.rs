@@ -1,5 +1,6 @@
-//! Replaces long sequences of comments in Python code by blank lines before parsing. All code keeps its line and
-//! column. For each comment, Python's grammar scans all comments that follow, which takes quadratic time.
+//! Replaces long sequences of comments in Python code by blank lines before parsing. The replacement does not
+//! change the line or column of any code. For each comment, Python's grammar scans all comments that follow,
+//! which takes quadratic time.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,8 +14,8 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    // `text[..copied]` is already in `shown`. The current sequence of comments starts at the offset `run`, and
-    // has `length` lines.
+    // `text[..copied]` is already in `shown`. `run` is the offset of the current sequence of comments, and
+    // `length` is the number of lines in this sequence.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
         let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());

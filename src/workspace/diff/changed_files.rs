@@ -40,8 +40,8 @@ pub(crate) enum New {
     Worktree,
     Blob(String),
     Gone,
-    /// A symbolic link. The value is the id of the git object with the link's target, or `None` for a link in
-    /// the work tree.
+    /// A symbolic link. The id names the git object that contains the link's target. A link in the work tree has
+    /// no id.
     Link(Option<String>),
     Submodule(String),
     /// A folder, a FIFO or a device.
@@ -196,7 +196,8 @@ impl Workspace {
             changes.iter().partition(|change| ignores.is_ignored(&change.path));
         ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
-        // The attribute `linguist-generated` counts only if the file also had the attribute before the change.
+        // A file is treated as generated only if the file also had the attribute `linguist-generated` before the
+        // change.
         let marked: Vec<&Vec<u8>> =
             changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
         let before = match base.filter(|_| !marked.is_empty()) {
@@ -259,7 +260,8 @@ impl Workspace {
         Ok(edit.file(bytes, compared).map(Some))
     }
 
-    /// Reads a changed link as the path of its target, and a changed submodule as the id of its commit.
+    /// For a changed link, reads the path of the link's target. For a changed submodule, reads the id of the
+    /// submodule's commit.
     fn read_other(&self, change: &Changed, sides: &mut Sides, cap: u64) -> Result<ReadChange> {
         let bytes = match &change.new {
             New::Submodule(commit) => Some(metadata_changes::submodule(commit)),
@@ -307,7 +309,8 @@ impl Sides {
     }
 }
 
-/// Parses the output of `git diff --raw -z`. A record is `:mode mode id id status` and one or two paths.
+/// Parses the output of `git diff --raw -z`. Each change is printed as `:mode mode id id status`, followed by
+/// one or two paths.
 fn deltas(output: &[u8]) -> Vec<Changed> {
     let mut fields = output.split(|byte| *byte == 0);
     let mut deltas = Vec::new();

@@ -17,9 +17,9 @@ use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::parse::{self, DiffMark, Side};
 use crate::workspace::diff::unified::{self, PATIENCE, number};
 
-/// The numbers of lines around a change, ordered from most to fewest lines. The first number of a pair is the
-/// maximum number of reviewed lines before and after a changed line. The second number is the number of context
-/// lines before and after the reviewed lines.
+/// Pairs of line counts, ordered from most to fewest lines. In each pair, the first count limits the reviewed
+/// lines before and after a changed line. In each pair, the second count is the number of context lines before
+/// and after the reviewed lines.
 const EXTENTS: [(u32, u32); 4] = [(20, 3), (8, 2), (3, 1), (0, 1)];
 
 type Lines = (u32, u32);
@@ -48,7 +48,7 @@ pub fn line_hashes(salt: &str, text: &str) -> String {
 }
 
 /// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
-/// diff. Glee compares two reviews of a file line by line only if this hash is the same for both reviews.
+/// diff. If this hash differs between two reviews of a file, Glee does not compare the two reviews line by line.
 pub fn frame(file: &SourceFile) -> String {
     let mut hasher = blake3::Hasher::new();
     match &file.diff {
@@ -69,7 +69,8 @@ pub fn frame(file: &SourceFile) -> String {
 impl Delta {
     pub const LEVELS: usize = EXTENTS.len();
 
-    /// The total size of the lines in `shown`, in bytes, or 0 if `ask` is empty.
+    /// The total size, in bytes, of the lines that a reviewer gets: the lines in `shown`, or no lines if `ask`
+    /// is empty.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
         let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
         let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
@@ -77,8 +78,8 @@ impl Delta {
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
-    /// `extent` is a number below [`Self::LEVELS`]. The larger `extent` is, the fewer lines around each change
-    /// are selected. Returns `None` if the record of the earlier review contains no valid line hashes.
+    /// `extent` must be below [`Self::LEVELS`]. A larger `extent` selects fewer lines around each change.
+    /// Returns `None` if the record of the earlier review contains no valid line hashes.
     pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
         let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
@@ -124,8 +125,8 @@ impl Delta {
             around(lines.0) || around(lines.1)
         };
         // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line, and `rest`
-        // returns the range from the finding's first to its last unchanged line.
+        // its block. If a line of a finding changed, `marks` already contains the changed line. For such a
+        // finding, `rest` returns the range from the first to the last unchanged line of the finding.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),
@@ -181,8 +182,8 @@ impl Delta {
         finding.line.is_some_and(|line| self.left.contains(&line))
     }
 
-    /// Returns the finding with the new number of an unchanged line: the finding's line, else the nearest later
-    /// line, else the nearest earlier line.
+    /// Returns the finding with the new number of its line. If this line changed, uses the next unchanged line.
+    /// If no later line is unchanged, uses the nearest earlier unchanged line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
         let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
@@ -196,8 +197,8 @@ impl Delta {
     }
 }
 
-/// Returns the file with the lines `shown` and with empty lines in place of all other lines. The diff keeps only
-/// lines that were removed inside or next to the lines `shown`.
+/// Returns the file with an empty line in place of each line outside the line ranges in `shown`. In the diff of
+/// the file, only the removed lines inside or next to these ranges remain.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();
@@ -209,8 +210,8 @@ pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
 }
 
-/// Returns a diff without added lines and context lines. The result contains a removed line of `diff` only if
-/// the line was removed inside or next to the lines `shown`.
+/// Returns a diff without added lines and context lines. A removed line remains only if the line was inside or
+/// next to one of the line ranges in `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
     let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);

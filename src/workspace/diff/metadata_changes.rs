@@ -30,8 +30,8 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
 
 pub(crate) struct MetadataEdit<'a> {
     pub(crate) path: &'a [u8],
-    /// The path and the content before the change. The pair is `None` for a new file, and the content is `None`
-    /// if the old file cannot be read.
+    /// The path and the content before the change, or `None` for a new file. If the old file cannot be read, the
+    /// content is `None`.
     pub(crate) old: Option<(&'a [u8], Option<Vec<u8>>)>,
     /// The attribute `linguist-generated` after the change and before the change.
     pub(crate) generated: (Option<bool>, Option<bool>),
@@ -39,8 +39,8 @@ pub(crate) struct MetadataEdit<'a> {
 }
 
 impl MetadataEdit<'_> {
-    /// Converts the change to a file for review. If git converts the line endings of the file, the diff contains
-    /// the converted content `compared` instead of `bytes`.
+    /// Converts the change to a file for review. If git converts the line endings of the file, the diff is
+    /// computed from `compared`, which is the converted content.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;
         let before = match &old {
@@ -96,14 +96,15 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     SourceFile { diff: Some(diff), ..file }
 }
 
-/// The maximum size of a changed file that Glee reads, as a multiple of the size limit for files under review.
+/// Glee reads a changed file only if its size is at most `FACTOR` times the size limit for reviewed files.
 pub(crate) const FACTOR: u64 = 16;
 
 /// The number of lines shown before and after each changed line, in a file over the size limit.
 const AROUND: u32 = 20;
 
-/// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The remaining
-/// lines keep their line numbers. The boolean in the result is true if the returned part lacks changed lines.
+/// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The lines of
+/// the reduced file keep their original line numbers. The boolean in the result is true if the reduced file
+/// lacks some changed lines.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
     let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };

@@ -14,8 +14,8 @@ use crate::workspace::git::path_bytes;
 /// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The first line on each side (1-based). If the hunk has no lines on a side, the value for this side is the
-    /// number of the line before the hunk.
+    /// The number of the hunk's first line in the old and in the new file (1-based). If the hunk has no lines of
+    /// one file, the number for this file is that of the line before the hunk.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -50,8 +50,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// Returns the ranges of new lines that are under review. Line 1 is the first line of the hunk. If lines were
-    /// only removed, the line before and the line after are under review.
+    /// Returns the ranges of new lines that are under review. Line 1 is the first line of the hunk. If lines
+    /// were removed without a replacement, the lines directly before and after the gap are under review.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -126,13 +126,13 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The value is the line number of the header in the diff.
+    /// A hunk does not match its header. The number is the line number of the header in the diff.
     Hunk(usize),
 }
 
 impl Patch {
-    /// Whether `text` contains the old or new lines (`side`) of every hunk, at the line numbers in the hunks'
-    /// headers.
+    /// Whether `text` contains the lines of every hunk at the line numbers in the hunk's header. `side` selects
+    /// the old or the new lines of the hunks.
     pub(crate) fn matches(&self, text: &str, side: Side) -> bool {
         let lines: Vec<&str> = text.lines().collect();
         self.hunks.iter().all(|hunk| {
@@ -176,8 +176,8 @@ impl Patch {
     }
 
     /// Builds the file's new text from the hunks alone: the lines of the hunks keep their line numbers, and
-    /// empty lines fill the gaps between the hunks. Returns `None` if the text with these empty lines is larger
-    /// than `max_file` bytes.
+    /// empty lines fill the gaps between the hunks. Returns `None` if the text, including its empty lines, is
+    /// larger than `max_file` bytes.
     pub(crate) fn sketch(&self, max_file: u64) -> Option<String> {
         let mut text = String::new();
         let mut line = 1_u32;
@@ -238,7 +238,7 @@ struct Header {
 
 struct Reader {
     diff: Diff,
-    /// The header that is being read, or `None` after the header's `---` line.
+    /// The file header that the reader is currently parsing, or `None` after the line that starts with `---`.
     header: Option<Header>,
 }
 
@@ -375,7 +375,8 @@ fn is_epoch(time: &str) -> bool {
 }
 
 /// Returns the last path components that two paths have in common, such as `src/a.rs` for `old/src/a.rs` and
-/// `new/src/a.rs`. If the last components differ, removes git's prefixes such as `a/` and `b/` from the paths.
+/// `new/src/a.rs`. If the last components of the two paths differ, removes git's prefixes, such as `a/` and
+/// `b/`, from both paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
@@ -413,8 +414,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces, so any space can separate the two names. The line is split at a space before and
-    // after which the names differ only in their prefixes.
+    // Names can contain spaces, so any space can separate the two names. Glee prefers a split into two names
+    // that differ only in their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

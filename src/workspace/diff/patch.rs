@@ -1,9 +1,9 @@
 //! Selects the files of a unified diff, and applies the diff to these files in memory.
 //!
-//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. Glee skips a file if
-//! the line numbers in the diff would make the text of the file larger than the size limit. A diff cannot
-//! exclude its own files from the review by adding markers of generated code, or by changing `.gleeignore` or
-//! `.gitattributes`.
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. Large line numbers in
+//! the diff cannot exhaust memory, because Glee skips a file whose text would exceed the size limit. A diff
+//! cannot exclude its own files from the review by adding markers of generated code, or by changing
+//! `.gleeignore` or `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -139,8 +139,8 @@ impl Workspace {
             Err(reason @ (SkipReason::Oversized | SkipReason::Binary)) => return Err(reason),
             Ok(None) | Err(_) => {}
         }
-        // If the patch renames a file, and the file in the tree still has its old name, Glee reads the content
-        // at the old path.
+        // If the patch renames a file that still has its old name in the tree, Glee reads the content at the old
+        // path.
         let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {

@@ -6,21 +6,22 @@ use similar::{Algorithm, DiffTag, TextDiff};
 
 use crate::workspace::git::path_bytes;
 
-/// The maximum time of the search for the shortest diff. If the search ends early, the diff can be longer, but
-/// is still correct.
+/// After this time, the search for the shortest diff stops. The resulting diff is correct, but possibly longer
+/// than necessary.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
     pub(crate) text: String,
-    /// The line ranges of the new text that are under review, 1-based and inclusive. If lines were only removed,
-    /// the line before and the line after are under review.
+    /// The line ranges of the new text that are under review, 1-based and inclusive. If lines were removed
+    /// without a replacement, the lines directly before and after the gap are under review.
     pub(crate) changed: Vec<(u32, u32)>,
     pub(crate) added: u32,
     pub(crate) removed: u32,
 }
 
-/// Compares two versions of a file. Each version is a path and a text; a missing file has the path `None`.
+/// Compares two versions of a file. Each version consists of a path and a text. The path is `None` if the file
+/// does not exist in this version.
 pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) -> UnifiedDiff {
     let diff = lines(old.1, new.1);
     let (mut changed, mut added, mut removed) = (Vec::new(), 0_u32, 0_u32);

@@ -1,4 +1,5 @@
-//! Fetches the commits of a pull request as objects. No branch, tag, remote-tracking branch or file changes.
+//! Fetches the commits of a pull request as objects. The fetch changes no branch, tag, remote-tracking branch or
+//! file.
 //!
 //! For the duration of a run, a ref below `refs/glee/requests/` protects the commits from `git gc`. The ref is
 //! deleted at the end of the run. If a run is killed, the next run deletes the ref.
@@ -18,20 +19,21 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.
 const NETWORK: Duration = Duration::from_secs(600);
-/// The numbers of commits by which Glee deepens a shallow clone until a merge base is found. If the last number
-/// is not sufficient, Glee fetches the whole history.
+/// Glee deepens a shallow clone by these numbers of commits in turn, until the clone contains a merge base. If
+/// the clone still contains no merge base, Glee fetches the whole history.
 const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 
-/// The origin of a change: the repository that receives the change, and the commits by name and id.
+/// The repository from which Glee fetches a pull request, with the refs and ids of the head commit and the base
+/// commit.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeSource<'a> {
-    /// An address for `git fetch`. If a remote of the clone has the same address, Glee uses the git settings of
-    /// this remote.
+    /// The address from which Glee fetches the commits. If a remote of the clone has this address, Glee uses the
+    /// git settings of the remote.
     pub repository: &'a str,
     pub head_ref: &'a str,
     pub head: &'a str,
-    /// The name of the base branch. The branch is fetched only if the repository does not send the base commit
-    /// by the id.
+    /// The name of the base branch. Glee fetches the branch only if the remote repository does not send the base
+    /// commit by its id.
     pub base_branch: &'a Untrusted,
     pub base: &'a str,
 }
@@ -101,8 +103,8 @@ struct Fetch<'a> {
 }
 
 impl Fetch<'_> {
-    /// Fetches the head commit and the base commit by their ids. If the remote repository
-    /// does not send a commit by its id, fetches the refs that contain the commits instead.
+    /// Fetches the head commit and the base commit by their ids. If the remote repository does not send a commit
+    /// by its id, Glee fetches the refs that contain the commits.
     fn commits(&self) -> Result<()> {
         let ChangeSource { head, base, head_ref, base_branch, .. } = *self.source;
         if self.has_both() {
@@ -207,7 +209,7 @@ const QUIET: [&str; 20] = [
 ];
 
 impl Repository {
-    /// Returns the name of the remote with this address. If no remote has this address, returns the address.
+    /// Returns the name of the remote with this address, or the address itself if no remote has the address.
     fn remote_at(&self, address: &str) -> Result<String> {
         let wanted = remote_address::normalised(address, &self.top);
         let same = |url: &str| wanted.is_some() && remote_address::normalised(url, &self.top) == wanted;

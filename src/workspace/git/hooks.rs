@@ -13,8 +13,8 @@ pub struct HooksFolder {
     pub path: PathBuf,
     /// The value of `core.hooksPath`, if the setting is present.
     pub setting: Option<String>,
-    /// Whether the folder belongs to this repository only. Other repositories can also use a folder outside of
-    /// this repository.
+    /// Whether only this repository uses the folder. A folder outside this repository can contain the hooks of
+    /// several repositories.
     pub is_own: bool,
     /// Whether the folder is in the work tree, so that its files can be committed.
     pub is_in_tree: bool,
@@ -89,8 +89,8 @@ impl Workspace {
         OPERATIONS.iter().find(|(file, _)| git.git_dir.join(file).exists()).map(|(_, name)| *name)
     }
 
-    /// The commits that a push adds to a branch of the remote. Commits up to the merge base with the remote's branch
-    /// or with the remote's default branch are on the remote already.
+    /// The commits that a push adds to a branch of the remote. The remote already has all commits up to the
+    /// merge base with the remote's branch or with the remote's default branch.
     pub fn pushed_commits(&self, remote: &str, pushed: &PushedRef) -> Result<PushedCommits> {
         let git = self.git_of_hooks()?;
         let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');

@@ -1,13 +1,13 @@
 //! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
-//! A history is a folder below `repos` in the state folder. A repository can have several names. From the most
-//! to the least reliable, the names of a repository are the `project.id`, the root commit, an id that Glee
-//! generates before the first commit, the address of the remote, and the path of the folder. Glee identifies a
-//! repository by the most reliable name that the repository has. Each name of a repository has a folder below
-//! `repos`. The folder of a name contains either the history, or a file `same-as` with the name of the folder
-//! that contains the history. If the repository later gets a more reliable name, the history stays in its
-//! folder, and the folder of the new name gets a file `same-as`. The folder of a history records the names of
-//! its repository, so that Glee can reject a copied `project.id`.
+//! A history is a folder below `repos` in the state folder. A repository can have several names. In descending
+//! order of reliability, these names are `project.id`, root commit, generated id, remote address and folder
+//! path. Glee generates the id for a repository without commits. Glee identifies a repository by the most
+//! reliable name that the repository has. Each name of a repository has a folder below `repos`. The folder of a
+//! name contains either the history or a file `same-as`. The file `same-as` contains the name of the history's
+//! folder. If the repository later gets a more reliable name, the history stays in its folder. Glee then creates
+//! a file `same-as` in the folder of the new name. The folder of a history records the names of its repository,
+//! so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,7 +29,8 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 
 const SAME_AS: &str = "same-as";
 const RECORD: &str = "identity.json";
-/// The file with the generated id of a repository without commits. The file is in the common git folder.
+/// The file in which Glee stores a generated id for a repository without commits. The file is in the common git
+/// folder.
 const UNBORN: &str = "glee-id";
 const MOST_LINKS: usize = 8;
 
@@ -115,8 +116,8 @@ enum Access {
 }
 
 impl Workspace {
-    /// Finds this tree's history, and writes nothing. Fails if git fails or `project.id` cannot be read. Also fails
-    /// if a history that possibly belongs to this tree cannot be read.
+    /// Finds this tree's history, and writes nothing. Fails if git fails, or if `project.id` cannot be read.
+    /// Also fails if Glee cannot read a history that possibly belongs to this tree.
     pub fn history(&self, state_dir: &Path) -> Result<HistoryPlace> {
         self.place_of_history(state_dir, Access::Read)
     }
@@ -196,8 +197,8 @@ impl Workspace {
         Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
     }
 
-    /// Returns the possible names of the history's folder, the most reliable name first. The second value
-    /// of a pair is true if a folder with this name contains the history of this tree with certainty.
+    /// Returns the possible names of the history's folder, the most reliable name first. The boolean of a name
+    /// is true if a history with this name certainly belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
         let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
         let remote =
@@ -266,9 +267,9 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history only by the address from which the clone was made. Glee
-            // therefore records the address of the remote and the paths of this repository as names of the
-            // history.
+            // A shallow clone finds the history only by the address from which the clone was made. Glee records
+            // the possible addresses as names of the history: the paths of this repository, and the address of
+            // its remote.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -361,7 +362,8 @@ impl Registry {
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Copies the disputes of the history `second` into the history `key`, and keeps the files of `second`.
+    /// Copies the disputes of the history `second` into the history `key`. The history `second` remains
+    /// unchanged.
     fn merge(&self, second: &str, key: &str) -> Result<()> {
         if let Some(other) = Journal::open_read(&self.database(second))? {
             let mut journal = Journal::open(&self.database(key))?;
@@ -428,7 +430,8 @@ impl Repository {
         file.as_file().sync_all().map_err(failed)?;
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(random),
-            // If another process created the file, Glee replaces the file only if its content is invalid.
+            // If another process created the file first, Glee uses the id in this file. Glee replaces the file
+            // only if its content is invalid.
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => match self.unborn_id()? {
                 Some(id) => Ok(id),
                 None => error.file.persist(&path).map(|_| random).map_err(|error| failed(error.error)),

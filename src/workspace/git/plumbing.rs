@@ -60,8 +60,8 @@ pub(crate) struct Repository {
     pub(crate) index: PathBuf,
     pub(crate) head: Option<String>,
     pub(crate) empty_tree: &'static str,
-    /// Whether git finds the repository without explicit paths. If the value is false, Glee passes the paths of
-    /// the repository to each git command.
+    /// Whether git finds the repository without explicit paths. If `is_discovered` is false, Glee passes the
+    /// paths of the repository to each git command.
     pub(crate) is_discovered: bool,
 }
 
@@ -89,7 +89,7 @@ impl Repository {
         if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
-        // Before the first commit, git prints the word `HEAD` instead of a commit id, and fails afterwards.
+        // Before the first commit, git prints the word `HEAD` in place of a commit id, and exits with an error.
         let [_, top, git_dir, common, format, head, ..] = lines.as_slice() else {
             if text.contains("not a git repository") {
                 return Ok(None);
@@ -212,7 +212,7 @@ impl Repository {
     }
 
     /// Resolves a range to two commit ids. The range `A..B` resolves to A and B. The range `A...B` resolves to
-    /// the common ancestor of A and B, and to B. An omitted side means `HEAD`.
+    /// the common ancestor of A and B, and to B. If A or B is omitted, `HEAD` is used.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || self.bad_revision(range);
@@ -340,7 +340,7 @@ impl GitCall {
         let (output, why) = thread::scope(|scope| {
             if let Some(mut pipe) = pipe {
                 // A write error is ignored, because a command that fails early does not read its input. The
-                // caller detects the failure by the exit status.
+                // caller checks the exit status of the command.
                 scope.spawn(move || pipe.write_all(input));
             }
             let guard = scope.spawn(move || kill_if_stuck(process, limit, &is_ended));
@@ -439,8 +439,8 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
 
 /// Resolves the path in `GIT_INDEX_FILE`. Returns `None` if the index belongs to another repository or work tree.
 ///
-/// A relative path is resolved against the top of the work tree, as in git. If no file exists at the resolved
-/// path, but a file exists at the path relative to `start`, the path is resolved against `start`.
+/// A relative path is resolved against the top of the work tree, as in git. If no file exists at the resulting
+/// path, Glee also tries `start` as the base folder.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
     let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);

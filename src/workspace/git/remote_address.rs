@@ -27,8 +27,8 @@ pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
         let host = if port.is_empty() { host.as_str() } else { host.strip_suffix(port).unwrap_or(&host) };
         return joined(host, path);
     }
-    // An address without a scheme has the form `user@host:path` if no slash precedes the first colon. All other
-    // addresses without a scheme are local paths.
+    // An address without a scheme is a local path, or has the form `user@host:path`. In the form
+    // `user@host:path`, no slash precedes the first colon.
     let scp = address.split_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match scp {
         Some((host, path)) => joined(&host.rsplit('@').next().unwrap_or_default().to_lowercase(), path),

@@ -30,7 +30,8 @@ pub(crate) struct IndexEntry {
     pub(crate) path: Vec<u8>,
     pub(crate) mode: u32,
     pub(crate) id: String,
-    /// 1 to 3 for the versions of a file with a merge conflict; 0 for all other files.
+    /// The stage number in git's index: 1 to 3 for the versions of a file with a merge conflict, or 0 for other
+    /// files.
     pub(crate) stage: u8,
     ctime: Time,
     mtime: Time,

@@ -38,7 +38,7 @@ impl ControlFiles {
 }
 
 impl Workspace {
-    /// Reads the files that configure Glee from the base commit of a change, or returns `None` without a base
+    /// Reads the files that configure Glee from the base commit of a change. Returns `None` if there is no base
     /// commit.
     pub fn control_files_of(&self, spec: &TargetSpec) -> Result<Option<ControlFiles>> {
         let Some(git) = &self.repository else { return Ok(None) };

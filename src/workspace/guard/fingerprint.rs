@@ -33,9 +33,9 @@ const CONTROL_DEPTH: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct TreeFingerprint {
     files: BTreeMap<Vec<u8>, FileState>,
-    /// The state of HEAD, the index, each ref, and each important file of the git folders, by name.
+    /// Maps each part of the repository, such as `HEAD`, the index, a ref or a hook, to the state of this part.
     repository: BTreeMap<String, String>,
-    /// Maps the folder of each nested repository to its state, in the same form as `repository`.
+    /// Maps the folder of each nested repository to the states of its parts, such as `HEAD` and the index.
     nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
     /// The nested repositories that the fingerprint does not cover because they exceed a bound.
     pub unfollowed: Vec<Unfollowed>,
@@ -45,7 +45,7 @@ pub struct TreeFingerprint {
 struct FileState {
     stat: Stat,
     permissions: u32,
-    /// Whether the content is certainly unchanged if a later fingerprint has the same `stat`.
+    /// Whether an equal `stat` in a later fingerprint proves that the content is unchanged.
     is_settled: bool,
     digest: Digest,
 }
@@ -142,9 +142,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. The fingerprints must be related: one fingerprint was
-    /// the argument `earlier` for the other fingerprint, or both fingerprints were taken with the same argument
-    /// `earlier`.
+    /// Returns the differences between two fingerprints. Either one fingerprint was the argument `earlier` for
+    /// the other fingerprint, or the same argument `earlier` was used for both fingerprints.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {

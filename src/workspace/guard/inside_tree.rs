@@ -5,8 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::Workspace;
 
-/// The maximum number of symbolic links that are followed in one path. The kernel of Linux follows the same
-/// number of links.
+/// The maximum number of symbolic links that are followed in one path. The Linux kernel has the same limit.
 const LINKS: usize = 40;
 
 impl Workspace {

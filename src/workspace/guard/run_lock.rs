@@ -1,7 +1,7 @@
 //! Locks a file, so that only one run edits a work tree. The kernel releases the lock when the process ends.
 //!
-//! The lock file is never removed. The file contains a description of the run that holds the lock. If another
-//! run cannot get the lock, its error message contains the description.
+//! The lock file is never removed. The file contains a description of the run that holds the lock. A run that
+//! cannot get the lock shows this description in its error message.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};

@@ -1,8 +1,8 @@
 //! Identifies the tree of a run independently of its path.
 //!
 //! A folder is identified by its inode and creation time. A repository is therefore recognised after a move, and
-//! distinguished from another repository at the same path. A copy of a repository is recognised if it contains the
-//! recorded commit of `HEAD`.
+//! distinguished from another repository at the same path. A copy of a repository is recognised if the copy
+//! contains the commit that was recorded as `HEAD`.
 
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;

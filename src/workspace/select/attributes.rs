@@ -19,8 +19,8 @@ impl Attributes {
         }
     }
 
-    /// Whether the attributes permit git to convert the line endings of a file. `None` means that git's
-    /// configuration decides.
+    /// Whether the attributes permit git to convert the line endings of a file. If the result is `None`, the
+    /// attributes are unspecified, and git's configuration applies.
     pub(crate) fn converts_line_ends(&self, path: &[u8]) -> Option<bool> {
         let value = |name| self.value(path, name);
         match (value("text").or_else(|| value("crlf")), value("eol")) {
@@ -36,7 +36,8 @@ impl Attributes {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }
 
-    /// Whether the attributes of a file can cause git to convert more than the line endings of the file.
+    /// Whether git possibly converts more than the line endings of the file, for example because of the
+    /// attribute `filter`.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)

@@ -21,8 +21,8 @@ const NEIGHBOURS: usize = 2_000;
 pub struct BaseFiles {
     /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit. If `ci/lib.sh` was changed, added or removed, this set
-    /// also contains the requested file `ci/test.sh`.
+    /// The requested files that changed, or whose neighbours changed, since the commit. For example, a change of
+    /// `ci/lib.sh` adds the requested file `ci/test.sh` to this set.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,
@@ -58,8 +58,8 @@ impl Workspace {
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
                 let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
-                // A script at the root of the tree rarely loads other files at the root, so only a change of the
-                // script itself sets `is_edited`.
+                // A script at the root of the tree rarely loads other files at the root, so changes of the other
+                // files are ignored.
                 let counts = other == path || !folder.is_empty();
                 is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
@@ -72,7 +72,8 @@ impl Workspace {
     }
 }
 
-/// Whether a folder of the tree contains a file that the commit lacks. A script in the folder can load this file.
+/// Whether a folder of the tree contains a file that the commit lacks. An added file matters, because a script
+/// in the folder can load the file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
     let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
     let mut paths =

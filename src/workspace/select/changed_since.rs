@@ -75,8 +75,9 @@ impl Workspace {
     }
 }
 
-/// Reads the source of a file whose manifest entry changed from `old` to `new`. If the current ignore rules hide the
-/// file, `hidden` is the file's current content. Returns `None` if `hidden` equals the old content.
+/// Returns the source of a changed file. `old` and `new` are the entries of the file in the earlier and the
+/// later snapshot. If the current ignore rules hide the file, `hidden` contains the file's current content.
+/// Returns `None` if the content `hidden` is unchanged since the snapshot with the entry `old`.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

@@ -47,7 +47,7 @@ impl<'a> Ignores<'a> {
         Self::of_names(root, &[], None)
     }
 
-    /// Applies only the `.gleeignore` files, for paths that git lists according to git's own ignore rules.
+    /// Applies only the `.gleeignore` files, because git has already applied its own ignore rules to the paths.
     pub(crate) fn glee(root: &'a Path, recorded: Option<&RecordedIgnores>) -> Self {
         Self::of_names(root, &[GLEE], recorded)
     }

@@ -1,8 +1,8 @@
 //! Records the ignore and attribute rules at the start of a run, so that a coder cannot hide files.
 //!
 //! A coder can change ignore and attribute files in the tree and in `.git`. A coder can also change the git
-//! settings that contain the paths of ignore and attribute files. These changes have no effect on later rounds,
-//! because Glee then applies the rules that were recorded at the start of the run. To apply the recorded
+//! settings that contain the paths of ignore and attribute files. Changes of these files and settings have no
+//! effect on later rounds, because Glee applies the rules from the start of the run. To apply the recorded
 //! attributes, Glee runs git in a temporary work tree that contains only the recorded rules.
 
 use std::collections::{BTreeMap, BTreeSet};

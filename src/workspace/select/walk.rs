@@ -33,8 +33,8 @@ pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>>
 }
 
 /// Returns everything below `folder` except folders, ignored paths, and paths for which `is_excluded` returns
-/// true. The second argument of `is_excluded` is true for a folder. For an unreadable folder, the type in the
-/// result is `None`. `folder` is relative to the root, and empty for the root itself.
+/// true. The second argument of `is_excluded` is true for a folder. The result also contains each unreadable
+/// folder, with the type `None`. `folder` is relative to the root, and empty for the root itself.
 pub(crate) fn walk(
     root: &Path,
     folder: &[u8],

@@ -51,7 +51,7 @@ impl Workspace {
     /// has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
-        // The snapshot already exists before the first call, and before the repetition of an interrupted call.
+        // No new snapshot is necessary before the first call, or before Glee repeats an interrupted call.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
         }
@@ -119,8 +119,8 @@ impl Workspace {
         }
     }
 
-    /// Keeps a recorded tree until the run is pruned. Outside git, the tree is kept because the run's
-    /// [`SnapshotNote`] mentions the tree.
+    /// Keeps a recorded tree until the run is pruned. Outside git, no further step is necessary, because a prune
+    /// keeps the trees in the [`SnapshotNote`] of each remaining run.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

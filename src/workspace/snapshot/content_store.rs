@@ -1,9 +1,9 @@
-//! Stores snapshots of trees that are not in a git repository. The state folder contains a copy of each file.
-//! The name of a copy is the hash of the file's content. Each snapshot also has a list of its files.
+//! Stores snapshots of trees that are not in a git repository. The state folder contains a copy of each file in
+//! a snapshot. The name of a copy is the hash of the file's content. Each snapshot also has a list of its files.
 //!
-//! The list of a snapshot contains a line `kind permissions hash path` for each file. The list also contains a
-//! line for each nested repository, with a commit id in place of the hash. The id of a snapshot is the hash of
-//! its list.
+//! The list of a snapshot contains a line `kind permissions hash path` for each file. For each nested
+//! repository, the list of a snapshot contains a line with a commit id in place of the hash. The id of a
+//! snapshot is the hash of its list.
 
 use std::io::{self, Read, Seek as _};
 use std::path::{Path, PathBuf};

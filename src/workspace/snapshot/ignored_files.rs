@@ -140,16 +140,16 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     image.keys().filter(is_there).cloned().collect()
 }
 
-/// Whether the file at `path` was certainly created after the snapshot `before`. The result is true if `before`
-/// contains a folder at `path`, or a file at the path of a parent folder.
+/// Whether the file at `path` was certainly created after the snapshot `before`. A file is certainly new if
+/// `before` contains a folder at `path`, or a file at the path of a parent folder.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
     let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds the new files that replaced a folder of the snapshot, and the files in new folders that replaced a file
-/// of the snapshot. The result includes ignored files.
+/// Finds the new files at the path of a former folder, and the new files below the path of a former file.
+/// `before` contains the former folders and files. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
     let mut lstat = Lstat::below(root);

@@ -41,8 +41,8 @@ pub(crate) enum FileKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ManifestEntry {
     pub(crate) kind: FileKind,
-    /// The id of a file's bytes, of a link's target, or of the commit at `HEAD` of a nested repository. For an
-    /// unreadable file, the id is a hash of the file's size and modification time.
+    /// For a file or a link, the id of the bytes or of the link's target. For a nested repository, the id of the
+    /// commit at `HEAD`. For an unreadable file, the id is a hash of the file's size and modification time.
     pub(crate) id: String,
     /// The permission bits of a file; 0 for all other kinds of entries.
     pub(crate) permissions: u32,

@@ -8,7 +8,8 @@ use crate::workspace::git::path_bytes;
 
 /// The permissions of the files in a snapshot. `plain` contains the permissions that occur most often among
 /// files that are not executable. `program` contains the permissions that occur most often among executable
-/// files. `exceptions` maps the path of each file with different permissions to the permissions.
+/// files. `exceptions` contains the permissions of each file whose permissions are neither `plain` nor
+/// `program`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modes {
     plain: u32,
@@ -26,8 +27,8 @@ impl Modes {
     }
 
     /// Sets `plain` to the most common permissions of files that are not executable, and `program` to the most
-    /// common permissions of executable files. Removes the files with the permissions `plain` or `program` from
-    /// `exceptions`.
+    /// common permissions of executable files. Removes from `exceptions` all files whose permissions are `plain`
+    /// or `program`.
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
@@ -47,8 +48,9 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// Returns the text to store. The first line contains `plain` and `program` as octal numbers. A line
-    /// `mode path` lists a file with other permissions, and a line `?hash path` lists an unreadable file.
+    /// Formats the permissions for the entry `modes` of a snapshot. The first line contains `plain` and
+    /// `program` as octal numbers. A line `mode path` lists a file with other permissions, and a line
+    /// `?hash path` lists an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));

@@ -26,7 +26,7 @@ pub struct Prunable {
 pub struct Needed {
     /// The trees that the events of the remaining runs mention.
     pub trees: Vec<TreeId>,
-    /// The start of the oldest remaining run. A prune keeps the git objects that Glee wrote after this start.
+    /// The start time of the oldest remaining run. A prune keeps the git objects that Glee wrote after `since`.
     pub since: SystemTime,
 }
 
@@ -69,8 +69,8 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// Returns the hashes of the copies that the snapshots `trees` need: copies of files, of link targets, and
-    /// of lists of files.
+    /// Returns the hashes of all copies in the state folder that the snapshots `trees` need. A copy contains a
+    /// file, the target of a link, or a list of files.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {

@@ -24,8 +24,8 @@ pub struct Restaged {
 
 impl Workspace {
     /// Lists the files that changed from `before` to `after`, except files whose new version is already in the
-    /// index. With `restage`, stages a file if the index contains the version of the file in `before`, and the work
-    /// tree contains the version in `after`.
+    /// index. With `restage`, stages a file only if the index still contains the old version, and the work tree
+    /// still contains the new version.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -125,7 +125,7 @@ impl Comparison {
     }
 
     /// Returns the input line with which `update-index --index-info` stages a file. Returns `None` if the file
-    /// cannot be read or is too large, or if git may convert more than the file's line endings.
+    /// is unreadable or too large, or if git possibly converts more than the line endings.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

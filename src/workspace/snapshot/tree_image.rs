@@ -72,7 +72,7 @@ impl Workspace {
         objects.read_file(&format!("{commit}:{path}")).ok()?.bytes().ok()
     }
 
-    /// The files of a recorded tree. `tree` is the id of the tree, a git ref, or the path of a run's note.
+    /// The files of a recorded tree. `tree` is a tree id, a git ref, or the path of a snapshot note.
     pub(crate) fn image(&self, tree: &str, state_dir: &Path) -> Result<Image> {
         match &self.repository {
             Some(git) => git.image(tree, state_dir),

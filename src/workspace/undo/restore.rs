@@ -216,7 +216,7 @@ impl Workspace {
     }
 
     /// Returns the runs that worked on this tree before the tree was moved to its current path, the newest run
-    /// first. The string is the key of the history that contains the run.
+    /// first. Each run is returned with the key of its history.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
         let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
@@ -294,7 +294,8 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether Glee stores the contents before and after the undo. False for a plan, which is never executed.
+    /// Whether Glee stores the contents before and after the undo. A plan changes no file, so Glee stores no
+    /// contents for a plan.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,

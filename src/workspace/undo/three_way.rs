@@ -92,7 +92,7 @@ pub(crate) fn reverse(
     }
 }
 
-/// Returns the content after an undo of the change from `before` to `after`, or `None` if a merge is necessary.
+/// Undoes the change from `before` to `after` in the content `now`, or returns `None` if a merge is necessary.
 /// If `now` equals `after`, returns `before`. If the change is already undone or had no effect, returns `now`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
     if now == after { Some(before) } else { (now == before || before == after).then_some(now) }

@@ -28,7 +28,7 @@ pub(crate) struct UndoEntry {
     pub(crate) put: Option<Copied>,
 }
 
-/// The coder's changes that an undo reverted and no redo restored, by path.
+/// The changes of the coder that are currently undone, by path.
 #[derive(Debug)]
 pub(crate) struct UndoLog {
     folder: PathBuf,
@@ -92,7 +92,7 @@ impl UndoLog {
 }
 
 impl Copied {
-    /// Describes a content by its hash. Returns `None` if there is no file.
+    /// Describes a file or a link by the hash of its content. Returns `None` if there is no file.
     pub(crate) fn of(content: &FileContent) -> Option<Self> {
         let id = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
         match content {

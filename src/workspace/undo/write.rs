@@ -21,7 +21,7 @@ use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// A file or a link exists at the path of a parent folder. The value is this path.
+    /// A file or a link exists at the contained path, where a parent folder is necessary.
     Above(Vec<u8>),
 }
 
@@ -51,8 +51,8 @@ impl WriteStep {
         }
     }
 
-    /// Writes or removes the step's file. After the removal of a file, also removes parent folders that become
-    /// empty, except the folders in `folders`.
+    /// Writes the file of this step, or removes the file. After the removal of a file, also removes parent
+    /// folders that become empty, except the folders in `folders`.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));

@@ -17,8 +17,7 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// The maximum number of preceding lists in which [`assemble`] searches for a group that contains the current
-/// group.
+/// [`assemble`] searches only this number of preceding lists for a group that contains the current group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -41,8 +40,8 @@ pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &
 }
 
 /// Combines related groups into lists (phase 7). Two accepted groups are related if one group contains the other
-/// group, or if the two groups have the same category and the same title. Later groups are compared only with
-/// the first group of each list.
+/// group, or if the two groups have the same category and the same title. A group joins a list if the group is
+/// related to the first group of the list.
 fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     let mut kept: Vec<Vec<Group>> = Vec::with_capacity(groups.len());
     let mut causes: HashMap<(Category, String), usize> = HashMap::new();
@@ -325,8 +324,8 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Decides by the score whether a finding of one reviewer is accepted (phase 4). Also returns the change of the
-/// finding's confidence. A finding with a confidence below 40 needs a score of at least 5.
+/// Returns whether the score is sufficient to accept a finding of one reviewer (phase 4), and by how many points
+/// the confidence of the finding changes. A finding with a confidence below 40 needs a score of at least 5.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),

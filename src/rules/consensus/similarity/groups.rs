@@ -1,9 +1,10 @@
 //! Groups the findings of different reviewers by problem. Findings are compared by their texts and locations.
 //!
 //! Different problems can be at the same location, so the location alone is not sufficient. Each finding is
-//! compared with the findings near its lines. If many findings are near, a finding is compared only with findings
-//! that contain its rarest terms, so the cost is nearly linear in the number of findings. The most similar pairs
-//! are joined first. Two groups are joined only if the average similarity of their findings is sufficient.
+//! compared with the findings near its lines. If too many findings are near a finding, the comparison is limited
+//! to findings with the same rare terms. The cost is therefore nearly linear in the number of findings. The most
+//! similar pairs are joined first. Two groups are joined only if the average similarity of their findings is
+//! sufficient.
 
 use std::ops::Range;
 
@@ -12,15 +13,16 @@ use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatc
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
 use crate::rules::parallel;
 
-/// The minimum cosine similarities at which two texts match: on the same line (`SAME_LINES`), in the same block
-/// or on near lines (`SAME_BLOCK`), and without a known line (`TEXT_ALONE`). `TEXT_ALONE` is the lowest minimum,
-/// because different problems at one location often mention the same identifiers.
+/// The minimum cosine similarities at which two texts match. `SAME_LINES` applies to findings on the same line.
+/// `SAME_BLOCK` applies to findings in one block or on near lines. `TEXT_ALONE` applies if a file or a line is
+/// missing. `SAME_LINES` and `SAME_BLOCK` are higher than `TEXT_ALONE`, because different problems at one
+/// location often mention the same identifiers.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The maximum number of findings with which a finding is compared. If more findings are nearby, the finding is
-/// compared with the findings that contain its rarest terms.
+/// The maximum number of findings with which a finding is compared. If too many findings are near a finding, the
+/// comparison is limited to findings with the same rare terms.
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
@@ -71,7 +73,8 @@ pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec
     groups
 }
 
-/// Returns a range of indexes in `entries` for each file. The range of the entries without a file comes first.
+/// Returns a range of indexes in `entries` for each file. If some entries have no file, the range of these
+/// entries is the first range.
 fn files(entries: &[NormalMember<'_>]) -> Vec<Range<usize>> {
     let files = entries.chunk_by(|a, b| a.file == b.file);
     let ranges = files.scan(0, |end, same| {
@@ -119,10 +122,9 @@ impl Finder<'_> {
         pairs
     }
 
-    /// Calls `look` once for each entry that can match the entry `index`. If more than [`CANDIDATES`] entries
-    /// can match, calls `look` only for [`CANDIDATES`] entries that contain the rarest terms of the entry
-    /// `index`. The search stores `index` in `seen_from[entry]` after choosing an entry, and therefore chooses
-    /// each entry only once.
+    /// Calls `look` with the index of each entry that can match the entry `index`. If more than [`CANDIDATES`]
+    /// entries can match, entries with the same rare terms take precedence, and all other entries are omitted.
+    /// `seen_from` contains `index` for each entry that was already chosen, so that no entry is chosen twice.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -130,8 +132,8 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // Entries before `index` are not searched, because a pair is found in the search for its first
-                // entry.
+                // The search covers only entries after `index`. A pair with an earlier entry is found by the
+                // search of that earlier entry.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -180,8 +182,8 @@ impl Finder<'_> {
         (likeness >= 1.0).then_some(likeness)
     }
 
-    /// Returns the minimum cosine at which two entries match. The minimum depends on the locations of the
-    /// entries: equal, near, in one block, or unknown. Returns `None` if the locations exclude a match.
+    /// Returns the minimum cosine at which two entries match. The minimum depends on the distance between the
+    /// entries. Returns `None` if the entries are too far apart.
     fn threshold(&self, a: usize, b: usize) -> Option<f32> {
         match self.entries[a].place(&self.entries[b]) {
             PlaceMatch::Same => Some(SAME_LINES),
@@ -212,7 +214,7 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Removes the groups that neither this entry nor a later entry can join.
+        // Removes the groups that end too far above this entry and all later entries.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
@@ -236,8 +238,8 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
 }
 
 /// Whether two entries are close together and have the same category. Two entries are close together if they are
-/// on the same line, at most five lines apart, or in the same function. For entries on the same line, the
-/// category `bug` matches every category.
+/// on the same line, at most five lines apart, or in the same function. If two entries are on the same line, and
+/// one entry has the category `bug`, the categories always match.
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.

@@ -1,10 +1,10 @@
 //! Decides whether two findings about the same unchanged code report the same problem.
 //!
 //! Two findings report the same problem if their words are similar and their lines are near each other. Two
-//! findings with different rules or opposite requests report different problems. If two findings mention different
-//! kinds of defects or different identifiers, their words must be more similar. The category is ignored, because
-//! different defects of one function often have the same category. In doubt, two findings are different, because
-//! displaying a finding again is better than hiding the finding by mistake.
+//! findings with different rules or opposite requests report different problems. The minimum similarity is
+//! higher if the two findings mention different kinds of defects or different identifiers. The category is
+//! ignored, because different defects of one function often have the same category. In doubt, two findings are
+//! different, because displaying a finding again is better than hiding the finding by mistake.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::rules::consensus::similarity::vectors::Vectors;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Likeness {
-    /// The two findings report the same problem. The value is 1 if the texts of the findings are equal.
-    /// Otherwise, the value is the cosine similarity of the texts, and below 1.
+    /// The two findings report the same problem. The number is the cosine similarity of the two texts. The
+    /// number is 1 for equal texts, and less than 1 for all other texts.
     Same(f32),
-    /// It is uncertain whether the two findings report the same problem. The value is the cosine similarity of
-    /// the texts.
+    /// It is uncertain whether the two findings report the same problem. The number is the cosine similarity of
+    /// the two texts.
     Unsure(f32),
     Different,
 }
@@ -38,24 +38,26 @@ pub const NEAR: u32 = 3;
 /// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
 const LONG: usize = 5;
 
-/// The minimum cosine at which two findings match if one of three conditions holds: both texts are long, both
-/// texts mention the same kind of defect, or the findings have the same rule. To measure the value, eight models
-/// reviewed the same code several times. With a minimum of 0.2, 1 of 1,750 pairs of findings about different
-/// problems would match. With a minimum of 0.25, 1% of the pairs of findings about the same problem would not
-/// match.
+/// The minimum cosine at which two findings match. This minimum applies to two long texts, to texts about the
+/// same kind of defect, and to findings with the same rule. The value is from an experiment in which eight
+/// models reviewed the same code several times. With a minimum of 0.2, 1 of 1,750 pairs of findings about
+/// different problems would match. With a minimum of 0.25, 1% of the pairs of findings about the same problem
+/// would not match.
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// Higher minimum cosines for two long texts. `APART` applies if each text mentions a kind of defect that the
-/// other text does not mention. `DISJOINT` applies if both texts mention kinds of defects, but have no kind in
-/// common. `OTHER_NAMES` applies if both texts mention identifiers, but have no identifier in common.
+/// In three cases, these higher minimum cosines replace `SAME` for two long texts. `APART` applies if each text
+/// mentions a kind of defect that the other text does not mention. `DISJOINT` applies if both texts mention
+/// kinds of defects, but have no kind in common. `OTHER_NAMES` applies if both texts mention identifiers, but
+/// have no identifier in common.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
 /// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs of
-/// a finding and an earlier finding with a ruling. Of 103 pairs about the same problem, 3 had a cosine between
-/// `UNSURE` and `SAME`. Of 451 pairs about different problems, 1 had a cosine between `UNSURE` and `SAME`.
+/// findings, of which the earlier finding had a ruling. Of 103 pairs of findings about the same problem, 3 had a
+/// cosine between `UNSURE` and `SAME`. Of 451 pairs of findings about different problems, 1 had a cosine between
+/// `UNSURE` and `SAME`.
 const UNSURE: f32 = 0.1;
 
 /// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the
@@ -111,7 +113,7 @@ const TOO_MUCH: &[&str] = &["unnecessary", "redundant", "needless", "superfluous
 const TOO_LITTLE: &[&str] =
     &["missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires"];
 
-/// Keywords and common identifiers, such as `open`. In a title, these words rarely refer to the code.
+/// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English.
 const PLAIN: &[&str] = &[
     "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from", "with", "use",
     "new", "this", "self", "try", "while", "none", "null", "true", "false", "the", "get", "set", "public",
@@ -238,8 +240,8 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// Returns the rule of a finding, unless the rule is a general word such as `security` instead of an id such as
-/// `py/weak-hash`.
+/// Returns the rule of a finding if the rule is an id such as `py/weak-hash`. Returns `None` for a general word
+/// such as `security`.
 fn specific(anchor: &Anchor) -> Option<&str> {
     let is_identifier =
         |rule: &str| rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'));

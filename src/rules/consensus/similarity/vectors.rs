@@ -1,7 +1,7 @@
 //! Converts the texts of findings into TF-IDF vectors, so that the texts can be compared.
 //!
-//! A term is a stemmed word or a part of an identifier. Terms are numbered in the order of their first occurrence,
-//! so equal texts in equal order have bitwise equal vectors.
+//! A term is a stemmed word or a part of an identifier. Terms are numbered in the order of their first
+//! occurrence, so the same list of texts always results in bitwise equal vectors.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,13 +29,12 @@ const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
-    /// For each text, the index in `terms` of the text's first term.
+    /// For each text, the index in `terms` at which the pairs of the text begin.
     starts: Vec<u32>,
-    /// Contains a pair for each term of each text: the number of the term, and the weight of the term. The pairs
-    /// are ordered by text and then by number. The vector of each text has length 1.
+    /// The terms of all texts, as pairs of a term id and a weight. The pairs are sorted by text, and within a
+    /// text by term id. The vector of each text has length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index in `holders` of the first text that contains the term. In `holders`, the texts
-    /// with the same term are adjacent.
+    /// For each term, the index in `holders` at which the list of texts with this term begins.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -165,8 +164,8 @@ impl Comparer<'_> {
 struct Counts {
     words: Vec<Box<str>>,
     lengths: Vec<u32>,
-    /// Contains a pair for each distinct word of each text: the number of the word, and `1 + ln(n)` if the text
-    /// contains the word `n` times. The pairs are ordered by text.
+    /// The distinct words of all texts, as pairs of a word id and a weight. The weight is `1 + ln(n)` if the
+    /// text contains the word `n` times. The pairs are sorted by text.
     terms: Vec<(u32, f32)>,
 }
 
@@ -249,8 +248,8 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
     give(stem.unwrap_or(word));
 }
 
-/// Calls `give` for a non-ASCII word and for each pair of adjacent characters, because some scripts do not separate
-/// words.
+/// Calls `give` for the whole word, which is not ASCII, and for each pair of adjacent characters. The pairs are
+/// necessary because some scripts write words without spaces between them.
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);
