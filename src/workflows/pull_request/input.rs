@@ -37,12 +37,13 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
-    /// Whether the review reached its end, which requires answers from only the quorum of the reviewers.
+    /// Whether the review has a verdict on the code. A verdict requires answers from only a quorum of the
+    /// reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }
 
-    /// Whether the review reached its end, and all reviewers answered completely.
+    /// Whether the review has a verdict on the code, and all reviewers answered completely.
     pub(crate) fn is_complete(&self) -> bool {
         let mut reviewers = self.outcome.proof.reviewers.iter();
         self.is_conclusive()

@@ -1,8 +1,8 @@
 //! Hidden markers in comments of Glee.
 //!
 //! A marker is one line `<!-- glee:KIND:DATA -->`, where DATA is JSON in Base64. Markers are the last lines of a
-//! comment. A line in the format of a marker is ignored if other text follows the line, so text that Glee quotes
-//! cannot forge a marker. Markers count only in comments that the host attributes to the user of the token.
+//! comment. Glee ignores a marker that is not at the end of the comment. Therefore, quoted text cannot forge a
+//! marker. Markers count only in comments that the host attributes to the user of the token.
 
 use std::collections::BTreeMap;
 
@@ -34,10 +34,10 @@ const CLOSE: &str = " -->";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FindingMark {
     pub(crate) version: u32,
-    /// The run that raised the finding first.
+    /// The first run that raised the finding.
     pub(crate) run: RunId,
     pub(crate) finding: FindingId,
-    /// The line at which the finding was raised first.
+    /// The line of the finding in the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
     /// The block is empty if the location of the finding does not exist in the tree.

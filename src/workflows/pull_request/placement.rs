@@ -15,7 +15,7 @@ pub(crate) struct CommentPlace {
     pub(crate) path: String,
     /// `None` for the whole file.
     pub(crate) line: Option<u32>,
-    /// The first line of a range, below `line`.
+    /// For a comment on several lines, the number of the first line, which is less than `line`.
     pub(crate) start_line: Option<u32>,
     /// The suggestion block, which the host offers to apply to exactly these lines.
     pub(crate) suggestion: Option<String>,

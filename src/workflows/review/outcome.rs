@@ -92,8 +92,8 @@ fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     last.into_values().collect()
 }
 
-/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because the state of
-/// an interrupted run contains neither value.
+/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because both
+/// values are missing in the state of an interrupted run.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -206,7 +206,8 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// The maximum number of lines between an earlier finding and its repetition in the same file.
+/// If a reviewer raises an earlier finding again in the same file, the maximum number of lines between both
+/// findings.
 const NEAR: u32 = 5;
 
 /// Returns the earlier findings about changed code, except findings that the same reviewer raised again. The

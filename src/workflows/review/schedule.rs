@@ -96,8 +96,8 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // The result is the first list in `stages` that is not empty, because the lists run in sequence. The steps
-    // of one list run concurrently.
+    // The lists in `stages` run in sequence, so the result is the first list that contains a step. The steps of
+    // one list run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 
@@ -391,7 +391,8 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     })
 }
 
-/// The settlement of a dispute by its last ruling. If no ruling decides the dispute, the finding is discarded.
+/// Returns the settlement that follows from the last ruling on a dispute. If this ruling does not decide the
+/// dispute, the finding is discarded.
 pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;

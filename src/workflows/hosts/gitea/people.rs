@@ -81,7 +81,7 @@ impl People {
             _ => {}
         }
         if self.is_assignee(api, login)? {
-            // The author of a comment is a user, so this owner is a user and not an organisation.
+            // The owner is a user and not an organisation, because only users can write comments.
             let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }

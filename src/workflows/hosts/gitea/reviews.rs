@@ -80,8 +80,8 @@ impl GiteaApi {
     }
 
     /// Replies in a thread. Gitea has an API for replies since version 1.27. Forgejo has an API that adds a
-    /// comment to the review with the thread. If the host has neither API, Glee creates a new review on the same
-    /// line, which the pages of the host show as a part of the thread.
+    /// comment to the review with the thread. If the host has neither API, Glee replies by a new review on the
+    /// same line. The host's web pages show this review in the thread.
     pub(crate) fn reply_at(
         &self,
         user: Option<i64>,

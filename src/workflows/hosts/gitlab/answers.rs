@@ -77,7 +77,7 @@ pub(crate) struct DiscussionAnswer {
 pub(crate) struct NoteAnswer {
     pub(crate) id: u64,
     pub(crate) body: Untrusted,
-    /// `None` if the user was deleted without a replacement.
+    /// `None` if the user was deleted and GitLab names no other user as the author.
     pub(crate) author: Option<GitLabUser>,
     pub(crate) created_at: Timestamp,
     updated_at: Option<Timestamp>,
@@ -182,8 +182,8 @@ impl NoteAnswer {
     }
 }
 
-/// The users of access tokens of projects and groups have names such as `project_12_bot_3f9a`, and service accounts have
-/// names such as `service_account_3f9a` unless an administrator chose another name.
+/// GitLab gives the user of an access token a name such as `project_12_bot_3f9a` or `group_12_bot_3f9a`. A
+/// service account has a name such as `service_account_3f9a`, unless an administrator chose another name.
 pub(crate) fn account(user: Option<&GitLabUser>) -> Account {
     let login = user.map(|user| user.username.clone()).unwrap_or_default();
     let rest = login.strip_prefix("project_").or_else(|| login.strip_prefix("group_"));

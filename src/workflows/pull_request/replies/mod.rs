@@ -34,7 +34,7 @@ pub struct ReplyObjection {
     pub text: Untrusted,
     /// Locations of the form `path:line` in the text.
     pub evidence: Vec<Untrusted>,
-    /// Whether the objection requests another ruling, because an earlier ruling enforces the finding.
+    /// Whether an earlier ruling enforces the finding, so that the objection requests another ruling.
     pub is_reopening: bool,
 }
 
@@ -207,9 +207,9 @@ impl PendingReplies {
         pending
     }
 
-    /// Returns the comments to which the judge's ruling replies. A ruling of the current run (`is_new` is true) replies
-    /// to every objection and to every command of a person. An earlier ruling replies only to objections without a
-    /// command.
+    /// Returns the comments to which the judge's ruling replies. A ruling of the current run (`is_new` is true)
+    /// replies to all objections and to all rulings by people. An earlier ruling replies only to objections
+    /// without the command `@glee object`.
     pub(crate) fn answered_by_ruling(&self, is_new: bool) -> Vec<String> {
         let objections = self.objections.iter().filter(|said| is_new || !said.is_command).map(|said| &said.comment);
         let rulings = self.rulings.iter().filter(|_| is_new).map(|said| &said.comment);

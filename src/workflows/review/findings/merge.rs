@@ -99,8 +99,8 @@ impl RoundContext<'_> {
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
-    /// The findings of the calls that `wanted` accepts. If a call was repeated, only the most complete answer
-    /// counts.
+    /// Returns the findings in the answers to the calls that `wanted` selects. If a call was repeated, only the
+    /// most complete answer counts.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
         let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
@@ -117,8 +117,8 @@ impl RoundContext<'_> {
         }))
     }
 
-    /// Returns the findings of earlier runs that each group repeats. The key of a group is the id that the
-    /// method `findings` gives to the finding of the group.
+    /// Maps the id of each group's finding to the findings of earlier runs that the group repeats. The method
+    /// `findings` assigns the ids.
     pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
         let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
         let known: HashMap<String, &FindingOrigin> = raised.collect();
@@ -348,7 +348,7 @@ fn corroboration(
     }
 }
 
-/// The earlier finding whose implementation `finding` would undo.
+/// Returns the earlier finding whose fix would be undone by a fix of `finding`.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

@@ -69,7 +69,7 @@ fn indentation(lines: &str) -> &str {
     &first[..first.len() - first.trim_start().len()]
 }
 
-/// Whether the first line begins with its number and `|`, as lines in prompts do.
+/// Whether the text begins with the line number and `|`, like a line in a prompt.
 fn is_numbered(lines: &str, line: u32) -> bool {
     lines.trim_start().strip_prefix(&line.to_string()).is_some_and(|rest| rest.trim_start().starts_with('|'))
 }

@@ -326,8 +326,7 @@ impl ReviewState {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
                 let id = dispute.finding.id;
-                // An objection in a pull request takes precedence over the disputes of earlier runs about the
-                // finding.
+                // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
                 if dispute.objector == Objector::Participant {
                     self.ruled.remove(&id);
                     self.still_disputed.remove(&id);

@@ -123,7 +123,7 @@ impl Dialogue for Conversation {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
-                    // Output that is already available is read before a stop takes effect.
+                    // If output is available when a stop is requested, the output is read first.
                     let length = tokio::select! {
                         biased;
                         length = stdout.read(&mut piece) => length,

@@ -48,7 +48,8 @@ pub struct EndedWatch {
 pub(crate) struct WatchWorkflow {
     resources: RunResources,
     state: WatchState,
-    /// The caller's request to stop. After the request, the watch uses `handle` to end all calls and agents.
+    /// The caller's request to stop. When the caller requests a stop, the watch ends all calls and agents
+    /// through `handle`.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,
@@ -374,7 +375,7 @@ impl WatchWorkflow {
         self.started.values().for_each(|started| started.tell(message));
     }
 
-    /// Whether the watch ends because all agents have ended and no cycle, question or notification is pending.
+    /// Whether the watch ends: all agents have ended, and no cycle, question or notification is pending.
     fn has_nothing_left(&self) -> bool {
         !self.stay
             && !self.started.is_empty()

@@ -381,9 +381,10 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// Returns the event that chooses the route of a dispute. The recorded route applies if a person chose the
-    /// route, or if the replay has the same default route as the run. In all other cases, the default route of
-    /// the replay applies. If this default route is `judge` and the replay has no judge, the route is `human`.
+    /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always
+    /// applies. Any other recorded route applies only if the record and the replay have the same
+    /// `review.on_dispute.default`. In all other cases, the default route of the replay applies. If this default
+    /// route is `judge` and the replay has no judge, the route is `human`.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);

@@ -174,7 +174,7 @@ impl<'a> Finder<'a> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, KnownAnswer::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // The search ends as soon as at most 20% of the lines have to be reviewed again.
+            // The search ends when a new review is necessary for at most 20% of the file's lines.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
