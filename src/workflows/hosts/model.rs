@@ -75,7 +75,7 @@ pub enum HostError {
     /// comments.
     #[error("{host} accepts no comments, because the user of the token has a pending review")]
     PendingReview { host: String },
-    /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
+    /// The wait until the end of the host's rate limit would be longer than Glee's maximum.
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },
     #[error("{host} sent an unexpected answer to {what}: {why}")]

@@ -31,8 +31,8 @@ pub struct RequestDispute {
     /// `None` while the dispute is open. `by.person` is the login name of the person who ruled, if a person
     /// ruled.
     pub shared: Option<SharedRuling>,
-    /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all
-    /// objections and rulings in the thread.
+    /// Whether the current run settled or escalated the dispute. In this case, the judge's ruling replies to all
+    /// objections in the thread, and to all rulings by people.
     pub is_new: bool,
 }
 

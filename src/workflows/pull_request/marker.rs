@@ -30,7 +30,7 @@ const ITEMS: usize = 10;
 const OPEN: &str = "<!-- glee:";
 const CLOSE: &str = " -->";
 
-/// The identity of a finding, in the first comment of its thread.
+/// Identifies a finding across runs. The first comment of the finding's thread contains this data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FindingMark {
     pub(crate) version: u32,
@@ -69,7 +69,7 @@ pub(crate) struct AnswerMark {
     pub(crate) statement: ThreadStatement,
     /// The head commit.
     pub(crate) head: String,
-    /// Whether Glee opens the resolved thread again after the statement.
+    /// Whether the thread was resolved, so that Glee opens the thread again after this statement.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reopens: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -202,7 +202,7 @@ pub struct RequestRulings {
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
 /// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token.
-/// Therefore, Glee reads rulings only in threads that Glee started, and only in comments that also contain an
+/// Therefore, Glee reads rulings only in threads that Glee started. A comment with a ruling must also contain an
 /// answer marker.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {

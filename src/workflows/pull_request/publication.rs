@@ -73,7 +73,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     publication
 }
 
-/// Returns the comments that start threads, and the open findings that get no thread.
+/// Returns the comments that start new threads, and the open findings without a thread.
 fn comments<'a>(
     review: &RequestReview<'a>,
     threads: &[FindingThread<'a>],

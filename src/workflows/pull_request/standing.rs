@@ -30,7 +30,6 @@ pub(crate) struct KnownDecision<'a> {
 }
 
 impl<'a> RequestStanding<'a> {
-    /// Returns the standing of a finding of the outcome.
     pub(crate) fn of(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         match review.disputes.iter().find(|dispute| dispute.finding == settled.finding.id) {
             Some(dispute) => Self::disputed(dispute),

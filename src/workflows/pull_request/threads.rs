@@ -1,9 +1,9 @@
 //! Finds the thread of each finding.
 //!
-//! A finding continues a thread if the thread's marker names the finding, or if the rules that bind rulings
-//! across runs recognise the finding. A finding with similar words also continues a thread whose block was
-//! edited. In this case, the finding has to be near the thread, or has to be the only finding of the file with
-//! the title of the thread.
+//! A finding continues a thread if the thread's marker names the finding. Otherwise, Glee recognises the finding
+//! of a thread by the same rules as a finding of an earlier run. If the block of a thread was edited, a finding
+//! with similar words also continues the thread. Such a finding must be near the thread, or be the only finding
+//! of the file with the thread's title.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -53,8 +53,7 @@ fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
 
-/// Whether one of three failures occurred: the coder failed, a judge failed in a dispute that is still open, or
-/// a re-check got no answer.
+/// Whether the coder failed, a judge failed in an open dispute, or a re-check got no answer.
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)

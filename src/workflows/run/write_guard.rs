@@ -116,8 +116,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns one line for each change that `beyond` describes: changes of the git
-    /// repository, and of files that control tools.
+    /// Ends a call of the coder. Returns descriptions of changes of the git repository and of changes of files
+    /// that control tools (see `beyond`).
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,

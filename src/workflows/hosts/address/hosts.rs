@@ -49,7 +49,7 @@ pub(crate) fn number_of_job(env: Variables<'_>) -> Option<u64> {
     reference.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok()
 }
 
-/// The kinds of hosts with fixed names.
+/// Returns the kind of a public host, such as `github.com`.
 pub(crate) fn known(host: &str) -> Option<HostKind> {
     match host {
         "github.com" => Some(HostKind::GitHub),

@@ -13,8 +13,9 @@ use crate::workflows::hosts::model::HostKind;
 /// for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The programs would return the token in one of these variables for any host. Glee removes the variables from
-/// the environment of the programs, because each token belongs only to the host that `owners` states.
+/// A program that finds one of these variables prints the variable's token, regardless of the requested host.
+/// Glee removes the variables from the programs' environment, because each token belongs to only one host (see
+/// `owners`).
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",

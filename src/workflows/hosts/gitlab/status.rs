@@ -41,8 +41,8 @@ impl GitLab {
     /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description
     /// states the result. No status is written in these cases:
     /// - The project has no pipelines.
-    /// - The head commit is in a fork, and has no pipeline or a pipeline that the token is not allowed to
-    ///   change.
+    /// - The head commit is in a fork, and either has no pipeline or has a pipeline that the token is not
+    ///   allowed to change.
     /// - The merged result has a pipeline, but the head commit has none.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());

@@ -1,9 +1,9 @@
 //! Reads from an answer when a rate limit ends.
 //!
-//! GitHub reports its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its
-//! secondary limits by the status 403 or 429 with `Retry-After` or only with a message. GitLab sends the status
-//! 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports a rate limit by an error of the type
-//! `RATE_LIMITED` in an answer with the status 200.
+//! GitHub reports its primary limit by the header `x-ratelimit-remaining: 0`, and the end of this limit by
+//! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429, with the header `Retry-After`
+//! or with only a message. GitLab sends the status 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports
+//! a rate limit by an error of the type `RATE_LIMITED` in an answer with the status 200.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Reads the message of an answer that refuses a request.
+//! Reads the error message from the host's answer to a refused request.
 
 use serde_json::Value;
 

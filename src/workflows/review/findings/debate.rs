@@ -220,7 +220,8 @@ pub(crate) struct MergedRound {
 }
 
 impl MergedRound {
-    /// Merges the findings of a round after the debate, including findings that reviewers added during the debate.
+    /// Merges the findings of a round after the debate. Includes the findings that reviewers added during the
+    /// debate.
     pub(crate) fn of(context: &RoundContext<'_>) -> Self {
         let round = context.round;
         let mut members =

@@ -44,8 +44,8 @@ impl Placed<'_> {
     }
 }
 
-/// A tuple of three values: the likeness of an earlier anchor and a new anchor, the index of the earlier anchor,
-/// and the index of the new anchor.
+/// A pair of an earlier anchor and a new anchor: their likeness, the index of the earlier anchor, and the index
+/// of the new anchor.
 type Pair = (Likeness, usize, usize);
 
 /// Returns the pairs of an earlier anchor and a new anchor that certainly or possibly describe the same problem.

@@ -91,7 +91,7 @@ pub(crate) fn decided_again(
     Ok(decided.collect())
 }
 
-/// The plan of a run, with the mode and the coder of its fix requests.
+/// Returns the plan of a run, after the changes that the run's fix requests made to the plan.
 pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
     ReviewState::of(events).plan
 }

@@ -92,8 +92,8 @@ pub(crate) struct ReviewState {
     pub(crate) fixes: Vec<FixRequest>,
     /// The findings of the current fix request. The coder receives only these findings.
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
-    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives only the
-    /// findings in `handed_over`.
+    /// In a run without `--fix`, all findings that a person sent to the coder. The coder receives no other
+    /// findings.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
     /// The number of `Respond` calls in this round that were made before the last fix request.
     pub(crate) asked_before: u32,

@@ -42,7 +42,7 @@ pub(crate) struct ReviewWorkflow {
     /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
-    /// `resolver` is `None` while a question to the resolver is pending.
+    /// The field is `None` while the resolver waits for a person's answer.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
     /// If `only` is set, the disputes in `only` are settled, and no other step of the review runs.

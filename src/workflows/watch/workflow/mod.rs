@@ -334,7 +334,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // An earlier process recorded the triggers in `unreviewed`, but ended before a cycle began.
+        // The triggers in `unreviewed` come from an earlier process, which ended before a cycle began.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }

@@ -339,8 +339,8 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// Returns the events that open the disputes which the decisions of the replay require. A dispute that
-    /// matches a recorded dispute gets the recorded number.
+    /// Returns the events that open the disputes of the replay. A dispute that matches a recorded dispute gets
+    /// the recorded number.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));

@@ -1,4 +1,4 @@
-//! The data types of recorded answers and of the files that the answers are about.
+//! Data types: the recorded answers of reviewers, and the reviewed files.
 
 use std::collections::BTreeMap;
 
