@@ -61,7 +61,7 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// The counts of each agent. A stage is counted once for every agent in the plan of the stage.
+    /// The numbers of stages by agent. A stage is counted once for every agent in the plan of the stage.
     pub by_agent: BTreeMap<String, Counts>,
 }
 

@@ -16,7 +16,8 @@ use crate::domain::Untrusted;
 pub trait Host {
     fn kind(&self) -> HostKind;
 
-    /// Reads the pull request. The other methods receive the returned value, and use the commits in this value.
+    /// Reads the pull request. The caller passes the returned value to the other methods, which use the commits
+    /// in this value.
     fn request(&self) -> Result<PullRequest, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.

@@ -27,9 +27,9 @@ pub struct RequestDispute {
     /// The id of the finding in the outcome. The finding in `dispute` can have another id, from an earlier run.
     pub finding: FindingId,
     pub dispute: Dispute,
-    /// The ruling for a hidden marker. A run without access to the history reads the ruling from this marker.
-    /// `None` while the dispute is open. `by.person` is the login name of the person who ruled, if a person
-    /// ruled.
+    /// The ruling that Glee writes to a hidden marker. A run without access to the history reads the ruling from
+    /// this marker. `None` while the dispute is open. `by.person` is the login name of the person who ruled, if
+    /// a person ruled.
     pub shared: Option<SharedRuling>,
     /// Whether the current run settled or escalated the dispute. In this case, the judge's ruling replies to all
     /// objections in the thread, and to all rulings by people.

@@ -32,8 +32,7 @@ pub struct SummaryChange {
 }
 
 impl Publication {
-    /// Whether the conversation needs no change. The check is published even if the conversation needs no
-    /// change.
+    /// Whether the conversation needs no change. The check is always published.
     pub fn is_empty(&self) -> bool {
         self.comments.is_empty() && self.threads.is_empty() && self.summary.is_none()
     }

@@ -148,7 +148,8 @@ pub(crate) fn anchor(finding: &Finding) -> Anchor {
 }
 
 impl FindingThread<'_> {
-    /// Whether the code of the finding no longer exists in the file of the thread and in the changed files.
+    /// Whether the code of the finding no longer exists: neither in the file of the thread nor in a changed
+    /// file.
     pub(crate) fn is_gone(&self, review: &RequestReview<'_>) -> bool {
         let anchor = &self.mark.anchor;
         let own = (review.text_of)(&anchor.file);

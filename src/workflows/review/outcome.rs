@@ -68,8 +68,9 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // A failed review only counts against the quorum. A failed re-check gives the finding the
-                    // state `Unconfirmed`, which `unconfirmed` recognises.
+                    // A failed review is ignored here, because its only effect is one answer less for the
+                    // quorum. A failed re-check gives the finding the state `Unconfirmed`, which `unconfirmed`
+                    // recognises.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }

@@ -5,7 +5,7 @@
 //! Glee's reply names the comment that starts the thread. Glee reads hidden lines only in comments of the
 //! token's user.
 //!
-//! - A comment of Glee starts a thread if no hidden line of the comment names another comment.
+//! - A comment of Glee starts a thread, unless a hidden first line of the comment names another comment.
 //! - A person's comment continues the newest thread on the same line that contains a comment of the same review.
 //!   If no thread contains a comment of the same review, the person's comment continues the newest thread on the
 //!   same line of the same commit. If no thread matches, the person's comment starts a thread.

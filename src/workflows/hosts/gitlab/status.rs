@@ -48,7 +48,7 @@ impl GitLab {
         let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
             Ok(pipelines) => pipelines,
-            // The project has no pipelines, and no statuses.
+            // A project without pipelines also has no statuses.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };

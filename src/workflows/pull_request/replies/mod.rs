@@ -12,7 +12,8 @@ use crate::workflows::pull_request::{marker, threads};
 /// The replies that Glee has not answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replies {
-    /// A thread has at most one entry. If a thread contains a ruling, the objections of the thread are left out.
+    /// The list has at most one entry for each thread, and no entry for a thread that contains a person's
+    /// ruling.
     pub objections: Vec<ReplyObjection>,
     /// The last ruling in each thread by a person who is allowed to rule.
     pub rulings: Vec<PersonRuling>,

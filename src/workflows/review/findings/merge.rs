@@ -222,8 +222,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// Finds the file of a finding: the file with the path `path`. If `path` is only a file name, finds the only
-    /// reviewed file with this name. Returns `None` if no file or several files match.
+    /// Returns the path of the file to which `path` refers. If `path` is only a file name, `path` refers to the
+    /// only reviewed file with this name. Returns `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);

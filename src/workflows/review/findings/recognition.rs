@@ -235,8 +235,8 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a tag
-/// that is now mandatory.
+/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling changed the finding's
+/// tag, and the new tag is now mandatory.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -297,8 +297,8 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// Each finding of a run is a separate problem. A ruling is about one problem, and therefore supersedes at most
-/// one ruling of each other run.
+/// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
+/// at most one ruling of any other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {

@@ -100,8 +100,8 @@ pub(crate) struct ReviewState {
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the length of `tree_changes` at the time when Glee last sent the finding to the coder.
-    /// Only later tree changes can implement the finding.
+    /// For each finding, the number of tree changes before Glee last sent the finding to the coder. Only later
+    /// tree changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -353,7 +353,7 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // A dispute of an earlier run has a route only if a judge escalated the dispute. After an
+                // If a dispute of an earlier run has a route, a judge has escalated the dispute. After an
                 // escalation, the earlier rulings still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
@@ -429,7 +429,7 @@ impl ReviewState {
     }
 }
 
-/// The usage that Glee records if it reuses a recorded answer completely, and makes no call.
+/// The usage of a request whose complete answer Glee reuses without a call.
 pub(crate) const NOTHING: Usage = Usage {
     input_tokens: Some(0),
     output_tokens: Some(0),

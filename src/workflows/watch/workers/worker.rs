@@ -138,7 +138,8 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // The exchange of messages continues, because an agent can close its stdout and still run.
+                // After the agent closes its stdout, messages are still sent to the agent, because the agent can
+                // still run.
                 stop.stopped().await;
             };
             let write = async {

@@ -33,8 +33,7 @@ use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
-/// When a transaction contains this number of lines, further batches of lines are recorded in the next
-/// transaction.
+/// After this number of lines, the watch adds no further batch to the transaction.
 const GROUP: usize = 4_096;
 
 #[derive(Clone, Debug)]

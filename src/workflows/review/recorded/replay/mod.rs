@@ -369,7 +369,8 @@ impl Replay<'_> {
         opened
     }
 
-    /// The event that continues a dispute of an earlier run. Rulings that the recorded run added are removed.
+    /// The event that continues a dispute of an earlier run. The event omits the rulings that the recorded run
+    /// added.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);

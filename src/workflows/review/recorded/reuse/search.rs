@@ -42,8 +42,8 @@ impl<'a> Finder<'a> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An earlier answer that contains a finding about a file of another request is reused only if all files
-        // of the answer are unchanged.
+        // An earlier answer can contain a finding about a file of another request. Glee reuses such an answer
+        // only if all files of the answer are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (KnownAnswer::Same { place, .. } | KnownAnswer::Part { place, .. }) = known else { continue };
