@@ -23,8 +23,7 @@ pub struct Counts {
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of stages whose conflict was handed to a person, including conflicts that the person has
-    /// already decided.
+    /// The number of stages whose conflict a person had to decide, whether or not the person has decided.
     pub deadlocks: u64,
 }
 

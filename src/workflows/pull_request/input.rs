@@ -12,9 +12,9 @@ pub struct RequestReview<'a> {
     pub files: &'a [ChangedFile],
     pub conversation: &'a Conversation,
     pub outcome: &'a Outcome,
-    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier
-    /// runs. These disputes take precedence over the states in the outcome. Each finding has at most one of
-    /// these disputes.
+    /// The disputes about the outcome's findings: disputes that were opened or settled after the review, and
+    /// disputes of earlier runs. A dispute in this list takes precedence over the finding's state in the
+    /// outcome. The list contains at most one dispute for each finding.
     pub disputes: &'a [RequestDispute],
     pub settings: &'a PrSettings,
     /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.

@@ -57,7 +57,8 @@ pub(crate) enum ThreadStatement {
         disposition: String,
     },
     Escalated,
-    /// Glee refused a ruling: the person is not allowed to rule, or the last review does not raise the finding.
+    /// Glee refused a person's ruling, because the person is not allowed to rule or the last review does not
+    /// contain the finding.
     Refused,
 }
 

@@ -31,7 +31,7 @@ const TOKENS: &[&str] = &[
     "GITEA_SERVER_TOKEN",
 ];
 
-/// Returns the name of the program and the token that the program states for the host. Returns `None` if the
+/// Returns the name of the program, and the token that the program prints for the host. Returns `None` if the
 /// program is missing, is inside `tree`, fails, or has no token for the host.
 pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
     let host = address.host.as_str();

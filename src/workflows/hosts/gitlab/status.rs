@@ -23,8 +23,8 @@ const CHECK: &str = "glee";
 /// The maximum length of three texts in characters: the description of a status, its URL, and the name of a ref.
 const LONGEST: usize = 255;
 
-/// The waiting times, in seconds, before Glee repeats a request that GitLab rejected because of another status
-/// of the same commit.
+/// If another status of the same commit blocks a request, Glee repeats the request after these waiting times, in
+/// seconds.
 const UNTIL_FREE: [u64; 3] = [1, 2, 4];
 
 /// The pipeline to which a status belongs.

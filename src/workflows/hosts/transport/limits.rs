@@ -1,4 +1,4 @@
-//! Reads from an answer when a rate limit ends.
+//! Reads the end time of a rate limit from the host's answer.
 //!
 //! GitHub reports its primary limit by the header `x-ratelimit-remaining: 0`, and the end of this limit by
 //! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429, with the header `Retry-After`

@@ -22,7 +22,8 @@ pub struct Replies {
     pub ignored: usize,
 }
 
-/// All objections in one thread of an open mandatory finding. A judge has to rule on these objections.
+/// All objections that people wrote in the thread of an open mandatory finding. A judge has to rule on these
+/// objections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplyObjection {
     pub thread: ThreadId,

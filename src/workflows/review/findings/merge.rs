@@ -202,8 +202,7 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // The vendor is derived from the reviewer's model or program, not from the reviewer's name, which the
-        // user chooses.
+        // The vendor is derived from the model or the program, because the user can give a reviewer any name.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -253,9 +252,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// Merges the members of a group into one finding. The finding is based on the first member that names the rule
-    /// of a static analyser or, without such a member, on the first member. The finding has the highest mandatory
-    /// severity of all members, and lists all reviewers and all evidence.
+    /// Merges the members of a group into one finding. The finding is based on the first member that names a
+    /// static analyser's rule. If no member names a rule, the finding is based on the first member. The finding
+    /// has the highest mandatory severity of all members, and lists all reviewers and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);

@@ -149,8 +149,8 @@ impl ReviewState {
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request, except findings that a ruling enforced. In every round without a fix request,
-    /// the coder answers new findings, and older mandatory findings that are still open.
+    /// findings of the request, except findings that a ruling enforced. In any other round, the coder answers
+    /// all new findings, and the open mandatory findings of earlier rounds.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;

@@ -16,7 +16,7 @@ pub(crate) enum PeerRelation {
     Outside,
     /// The process was started by this watch, directly or through an ancestor.
     Descendant,
-    /// The process has ended, or its relation cannot be determined.
+    /// The process has ended, or Glee cannot determine whether the watch started the process.
     Unknown,
 }
 

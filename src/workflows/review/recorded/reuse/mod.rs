@@ -183,8 +183,8 @@ impl Archive<'_> {
         }
     }
 
-    /// Returns the event that records a reviewer's complete answer in round 1, so that later runs can reuse the
-    /// answer for each unchanged file. The `stale` files, which changed during the call, are left out.
+    /// Returns the event for a reviewer's complete answer in round 1. With this event, later runs can reuse the
+    /// answer for unchanged files. The `stale` files, which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
