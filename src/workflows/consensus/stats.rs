@@ -23,8 +23,7 @@ pub struct Counts {
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of stages whose conflict was handed to a person, including conflicts that the person has
-    /// already decided.
+    /// The number of stages whose conflict a person had to decide, whether or not the person has decided.
     pub deadlocks: u64,
 }
 
@@ -61,7 +60,7 @@ impl Counts {
 pub struct Deadlocks {
     pub all: Counts,
     pub by_stage: BTreeMap<String, Counts>,
-    /// The counts of each agent. A stage is counted once for every agent in the plan of the stage.
+    /// The numbers of stages by agent. A stage is counted once for every agent in the plan of the stage.
     pub by_agent: BTreeMap<String, Counts>,
 }
 

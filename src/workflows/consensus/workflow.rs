@@ -84,8 +84,8 @@ impl Workflow for ConsensusWorkflow {
             _ => true,
         };
         let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
-        // If the run can continue only with a person's answer, and no person answers now, this process ends. A
-        // later process can resume the run.
+        // If the run waits for a person's answer and no person can answer now, this process ends. A later
+        // process can resume the run.
         if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
     }
 

@@ -17,8 +17,8 @@ impl DiffLines {
     /// Reads the hunks of one file. Lines before the first hunk are ignored.
     pub(crate) fn of(hunks: &str) -> Self {
         let mut found = Self::default();
-        // `before` and `next` are the numbers of the next line in the old and the new file. `old` and `new` count the
-        // lines of the hunk that are not read yet.
+        // `before` is the number of the next line in the old file, and `next` is the number of the next line in
+        // the new file. `old` and `new` count the lines of the hunk that are not read yet.
         let (mut before, mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32, 0_u32);
         for line in hunks.lines() {
             if old == 0 && new == 0 {

@@ -16,7 +16,8 @@ use crate::domain::Untrusted;
 pub trait Host {
     fn kind(&self) -> HostKind;
 
-    /// Reads the pull request. The other methods receive the returned value, and use the commits in this value.
+    /// Reads the pull request. The caller passes the returned value to the other methods, which use the commits
+    /// in this value.
     fn request(&self) -> Result<PullRequest, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.
@@ -75,7 +76,7 @@ pub enum HostError {
     /// comments.
     #[error("{host} accepts no comments, because the user of the token has a pending review")]
     PendingReview { host: String },
-    /// The host limits the rate of requests, and the limit ends after the maximum time for which Glee waits.
+    /// The wait until the end of the host's rate limit would be longer than Glee's maximum.
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },
     #[error("{host} sent an unexpected answer to {what}: {why}")]

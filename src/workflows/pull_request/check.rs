@@ -6,7 +6,7 @@ use crate::workflows::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
 
-/// The number of findings that prevent a clean outcome, after all disputes.
+/// The numbers of mandatory findings and of disputes that prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocking {
     /// Mandatory findings that are open and do not wait for a person.
@@ -35,9 +35,9 @@ impl Blocking {
     }
 }
 
-/// Decides the state of the check. The check is neutral if the review has no result. Otherwise, the check
-/// succeeds if no mandatory finding is open or in dispute and the commands of `review.verify` pass. A check that
-/// does not succeed fails in the mode `enforce`, and is neutral in the mode `warn`.
+/// Decides the state of the check. The check is neutral if the review has no result. The check succeeds under
+/// two conditions: no mandatory finding is open or in dispute, and the commands of `review.verify` pass. A check
+/// that does not succeed fails in the mode `enforce`, and is neutral in the mode `warn`.
 pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
     let blocking = Blocking::of(review);
     let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)

@@ -12,9 +12,9 @@ pub struct RequestReview<'a> {
     pub files: &'a [ChangedFile],
     pub conversation: &'a Conversation,
     pub outcome: &'a Outcome,
-    /// The disputes about findings of the outcome that were opened or settled after the review, or in earlier
-    /// runs. These disputes take precedence over the states in the outcome. Each finding has at most one of
-    /// these disputes.
+    /// The disputes about the outcome's findings: disputes that were opened or settled after the review, and
+    /// disputes of earlier runs. A dispute in this list takes precedence over the finding's state in the
+    /// outcome. The list contains at most one dispute for each finding.
     pub disputes: &'a [RequestDispute],
     pub settings: &'a PrSettings,
     /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.
@@ -27,22 +27,23 @@ pub struct RequestDispute {
     /// The id of the finding in the outcome. The finding in `dispute` can have another id, from an earlier run.
     pub finding: FindingId,
     pub dispute: Dispute,
-    /// The ruling for a hidden marker. A run without access to the history reads the ruling from this marker.
-    /// `None` while the dispute is open. `by.person` is the login name of the person who ruled, if a person
-    /// ruled.
+    /// The ruling that Glee writes to a hidden marker. A run without access to the history reads the ruling from
+    /// this marker. `None` while the dispute is open. `by.person` is the login name of the person who ruled, if
+    /// a person ruled.
     pub shared: Option<SharedRuling>,
-    /// Whether the dispute was settled or escalated by the current run, so that the ruling answers all
-    /// objections and rulings in the thread.
+    /// Whether the current run settled or escalated the dispute. In this case, the judge's ruling replies to all
+    /// objections in the thread, and to all rulings by people.
     pub is_new: bool,
 }
 
 impl RequestReview<'_> {
-    /// Whether the review reached its end, which requires answers from only the quorum of the reviewers.
+    /// Whether the review has a verdict on the code. A verdict requires answers from only a quorum of the
+    /// reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }
 
-    /// Whether the review reached its end, and all reviewers answered completely.
+    /// Whether the review has a verdict on the code, and all reviewers answered completely.
     pub(crate) fn is_complete(&self) -> bool {
         let mut reviewers = self.outcome.proof.reviewers.iter();
         self.is_conclusive()

@@ -1,8 +1,8 @@
 //! Hidden markers in comments of Glee.
 //!
 //! A marker is one line `<!-- glee:KIND:DATA -->`, where DATA is JSON in Base64. Markers are the last lines of a
-//! comment. A line in the format of a marker is ignored if other text follows the line, so text that Glee quotes
-//! cannot forge a marker. Markers count only in comments that the host attributes to the user of the token.
+//! comment. Glee ignores a marker that is not at the end of the comment. Therefore, quoted text cannot forge a
+//! marker. Markers count only in comments that the host attributes to the user of the token.
 
 use std::collections::BTreeMap;
 
@@ -30,14 +30,14 @@ const ITEMS: usize = 10;
 const OPEN: &str = "<!-- glee:";
 const CLOSE: &str = " -->";
 
-/// The identity of a finding, in the first comment of its thread.
+/// Identifies a finding across runs. The first comment of the finding's thread contains this data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FindingMark {
     pub(crate) version: u32,
-    /// The run that raised the finding first.
+    /// The first run that raised the finding.
     pub(crate) run: RunId,
     pub(crate) finding: FindingId,
-    /// The line at which the finding was raised first.
+    /// The line of the finding in the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
     /// The block is empty if the location of the finding does not exist in the tree.
@@ -57,7 +57,8 @@ pub(crate) enum ThreadStatement {
         disposition: String,
     },
     Escalated,
-    /// Glee refused a ruling: the person is not allowed to rule, or the last review does not raise the finding.
+    /// Glee refused a person's ruling, because the person is not allowed to rule or the last review does not
+    /// contain the finding.
     Refused,
 }
 
@@ -69,7 +70,7 @@ pub(crate) struct AnswerMark {
     pub(crate) statement: ThreadStatement,
     /// The head commit.
     pub(crate) head: String,
-    /// Whether Glee opens the resolved thread again after the statement.
+    /// Whether the thread was resolved, so that Glee opens the thread again after this statement.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reopens: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -202,7 +203,7 @@ pub struct RequestRulings {
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
 /// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token.
-/// Therefore, Glee reads rulings only in threads that Glee started, and only in comments that also contain an
+/// Therefore, Glee reads rulings only in threads that Glee started. A comment with a ruling must also contain an
 /// answer marker.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {

@@ -5,9 +5,9 @@
 //! has already published (see `marker`). If a publication stops early, the next plan contains exactly the
 //! missing parts.
 //!
-//! `threads` finds the thread of each finding, `standing` is the state of a finding after
-//! all disputes, `statements` decides what is due in a thread, `placement` finds the lines of a new comment, and
-//! `text` contains the bodies of all comments.
+//! `threads` finds the thread of each finding. `standing` computes the state of a finding after all disputes.
+//! `statements` computes the changes that a thread needs. `placement` finds the lines of a new comment. `text`
+//! contains the bodies of all comments.
 
 mod check;
 mod input;

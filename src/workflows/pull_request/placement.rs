@@ -15,7 +15,7 @@ pub(crate) struct CommentPlace {
     pub(crate) path: String,
     /// `None` for the whole file.
     pub(crate) line: Option<u32>,
-    /// The first line of a range, below `line`.
+    /// For a comment on several lines, the number of the first line, which is less than `line`.
     pub(crate) start_line: Option<u32>,
     /// The suggestion block, which the host offers to apply to exactly these lines.
     pub(crate) suggestion: Option<String>,
@@ -55,8 +55,8 @@ fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
 }
 
 /// Returns the suggestion block for the exact fix, and the lines that the block replaces. Returns `None` if the
-/// host has no suggestion blocks, if the lines are not in the diff or have changed, or if the text cannot be
-/// shown unchanged.
+/// host has no suggestion blocks, or if the text cannot be shown unchanged. Also returns `None` if the lines are
+/// not in the diff or have changed.
 fn suggestion(
     review: &RequestReview<'_>,
     finding: &Finding,

@@ -32,15 +32,14 @@ pub struct SummaryChange {
 }
 
 impl Publication {
-    /// Whether the conversation needs no change. The check is published even if the conversation needs no
-    /// change.
+    /// Whether the conversation needs no change. The check is always published.
     pub fn is_empty(&self) -> bool {
         self.comments.is_empty() && self.threads.is_empty() && self.summary.is_none()
     }
 }
 
-/// Plans the publication of a review. The plan depends only on the input: after the plan is applied and the
-/// conversation is read again, the next plan is empty. A closed pull request gets only the check.
+/// Plans the publication of a review. The plan depends only on the input. After the plan is applied, a second
+/// plan for the changed conversation is empty. A closed pull request gets only the check.
 pub fn plan(review: &RequestReview<'_>) -> Publication {
     let threads = threads::of(review);
     let replies = replies(review);
@@ -73,7 +72,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     publication
 }
 
-/// Returns the comments that start threads, and the open findings that get no thread.
+/// Returns the comments that start new threads, and the open findings without a thread.
 fn comments<'a>(
     review: &RequestReview<'a>,
     threads: &[FindingThread<'a>],

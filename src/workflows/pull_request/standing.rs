@@ -30,7 +30,6 @@ pub(crate) struct KnownDecision<'a> {
 }
 
 impl<'a> RequestStanding<'a> {
-    /// Returns the standing of a finding of the outcome.
     pub(crate) fn of(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         match review.disputes.iter().find(|dispute| dispute.finding == settled.finding.id) {
             Some(dispute) => Self::disputed(dispute),
@@ -38,7 +37,7 @@ impl<'a> RequestStanding<'a> {
         }
     }
 
-    /// Returns the standing of a finding without the disputes that the current run settled or escalated.
+    /// Ignores the disputes that the current run settled or escalated.
     pub(crate) fn earlier(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
         let mut disputes = review.disputes.iter().filter(|dispute| !dispute.is_new);
         match disputes.find(|dispute| dispute.finding == settled.finding.id) {

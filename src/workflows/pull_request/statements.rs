@@ -25,7 +25,7 @@ pub enum ThreadChange {
     Resolve { thread: Thread, is_resolved: bool },
 }
 
-/// Returns the changes that a thread needs, in their order.
+/// Returns the changes that a thread needs, in the order of publication.
 pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &Replies) -> Vec<ThreadChange> {
     let mut due = Due::of(review, of.thread);
     match of.finding {
@@ -48,7 +48,8 @@ pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &
     due.changes
 }
 
-/// Returns the markers of the decision about a finding, for the comment that starts the thread.
+/// Returns the hidden markers that record the decision about a finding. The comment that starts the thread
+/// contains these markers.
 pub(crate) fn markers(review: &RequestReview<'_>, standing: &RequestStanding<'_>) -> Vec<String> {
     let (RequestStanding::Enforced(decision)
     | RequestStanding::Escalated(decision)

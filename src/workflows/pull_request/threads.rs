@@ -1,9 +1,9 @@
 //! Finds the thread of each finding.
 //!
-//! A finding continues a thread if the thread's marker names the finding, or if the rules that bind rulings
-//! across runs recognise the finding. A finding with similar words also continues a thread whose block was
-//! edited. In this case, the finding has to be near the thread, or has to be the only finding of the file with
-//! the title of the thread.
+//! A finding continues a thread if the thread's marker names the finding. Otherwise, Glee recognises the finding
+//! of a thread by the same rules as a finding of an earlier run. If the block of a thread was edited, a finding
+//! with similar words also continues the thread. Such a finding must be near the thread, or be the only finding
+//! of the file with the thread's title.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,7 @@ use crate::workflows::pull_request::marker::{self, FindingMark};
 use crate::workflows::review::findings::recognition;
 use crate::workspace::code::anchors::{self, Blocks};
 
-/// The maximum distance in lines between a thread and a finding that continues the thread, if the block of the
-/// thread was edited.
+/// The maximum number of lines between a thread whose block was edited and a finding that continues the thread.
 const FAR: u32 = 20;
 
 /// A thread of Glee.
@@ -25,7 +24,7 @@ pub(crate) struct FindingThread<'a> {
     pub(crate) thread: &'a Thread,
     /// The marker, with the current path of a renamed file.
     pub(crate) mark: FindingMark,
-    /// The finding of the outcome that continues the thread.
+    /// The finding in the outcome to which the thread belongs.
     pub(crate) finding: Option<&'a SettledFinding>,
     /// Whether an older thread is about the same finding.
     pub(crate) is_duplicate: bool,
@@ -101,8 +100,8 @@ fn edited(
         let is_renamed = review.files.iter().any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
             let anchor = &threads[**at].mark.anchor;
-            // The host states only the path at the base commit, so the threads of a file that was renamed twice
-            // are matched by their words.
+            // The host states only the file's path at the base commit. If a file was renamed twice, its threads
+            // are matched by the words of their findings.
             let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
             (anchor.file == file || is_lost) && !anchor.block.is_empty() && blocks.place(anchor).is_none()
         };
@@ -149,7 +148,8 @@ pub(crate) fn anchor(finding: &Finding) -> Anchor {
 }
 
 impl FindingThread<'_> {
-    /// Whether the code of the finding no longer exists in the file of the thread and in the changed files.
+    /// Whether the code of the finding no longer exists: neither in the file of the thread nor in a changed
+    /// file.
     pub(crate) fn is_gone(&self, review: &RequestReview<'_>) -> bool {
         let anchor = &self.mark.anchor;
         let own = (review.text_of)(&anchor.file);

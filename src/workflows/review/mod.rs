@@ -97,10 +97,10 @@ pub async fn start(
     rest(review).await
 }
 
-/// Resumes an interrupted run, or an ended run with disputes that are open or were settled after the end. Only
-/// the open disputes that `stayed_open` returns are reopened. The `judges` join the run if the run has no judge.
-/// `named` is the route that the command line sets for all open disputes. Fails for the same reasons as
-/// [`start`], and if the run was never started.
+/// Resumes an interrupted run. Also resumes an ended run if disputes are open, or if disputes were settled after
+/// the end of the run. Only the open disputes that `stayed_open` returns are reopened. The `judges` join the run
+/// if the run has no judge. `named` is the route that the command line sets for all open disputes. Fails for the
+/// same reasons as [`start`], and if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -158,7 +158,7 @@ fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
 }
 
 /// Settles open disputes of a run without resuming the run. The coder implements enforced findings only when the
-/// run is resumed. Returns the disputes in their new states. Fails for the same reasons as [`resume`].
+/// run is resumed. Returns the disputes as they are after the rulings. Fails for the same reasons as [`resume`].
 pub async fn settle(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,

@@ -53,8 +53,7 @@ fn unread(state: &ReviewState) -> impl Iterator<Item = &Skip> {
     state.skipped.iter().filter(|skip| skip.reason.is_unread())
 }
 
-/// Whether one of three failures occurred: the coder failed, a judge failed in a dispute that is still open, or
-/// a re-check got no answer.
+/// Whether the coder failed, a judge failed in an open dispute, or a re-check got no answer.
 fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
@@ -69,8 +68,9 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // A failed review only counts against the quorum. A failed re-check gives the finding the
-                    // state `Unconfirmed`, which `unconfirmed` recognises.
+                    // A failed review is ignored here, because its only effect is one answer less for the
+                    // quorum. A failed re-check gives the finding the state `Unconfirmed`, which `unconfirmed`
+                    // recognises.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -92,8 +92,8 @@ fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     last.into_values().collect()
 }
 
-/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because the state of
-/// an interrupted run contains neither value.
+/// `changes` are all changes of the coder in the run. The caller provides `exit` and `millis`, because both
+/// values are missing in the state of an interrupted run.
 pub(crate) fn outcome(
     state: &ReviewState,
     run: &RunId,
@@ -206,7 +206,8 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// The maximum number of lines between an earlier finding and its repetition in the same file.
+/// If a reviewer raises an earlier finding again in the same file, the maximum number of lines between both
+/// findings.
 const NEAR: u32 = 5;
 
 /// Returns the earlier findings about changed code, except findings that the same reviewer raised again. The

@@ -96,8 +96,8 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // The result is the first list in `stages` that is not empty, because the lists run in sequence. The steps
-    // of one list run concurrently.
+    // The lists in `stages` run in sequence, so the result is the first list that contains a step. The steps of
+    // one list run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 
@@ -274,7 +274,7 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
 pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
-    // Without `--arbitrate`, Glee does nothing about a dispute over the coder's objection until the dispute is
+    // Without `--arbitrate`, no step is due for a dispute about the coder's objection until the dispute is
     // reopened.
     if policy.mode != Mode::Arbitrate && !is_reopened && !state.is_judged_first(&dispute.finding) {
         return Vec::new();
@@ -359,8 +359,7 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         return Vec::new();
     }
     let purpose = Purpose::Recheck { round };
-    // If one reviewer answers "not resolved", the finding stays open, so no other reviewer is asked about the
-    // finding.
+    // A single answer "not resolved" keeps the finding open, so no other reviewer is asked.
     let is_open = |id: &FindingId| {
         let finding = state.finding(*id);
         finding.is_some_and(|finding| state.finding_state(finding) != FindingState::NotResolved)
@@ -391,7 +390,8 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     })
 }
 
-/// The settlement of a dispute by its last ruling. If no ruling decides the dispute, the finding is discarded.
+/// Returns the settlement that follows from the last ruling on a dispute. If this ruling does not decide the
+/// dispute, the finding is discarded.
 pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::AgentName;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 
-/// Finds an agent's last call for a purpose. Returns the id of the call, and the entry of the call in `calls`.
+/// Returns the key and the value of an agent's last call for a purpose.
 pub(crate) fn last<'a, A>(
     calls: &'a BTreeMap<CallId, A>,
     agent: &AgentName,

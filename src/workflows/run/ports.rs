@@ -12,7 +12,7 @@ use serde::Serialize;
 pub trait EventSink: Send {
     fn event(&mut self, event: &Event);
 
-    /// Receives the latest output line of a running agent. The line is neither escaped nor recorded.
+    /// Receives the latest output line of a running agent. The line is not escaped, and is not recorded.
     fn activity(&mut self, call: &CallId, line: &str) {
         let _ = (call, line);
     }

@@ -60,7 +60,7 @@ pub(crate) struct RunResources {
 
 pub(crate) struct EndedCall {
     pub(crate) events: Vec<EventKind>,
-    /// The files under review that were changed during the call by a process other than the agent.
+    /// The files under review that another process changed during the agent's call.
     pub(crate) stale: Vec<String>,
 }
 

@@ -16,9 +16,9 @@ pub(crate) type Pending<T> = Pin<Box<dyn Future<Output = T>>>;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step<E, Q> {
     Ask(CallId),
-    /// Record an event that follows from the state.
+    /// Record this event. The step needs no access to the tree or the history.
     Record(Box<EventKind>),
-    /// Access the tree or the history, and record the result.
+    /// Perform a side effect, such as an access to the tree or the history, and record the result of the effect.
     Effect(E),
     Prompt(Q),
     /// Record the end of the run when no other step is due.

@@ -15,8 +15,7 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// If other guarded calls are running, a call that begins within this time after an observation of the tree uses
-/// the same observation.
+/// While other guarded calls are running, a new call reuses an observation of the tree that is at most this old.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
@@ -117,8 +116,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns one line for each change that `beyond` describes: changes of the git
-    /// repository, and of files that control tools.
+    /// Ends a call of the coder. Returns descriptions of changes of the git repository and of changes of files
+    /// that control tools (see `beyond`).
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,
@@ -169,8 +168,8 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     CallAnswer::Failed { error, hint: Some(hint), cause: None }
 }
 
-/// Describes a change of the git repository (for example of a ref), or of a file that controls a tool (for
-/// example an editor or a CI system). Returns `None` for a change of any other file.
+/// Describes a change of the git repository (such as a new ref) or of a file that controls a tool (such as a CI
+/// configuration). Returns `None` for a change of any other file.
 fn beyond(difference: &ObservedChange) -> Option<String> {
     let name = &difference.name;
     match difference.subject {

@@ -55,9 +55,9 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// Returns the issues that a cycle closes because the issues' reviewers now approve. An issue that only records
-/// a missing verdict is always closed. Any other issue is closed only if the request to the issue's reviewer
-/// listed the issue.
+/// Returns the issues that a cycle closes, because the verdict of the issue's reviewer is now `approved`. An
+/// issue that only records a missing verdict is always closed. Any other issue is closed only if its reviewer
+/// received the issue in the request of this cycle.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
@@ -120,7 +120,7 @@ pub(crate) fn rejected(state: &WatchState) -> Vec<Untrusted> {
     rejected.map(|issue| line(&issue.issue)).collect()
 }
 
-/// All issues in the reviews of this cycle, except in reviews with the verdict `approved`.
+/// The issues in this cycle's reviews. Reviews with the verdict `approved` are ignored.
 pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIssue)> {
     cycle.answers.iter().flat_map(|(call, answer)| {
         let review = match answer {

@@ -33,8 +33,8 @@ impl Issue {
         self.issue.severity == *Self::ABSENT
     }
 
-    /// Whether a person or the judge closed the issue. An issue that its own reviewer closed with the verdict
-    /// `approved` is not rejected: the defect was repaired, and can return.
+    /// Whether a person or the judge closed the issue. An issue is not rejected if its own reviewer closed the
+    /// issue with the verdict `approved`. In this case, the defect was repaired, and can return.
     pub(crate) fn is_rejected(&self) -> bool {
         self.closed.as_ref().is_some_and(|(by, _)| *by != *self.reviewer.0)
     }

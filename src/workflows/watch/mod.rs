@@ -1,9 +1,9 @@
 //! Event-driven peer review: agents report events, and some events start a review of the agents' work.
 //!
 //! A watch receives events from a local socket ([`socket`]) and from the agents that it started (`workers`).
-//! `rules::watch::triggers` determines when a review cycle begins. In each cycle, all reviewers review the agents'
-//! work. `rules::watch::verdicts` derives an action from the reviewers' verdicts. If a watch is started again in
-//! the same work tree, the earlier watch continues.
+//! `rules::watch::triggers` determines when a review cycle begins. In each cycle, all reviewers review the
+//! agents' work. `rules::watch::verdicts` derives an action from the reviewers' verdicts. A new watch in the
+//! same work tree continues the earlier watch.
 
 mod cycle;
 pub(crate) mod issues;

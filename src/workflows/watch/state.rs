@@ -287,8 +287,8 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue, unless the same reviewer has raised the same issue before, and the earlier issue is open or
-    /// rejected.
+    /// Adds an issue. If the same reviewer has raised the same issue before, the issue is not added while the
+    /// earlier issue is open or rejected.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

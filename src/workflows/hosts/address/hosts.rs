@@ -40,7 +40,7 @@ pub(crate) fn repository_of_job(env: Variables<'_>) -> Option<RepositoryAddress>
     Some(RepositoryAddress { server: job.server, owner, repository, kind: Some(job.kind) })
 }
 
-/// Returns the number of the request for which the job runs.
+/// Returns the number of the pull request for which the CI job runs.
 pub(crate) fn number_of_job(env: Variables<'_>) -> Option<u64> {
     if let Some(number) = set(env, "CI_MERGE_REQUEST_IID") {
         return number.parse().ok();
@@ -49,7 +49,7 @@ pub(crate) fn number_of_job(env: Variables<'_>) -> Option<u64> {
     reference.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok()
 }
 
-/// The kinds of hosts with fixed names.
+/// Returns the kind of a public host, such as `github.com`.
 pub(crate) fn known(host: &str) -> Option<HostKind> {
     match host {
         "github.com" => Some(HostKind::GitHub),

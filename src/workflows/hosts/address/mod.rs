@@ -1,11 +1,11 @@
 //! Finds the host, repository and number of a pull request.
 //!
-//! A user names a pull request by its web address or by its number. If there is no web address, the repository
-//! is the one of a git remote or, without a remote, the one of the CI job. If the user names no pull request,
-//! the number comes from the CI job.
+//! A user names a pull request by its web address or by its number. Without a web address, the repository comes
+//! from a git remote or, if no remote exists, from the CI job. If the user names no pull request, the number
+//! comes from the CI job.
 //!
-//! Glee determines the kind of an unknown host by the first source that states a kind: the variables of the CI
-//! service, the form of the web address, or the first label of the host's name.
+//! Glee derives the kind of an unknown host from the first of these sources that states a kind: the variables of
+//! the CI service, the path of the web address, and the first label of the host's name.
 
 mod hosts;
 mod repository;

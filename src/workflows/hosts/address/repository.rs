@@ -60,7 +60,7 @@ fn of_ssh(host: &str) -> Option<WebServer> {
     is_host(&host).then(|| WebServer { scheme: "https", host, prefix: String::new() })
 }
 
-/// Removes the path of the job's server, which `CI_SERVER_URL` can contain, from a path.
+/// If `path` begins with the path of the job's server (from `CI_SERVER_URL`), removes this prefix.
 fn below_prefix<'a>(server: &mut WebServer, path: &'a str, env: Variables<'_>) -> &'a str {
     let Some(job) = job_server(env).filter(|job| job.server.host == server.host) else { return path };
     let prefix = job.server.prefix;

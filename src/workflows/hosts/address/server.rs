@@ -22,7 +22,7 @@ pub(crate) struct RepositoryAddress {
     pub(crate) server: WebServer,
     pub(crate) owner: String,
     pub(crate) repository: String,
-    /// The kind of the host, if the form of the web address (such as `/pull/7`) or the CI job states the kind.
+    /// The kind of the host, derived from the path of the web address (such as `/pull/7`) or from the CI job.
     pub(crate) kind: Option<HostKind>,
 }
 
@@ -56,8 +56,8 @@ pub(crate) fn is_host(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
 }
 
-/// Splits a path into the owner and the repository. Returns `None` if a part contains a character that hosts do
-/// not permit in names, because the addresses of the API contain the parts.
+/// Splits a path into the owner and the repository. The API's URLs contain both names, so the result is `None`
+/// if a name contains a character that hosts do not permit.
 pub(crate) fn split(parts: &[&str]) -> Option<(String, String)> {
     let is_name = |part: &&str| {
         !part.is_empty()

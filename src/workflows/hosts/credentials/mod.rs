@@ -12,11 +12,11 @@
 //! | `GITEA_TOKEN` | the host of `GITHUB_SERVER_URL` in a job of Gitea or Forgejo, else of `GITEA_SERVER_URL`, else gitea.com |
 //! | `FORGEJO_TOKEN` | the same with `FORGEJO_SERVER_URL` and codeberg.org |
 //!
-//! A token is sent only to an API on the same host, on the host's subdomain `api`, or at the address in the
-//! job's variable `GITHUB_API_URL` or `CI_API_V4_URL`.
+//! A token is sent only to the API of its host. The API is on this host, on the host's subdomain `api`, or at
+//! the URL in the job's variable `GITHUB_API_URL` or `CI_API_V4_URL`.
 //!
-//! If no variable contains a token for the host, Glee starts `gh auth token`, `glab config get token` or
-//! `tea login helper get`. These programs print the token that the user has stored for this host.
+//! If no variable contains a token for the host, Glee starts `gh auth token`, `glab config get token` or `tea
+//! login helper get`. Each of these programs prints the token that the user has stored for the host.
 
 mod owners;
 mod program;

@@ -13,8 +13,9 @@ use crate::workflows::hosts::model::HostKind;
 /// for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// The programs would return the token in one of these variables for any host. Glee removes the variables from
-/// the environment of the programs, because each token belongs only to the host that `owners` states.
+/// A program that finds one of these variables prints the variable's token, regardless of the requested host.
+/// Glee removes the variables from the programs' environment, because each token belongs to only one host (see
+/// `owners`).
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",
@@ -30,7 +31,7 @@ const TOKENS: &[&str] = &[
     "GITEA_SERVER_TOKEN",
 ];
 
-/// Returns the name of the program and the token that the program states for the host. Returns `None` if the
+/// Returns the name of the program, and the token that the program prints for the host. Returns `None` if the
 /// program is missing, is inside `tree`, fails, or has no token for the host.
 pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
     let host = address.host.as_str();

@@ -41,8 +41,8 @@ struct GiteaRepository {
     clone_url: String,
 }
 
-/// A user. Users that the host itself provides have negative ids: -1 has the texts of deleted users, and -2 is
-/// the user of the host's Actions.
+/// A user. The host's own users have negative ids: -1 is the author of deleted users' texts, and -2 is the user
+/// of the host's Actions.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct GiteaUser {
     pub(crate) id: i64,
@@ -137,7 +137,7 @@ impl GiteaComment {
     }
 
     /// The host states when a comment was last updated, but not whether its text was edited. A push that changes
-    /// the comment's line also counts as an update, so such a comment counts as edited.
+    /// the line of a comment also updates the comment. Glee treats every updated comment as edited.
     pub(crate) fn into_comment(self, user: Option<i64>) -> Comment {
         Comment {
             id: CommentId(self.id.to_string()),

@@ -34,7 +34,8 @@ fn insert(found: &mut BTreeMap<String, DiffLines>, path: Option<String>, hunks: 
     }
 }
 
-/// Returns the path in `b/path`. Git quotes a path with unusual characters. `None` for a deleted file.
+/// Returns the path without the prefix `b/`. Git puts a path with unusual characters in quotation marks. `None`
+/// for a deleted file.
 fn new_path(name: &str) -> Option<String> {
     let name = match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
         Some(quoted) => unquoted(quoted)?,

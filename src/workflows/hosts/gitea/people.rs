@@ -3,7 +3,7 @@
 //! Only the token of an administrator of the repository can read the permission of another user. Without an
 //! administrator's token, Glee recognises only the owner of a personal repository as a maintainer. Members are
 //! the collaborators, and the users to whom the host can assign the pull request. The host can assign a pull
-//! request to users with the permission to write and to the members of the repository's teams.
+//! request to members of the repository's teams, and to users with write permission.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ impl People {
             _ => {}
         }
         if self.is_assignee(api, login)? {
-            // The author of a comment is a user, so this owner is a user and not an organisation.
+            // The owner is a user and not an organisation, because only users can write comments.
             let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }

@@ -6,9 +6,9 @@
 //! - The user of the token began a review on the pages of the host. The host would add Glee's comments to this
 //!   review, and would submit the user's drafts. Therefore, Glee publishes no comments until the user has
 //!   submitted or discarded the review.
-//! - The server failed while it stored Glee's comments. Only the user of the token can see the stored comments,
-//!   and the next review would submit the stored comments a second time. Therefore, Glee deletes the stored
-//!   comments before it publishes the comments again.
+//! - The server failed while it stored Glee's comments. Only the user of the token can see the stored comments.
+//!   If Glee published the comments again, the next review would also submit the stored comments. Therefore,
+//!   Glee first deletes the stored comments.
 
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -20,8 +20,9 @@ use crate::workflows::hosts::model::{HostError, NewComment, PullRequest};
 
 const READ: &str = "read the conversation";
 
-/// Distributes the comments on lines over reviews, with at most one comment on each line in a review. The host
-/// would show several comments of a review on one line as one conversation.
+/// Distributes the comments on lines over several reviews. Each review contains at most one comment for each
+/// line. If one review contained several comments on a line, the host would show these comments as one
+/// conversation.
 pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
     let mut reviews: Vec<Vec<&NewComment>> = Vec::new();
     for comment in comments.iter().filter(|comment| comment.line.is_some()) {
@@ -80,8 +81,8 @@ impl GiteaApi {
     }
 
     /// Replies in a thread. Gitea has an API for replies since version 1.27. Forgejo has an API that adds a
-    /// comment to the review with the thread. If the host has neither API, Glee creates a new review on the same
-    /// line, which the pages of the host show as a part of the thread.
+    /// comment to an existing review, here to the review that contains the thread. If the host has neither API,
+    /// Glee replies by a new review on the same line. The host's web pages show this review in the thread.
     pub(crate) fn reply_at(
         &self,
         user: Option<i64>,

@@ -1,14 +1,14 @@
 //! Threads of comments on lines.
 //!
-//! The host has no threads. The pages of the host list the comments on a line below each other, and a reply
-//! belongs to the review of the preceding comment. Several findings can be on one line, so a hidden first line
-//! in Glee's replies names the comment that starts the thread. Glee reads hidden lines only in comments of the
+//! The host has no threads. The host's web pages show all comments on a line as one list. A reply belongs to the
+//! review of the preceding comment. One line can have several findings. Therefore, the hidden first line of
+//! Glee's reply names the comment that starts the thread. Glee reads hidden lines only in comments of the
 //! token's user.
 //!
-//! - A comment of Glee starts a thread if no hidden line of the comment names another comment.
+//! - A comment of Glee starts a thread, unless a hidden first line of the comment names another comment.
 //! - A person's comment continues the newest thread on the same line that contains a comment of the same review.
-//!   If no thread contains such a comment, the person's comment continues the newest thread on the same line of
-//!   the same commit. If no thread matches, the person's comment starts a thread.
+//!   If no thread contains a comment of the same review, the person's comment continues the newest thread on the
+//!   same line of the same commit. If no thread matches, the person's comment starts a thread.
 //!
 //! The host also has no comments on whole files. Glee publishes a comment on a whole file as a comment on the
 //! pull request with a hidden first line. Only Glee can reply in the thread of a whole file.
@@ -43,7 +43,7 @@ pub(crate) struct PlaceOnLine {
     commit: String,
 }
 
-/// A comment on a line with its review, and the commit of the review.
+/// A comment on a line of the diff. `commit` is the commit that the comment's review is about.
 pub(crate) struct LineComment {
     pub(crate) comment: GiteaComment,
     pub(crate) review: u64,
@@ -74,8 +74,8 @@ fn replied(comment: &GiteaComment) -> Option<u64> {
     first.parse().ok()
 }
 
-/// Returns the conversation of a pull request, and maps the id of each thread to its first comment, line and
-/// reviews. `head` is the head commit.
+/// Returns the conversation of a pull request. Also returns, by thread id, the first comment, the line and the
+/// reviews of each thread. `head` is the head commit.
 pub(crate) fn of(
     on_lines: Vec<LineComment>,
     on_request: Vec<GiteaComment>,
@@ -123,7 +123,7 @@ pub(crate) fn of(
     (Conversation { threads, comments }, places)
 }
 
-/// Finds the thread that a person's comment on a line continues.
+/// Returns the index of the thread to which a person's comment at `at` belongs.
 fn continued(places: &[ThreadPlace], at: &PlaceOnLine) -> Option<usize> {
     let is_here = |line: &PlaceOnLine| line.path == at.path && line.line == at.line;
     let of_review =

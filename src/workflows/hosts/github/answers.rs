@@ -65,7 +65,8 @@ pub(crate) struct CheckRunAnswer {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct PermissionAnswer {
-    /// `admin`, `write`, `read` or `none`. The roles `maintain` and `triage` appear as `write` and `read`.
+    /// `admin`, `write`, `read` or `none`. GitHub reports the role `maintain` as `write`, and the role `triage`
+    /// as `read`.
     pub(crate) permission: String,
 }
 

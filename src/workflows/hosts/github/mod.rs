@@ -213,8 +213,8 @@ impl Host for GitHub {
         self.start(&path, &json!({ "body": body }), what)
     }
 
-    /// Returns false if the token is not allowed to resolve threads: the token of GitHub Actions needs the
-    /// permission to write contents, but can comment without this permission.
+    /// Returns false if the token is not allowed to resolve threads. To resolve threads, the token of GitHub
+    /// Actions needs the permission to write contents.
     fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
         match self.graph().set_resolved(&thread.id, is_resolved) {
             Ok(()) => Ok(true),

@@ -77,7 +77,7 @@ pub(crate) struct DiscussionAnswer {
 pub(crate) struct NoteAnswer {
     pub(crate) id: u64,
     pub(crate) body: Untrusted,
-    /// `None` if the user was deleted without a replacement.
+    /// `None` if the user was deleted and GitLab names no other user as the author.
     pub(crate) author: Option<GitLabUser>,
     pub(crate) created_at: Timestamp,
     updated_at: Option<Timestamp>,
@@ -174,16 +174,16 @@ impl DiffFile {
 
 impl NoteAnswer {
     /// Whether the text was changed at least a second after the comment was created. GitLab states only the time
-    /// of the last update. Pushes do not change the time of the last update, and changes of a discussion's state
-    /// do not change this time either. If somebody resolves a single comment by the API, the comment counts as
-    /// edited. Otherwise, a maintainer could hide an edit of a comment by resolving the comment.
+    /// of the last update. The time of the last update does not change after a push, or after a change of the
+    /// discussion's state. If somebody resolves a single comment by the API, the comment counts as edited.
+    /// Otherwise, a maintainer could hide an edit of a comment by resolving the comment.
     pub(crate) fn is_edited(&self) -> bool {
         self.updated_at.is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))
     }
 }
 
-/// The users of access tokens of projects and groups have names such as `project_12_bot_3f9a`, and service accounts have
-/// names such as `service_account_3f9a` unless an administrator chose another name.
+/// GitLab gives the user of an access token a name such as `project_12_bot_3f9a` or `group_12_bot_3f9a`. A
+/// service account has a name such as `service_account_3f9a`, unless an administrator chose another name.
 pub(crate) fn account(user: Option<&GitLabUser>) -> Account {
     let login = user.map(|user| user.username.clone()).unwrap_or_default();
     let rest = login.strip_prefix("project_").or_else(|| login.strip_prefix("group_"));

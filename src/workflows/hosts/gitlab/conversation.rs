@@ -25,8 +25,8 @@ impl GitLab {
             let position = first.position.as_ref();
             let path =
                 position.and_then(|position| position.new_path.clone().or_else(|| position.old_path.clone()));
-            // GitLab moves positions to the current diff. A position that still names an earlier commit is on a
-            // line that is no longer in the diff.
+            // GitLab moves positions to the current diff. If a position still names an earlier commit, the line
+            // of the position is no longer in the diff.
             let current = position.filter(|position| position.head_sha.as_ref() == Some(&request.head.id));
             let line = current.and_then(|position| position.new_line);
             let mut resolvable = notes.iter().filter(|note| note.resolvable).peekable();

@@ -4,8 +4,8 @@
 //! One request to GitLab creates one thread. Therefore, a batch contains one comment, and an interrupted call
 //! cannot publish only a part of a batch.
 //!
-//! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. The token can read neither
-//! the project, the diff nor the discussions, and cannot publish.
+//! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. This token cannot read the
+//! project, the diff or the discussions, and cannot publish.
 
 mod answers;
 mod conversation;

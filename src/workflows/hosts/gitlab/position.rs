@@ -7,7 +7,8 @@ use crate::workflows::hosts::model::{NewComment, PullRequest};
 
 /// Returns the position of a comment on a line or on the whole file, or `None` if the line is not in the diff.
 ///
-/// GitLab finds the line by both numbers, so a line that the change does not add needs its number in the old file.
+/// GitLab finds a line by its numbers in the old and the new file. Only a line that the change adds has no
+/// number in the old file.
 pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -> Option<Value> {
     let mut position = json!({
         "base_sha": request.merge_base,
@@ -28,8 +29,8 @@ pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -
     Some(position)
 }
 
-/// Returns the text of a comment, with a suggestion that replaces all lines of the comment. GitLab attaches the
-/// comment to the last line, so the suggestion states how many lines above this line it replaces.
+/// Returns the text of a comment. GitLab attaches a comment on several lines to the last line, so the suggestion
+/// block states how many preceding lines it replaces.
 pub(crate) fn body(comment: &NewComment) -> String {
     let range = comment.line.zip(comment.start_line).filter(|(line, start)| start < line);
     let Some((line, start)) = range else { return comment.body.clone() };

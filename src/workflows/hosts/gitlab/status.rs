@@ -1,10 +1,10 @@
 //! Writes the check as an external commit status.
 //!
-//! GitLab shows statuses as jobs of a pipeline. A status without a pipeline creates an external pipeline, which
-//! replaces the pipeline of the merge request. The success of the external pipeline would permit a merge while
-//! the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline of the head commit. Glee
-//! creates an external pipeline only if neither the head commit nor the merged result of the merge request has a
-//! pipeline.
+//! GitLab shows statuses as jobs of a pipeline. If a status names no pipeline, GitLab creates an external
+//! pipeline, which replaces the merge request's pipeline. If the external pipeline succeeded, GitLab would
+//! permit a merge while the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline of
+//! the head commit. Glee creates an external pipeline only if neither the head commit nor the merged result of
+//! the merge request has a pipeline.
 
 use std::time::Duration;
 
@@ -20,17 +20,17 @@ use crate::workflows::hosts::origin::path_part;
 /// The name of the commit status.
 const CHECK: &str = "glee";
 
-/// The maximum number of characters of a status's description, of a status's address, and of a ref's name.
+/// The maximum length of three texts in characters: the description of a status, its URL, and the name of a ref.
 const LONGEST: usize = 255;
 
-/// The waiting times, in seconds, before Glee repeats a request that GitLab rejected because of another status
-/// of the same commit.
+/// If another status of the same commit blocks a request, Glee repeats the request after these waiting times, in
+/// seconds.
 const UNTIL_FREE: [u64; 3] = [1, 2, 4];
 
 /// The pipeline to which a status belongs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct StatusPlace {
-    /// The project, as a part of a path. `None` for the project of the merge request.
+    /// The id of the pipeline's project. `None` means the project of the merge request.
     pub(super) project: Option<u64>,
     pub(super) pipeline: Option<u64>,
     /// The ref of the pipeline.
@@ -41,14 +41,14 @@ impl GitLab {
     /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description
     /// states the result. No status is written in these cases:
     /// - The project has no pipelines.
-    /// - The head commit is in a fork, and has no pipeline or a pipeline that the token is not allowed to
-    ///   change.
+    /// - The head commit is in a fork, and either has no pipeline or has a pipeline that the token is not
+    ///   allowed to change.
     /// - The merged result has a pipeline, but the head commit has none.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
             Ok(pipelines) => pipelines,
-            // The project has no pipelines, and no statuses.
+            // A project without pipelines also has no statuses.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };

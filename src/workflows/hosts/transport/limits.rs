@@ -1,9 +1,9 @@
-//! Reads from an answer when a rate limit ends.
+//! Reads the end time of a rate limit from the host's answer.
 //!
-//! GitHub reports its primary limit by `x-ratelimit-remaining: 0` and the time `x-ratelimit-reset`, and its
-//! secondary limits by the status 403 or 429 with `Retry-After` or only with a message. GitLab sends the status
-//! 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports a rate limit by an error of the type
-//! `RATE_LIMITED` in an answer with the status 200.
+//! GitHub reports its primary limit by the header `x-ratelimit-remaining: 0`, and the end of this limit by
+//! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429, with the header `Retry-After`
+//! or with only a message. GitLab sends the status 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports
+//! a rate limit by an error of the type `RATE_LIMITED` in an answer with the status 200.
 
 use std::time::Duration;
 
@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::refusal;
 use super::reply::Reply;
 
-/// The wait in seconds if an answer reports a rate limit but not the end of the limit. Each earlier answer to
-/// the same request that reported a rate limit doubles the wait.
+/// The time in seconds for which Glee waits if an answer reports a rate limit, but not when the limit ends. The
+/// time doubles with each previous attempt that failed because of a rate limit.
 const UNSTATED: i64 = 60;
 
-/// Returns the end of the rate limit, if the host did not process the request because of a rate limit. `earlier`
-/// is the number of earlier answers to this request that reported a rate limit.
+/// If the host refused the request because of a rate limit, returns the time at which the limit ends. `earlier`
+/// is the number of previous attempts at this request that failed because of a rate limit.
 pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timestamp> {
     let states_limit = match reply.status.as_u16() {
         429 => true,

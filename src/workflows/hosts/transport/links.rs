@@ -28,7 +28,7 @@ pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }
 
-/// Returns the address of the link or redirect `target` in an answer from the address `from`. Fails if the
+/// Resolves `target`, a link or redirect in an answer from the URL `from`, to a complete URL. Fails if the
 /// scheme, host or port changes, because the next request contains the token.
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;

@@ -15,7 +15,7 @@ use crate::workflows::hosts::origin::{is_loopback, origin};
 /// The timeout of a connection attempt, with name resolution and TLS.
 const CONNECT: Duration = Duration::from_secs(15);
 
-/// The timeout of one request with its answer.
+/// The maximum duration of a request, including the transfer of the answer.
 const REQUEST: Duration = Duration::from_secs(60);
 
 /// The maximum size of an answer, in bytes.

@@ -1,4 +1,4 @@
-//! Reads the message of an answer that refuses a request.
+//! Reads the error message from the host's answer to a refused request.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ pub(crate) fn reason(reply: &Reply) -> String {
     if parts.is_empty() { status } else { parts.join(": ") }
 }
 
-/// Returns the part of `what` after the word `the`. For example, `read the pull request` becomes `pull request`.
+/// Returns the text after the word `the`. For example, `read the pull request` becomes `pull request`.
 pub(crate) fn object(what: &str) -> &str {
     what.split_once(" the ").map_or(what, |(_, object)| object)
 }

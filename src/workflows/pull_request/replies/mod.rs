@@ -12,7 +12,8 @@ use crate::workflows::pull_request::{marker, threads};
 /// The replies that Glee has not answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replies {
-    /// A thread has at most one entry. If a thread contains a ruling, the objections of the thread are left out.
+    /// The list has at most one entry for each thread, and no entry for a thread that contains a person's
+    /// ruling.
     pub objections: Vec<ReplyObjection>,
     /// The last ruling in each thread by a person who is allowed to rule.
     pub rulings: Vec<PersonRuling>,
@@ -21,7 +22,8 @@ pub struct Replies {
     pub ignored: usize,
 }
 
-/// All objections in one thread of an open mandatory finding. A judge has to rule on these objections.
+/// All objections that people wrote in the thread of an open mandatory finding. A judge has to rule on these
+/// objections.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplyObjection {
     pub thread: ThreadId,
@@ -34,7 +36,7 @@ pub struct ReplyObjection {
     pub text: Untrusted,
     /// Locations of the form `path:line` in the text.
     pub evidence: Vec<Untrusted>,
-    /// Whether the objection requests another ruling, because an earlier ruling enforces the finding.
+    /// Whether an earlier ruling enforces the finding, so that the objection requests another ruling.
     pub is_reopening: bool,
 }
 
@@ -207,9 +209,9 @@ impl PendingReplies {
         pending
     }
 
-    /// Returns the comments to which the judge's ruling replies. A ruling of the current run (`is_new` is true) replies
-    /// to every objection and to every command of a person. An earlier ruling replies only to objections without a
-    /// command.
+    /// Returns the comments to which the judge's ruling replies. A ruling of the current run (`is_new` is true)
+    /// replies to all objections and to all rulings by people. An earlier ruling replies only to objections
+    /// without the command `@glee object`.
     pub(crate) fn answered_by_ruling(&self, is_new: bool) -> Vec<String> {
         let objections = self.objections.iter().filter(|said| is_new || !said.is_command).map(|said| &said.comment);
         let rulings = self.rulings.iter().filter(|_| is_new).map(|said| &said.comment);

@@ -98,7 +98,8 @@ impl Trees<'_> {
         }
     }
 
-    /// Returns [`Self::all_changes`] or, if the recorded trees no longer exist, the recorded changes of all calls.
+    /// Returns the result of [`Self::all_changes`]. If the recorded trees no longer exist, returns the recorded
+    /// changes of all calls.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
         let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
         self.all_changes(state).unwrap_or_else(recorded)
@@ -134,9 +135,9 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether changes possibly affect a finding. A finding without an anchor is affected by every change. A finding
-/// with an anchor is affected if the old version or the new version of the anchor's file does not contain the
-/// block of the anchor. If the file has no old version, only the new version is checked.
+/// Whether changes of files possibly affect a finding. A finding without an anchor is affected by every change.
+/// A finding with an anchor is affected if the anchor's block is missing in the old or in the new version of the
+/// file. If the file has no old version, only the new version is checked.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -168,8 +168,8 @@ pub fn known(
     Ok(bindings)
 }
 
-/// Returns all bindings of the history, together with those shared rulings that the history does not contain.
-/// The result includes expired and superseded rulings.
+/// Returns all bindings of the history, and the shared rulings that are missing in the history. The result
+/// includes expired and superseded rulings.
 pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
     if !shared.is_empty() {

@@ -72,7 +72,7 @@ impl ReviewState {
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
 
-    /// Whether the agent of a debate call left at least one finding of the call unanswered.
+    /// Whether the agent left at least one finding unanswered in this call of the debate.
     pub(crate) fn left_unanswered(&self, call: &CallId) -> bool {
         match call.purpose {
             Purpose::Examine { round } => !self.unexamined(&call.agent, round).is_empty(),
@@ -200,8 +200,7 @@ fn incomplete(name: &AgentName) -> String {
     format!("Debate incomplete - {name} did not respond")
 }
 
-/// The two messages that are recorded when a debate stops early: a shutdown request, and a response that refuses
-/// the request and asks for more time.
+/// The two messages for a debate that stops early: a request to shut down, and a reply that asks for more time.
 pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     let request_id = format!("debate-round-{debate_round}");
     let content =
@@ -220,7 +219,8 @@ pub(crate) struct MergedRound {
 }
 
 impl MergedRound {
-    /// Merges the findings of a round after the debate, including findings that reviewers added during the debate.
+    /// Merges the findings of a round after the debate. Includes the findings that reviewers added during the
+    /// debate.
     pub(crate) fn of(context: &RoundContext<'_>) -> Self {
         let round = context.round;
         let mut members =

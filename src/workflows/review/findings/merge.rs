@@ -99,8 +99,8 @@ impl RoundContext<'_> {
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
-    /// The findings of the calls that `wanted` accepts. If a call was repeated, only the most complete answer
-    /// counts.
+    /// Returns the findings in the answers to the calls that `wanted` selects. If a call was repeated, only the
+    /// most complete answer counts.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
         let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
@@ -117,8 +117,8 @@ impl RoundContext<'_> {
         }))
     }
 
-    /// Returns the findings of earlier runs that each group repeats. The key of a group is the id that the
-    /// method `findings` gives to the finding of the group.
+    /// Maps the id of each group's finding to the findings of earlier runs that the group repeats. The method
+    /// `findings` assigns the ids.
     pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
         let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
         let known: HashMap<String, &FindingOrigin> = raised.collect();
@@ -202,8 +202,7 @@ impl RoundContext<'_> {
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
         let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
-        // The vendor is derived from the reviewer's model or program, not from the reviewer's name, which the
-        // user chooses.
+        // The vendor is derived from the model or the program, because the user can give a reviewer any name.
         let vendor = agent.map(|agent| {
             let program = agent.command.first().map(String::as_str).unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
@@ -222,8 +221,8 @@ impl RoundContext<'_> {
         reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
     }
 
-    /// Finds the file of a finding: the file with the path `path`. If `path` is only a file name, finds the only
-    /// reviewed file with this name. Returns `None` if no file or several files match.
+    /// Returns the path of the file to which `path` refers. If `path` is only a file name, `path` refers to the
+    /// only reviewed file with this name. Returns `None` if no file or several files match.
     fn known_path(&self, path: &str) -> Option<String> {
         let path = path.trim().trim_matches(['`', '"', '\'']);
         let plain = path.strip_prefix("./").unwrap_or(path);
@@ -253,9 +252,9 @@ impl RoundContext<'_> {
         mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
     }
 
-    /// Merges the members of a group into one finding. The finding is based on the first member that names the rule
-    /// of a static analyser or, without such a member, on the first member. The finding has the highest mandatory
-    /// severity of all members, and lists all reviewers and all evidence.
+    /// Merges the members of a group into one finding. The finding is based on the first member that names a
+    /// static analyser's rule. If no member names a rule, the finding is based on the first member. The finding
+    /// has the highest mandatory severity of all members, and lists all reviewers and all evidence.
     fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
         let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
         let first = || group.members.iter().map(|at| &members[*at]);
@@ -348,7 +347,7 @@ fn corroboration(
     }
 }
 
-/// The earlier finding whose implementation `finding` would undo.
+/// Returns the earlier finding whose fix would be undone by a fix of `finding`.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

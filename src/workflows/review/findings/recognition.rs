@@ -1,9 +1,9 @@
 //! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run.
 //!
-//! Two findings are compared if their blocks exist in the code under review, even if a block has moved to
-//! another file. In the same block, the distance between two findings is the difference of their line offsets in
-//! the block. If one block encloses the other block, the distance is the difference of the findings' line
-//! numbers in the file. [`Wordings`] compares the words of two findings.
+//! Findings are compared only if their blocks of code exist in the code under review. Glee also recognises a
+//! block that has moved to another file. In the same block, the distance between two findings is the difference
+//! of their line offsets in the block. If one block encloses the other block, the distance is the difference of
+//! the findings' line numbers in the file. [`Wordings`] compares the words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -31,9 +31,9 @@ impl Placed<'_> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
     }
 
-    /// Returns the number of lines between two anchors. Returns `None` if the blocks differ and neither block
-    /// contains the line of the other anchor. Returns `Some(None)` if the blocks are equal, but an anchor has no
-    /// line offset.
+    /// Returns the number of lines between two anchors. Returns `None` if the anchors have different blocks, and
+    /// neither block contains the other anchor's line. Returns `Some(None)` if the anchors have the same block,
+    /// but at least one anchor has no line offset.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
             return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
@@ -44,8 +44,8 @@ impl Placed<'_> {
     }
 }
 
-/// A tuple of three values: the likeness of an earlier anchor and a new anchor, the index of the earlier anchor,
-/// and the index of the new anchor.
+/// A pair of an earlier anchor and a new anchor: their likeness, the index of the earlier anchor, and the index
+/// of the new anchor.
 type Pair = (Likeness, usize, usize);
 
 /// Returns the pairs of an earlier anchor and a new anchor that certainly or possibly describe the same problem.
@@ -164,12 +164,12 @@ pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-/// evidence. The ruling also binds findings that do not refer to the ruling. Each dispute was about one problem,
-/// so its ruling binds at most one finding of each reviewer. If several pairs of a dispute and a finding are
-/// possible, the most similar pair takes precedence. Among equally similar pairs, the pair with the newest
-/// dispute takes precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice
-/// reports the expiry. A finding that no dispute binds can still refer to a related dispute.
+/// A finding that refers to a ruling is bound by this ruling, unless the finding cites new evidence. A ruling
+/// can also bind a finding that does not refer to the ruling. Each dispute was about one problem, so its ruling
+/// binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible, the
+/// most similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the
+/// expiry. A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -235,8 +235,8 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a tag
-/// that is now mandatory.
+/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling changed the finding's
+/// tag, and the new tag is now mandatory.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
@@ -297,8 +297,8 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
-/// Each finding of a run is a separate problem. A ruling is about one problem, and therefore supersedes at most
-/// one ruling of each other run.
+/// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
+/// at most one ruling of any other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {

@@ -1,9 +1,8 @@
 //! Relates the findings of a round to earlier disputes.
 //!
-//! If a reviewer refers to a ruling, the ruling binds the reviewer's finding, unless the finding cites new
-//! evidence. If the code of a dispute has changed, a finding about the changed code remains open and refers to
-//! the dispute. If it is uncertain whether a finding repeats a dispute, the finding remains open and refers to
-//! the dispute.
+//! A finding that refers to a ruling is bound by this ruling, unless the finding cites new evidence. If the code
+//! of a dispute has changed, a finding about the changed code remains open and refers to the dispute. If it is
+//! uncertain whether a finding repeats a dispute, the finding remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,7 +169,7 @@ fn new_evidence(
     evidence
 }
 
-/// Returns the location of a finding. A reference to this location does not count as evidence for the finding.
+/// Returns the location of a finding. A citation of this location is not evidence for the finding.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
     let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
     Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })

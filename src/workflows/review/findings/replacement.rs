@@ -11,9 +11,9 @@ const MOST_LINES: usize = 50;
 const MOST_BYTES: usize = 8 << 10;
 
 /// Converts the proposed replacement of a finding to an exact fix if the replacement passes all checks. A
-/// replacement that fails a check is added to the suggestion. A finding without a suggestion gets the
-/// replacement as its suggestion in either case. `reviewed` is the text of the finding's file as the reviewers
-/// received it.
+/// replacement that fails a check is added to the suggestion. If the finding has no suggestion, the replacement
+/// also becomes the suggestion, whether or not it passes the checks. `reviewed` is the text of the finding's
+/// file as the reviewers received it.
 pub(crate) fn check(member: &mut Member, reviewed: Option<&str>) {
     let Some(proposed) = member.raw.replacement.take() else { return };
     let lines = lines_of(proposed.as_written());
@@ -69,7 +69,7 @@ fn indentation(lines: &str) -> &str {
     &first[..first.len() - first.trim_start().len()]
 }
 
-/// Whether the first line begins with its number and `|`, as lines in prompts do.
+/// Whether the text begins with the line number and `|`, like a line in a prompt.
 fn is_numbered(lines: &str, line: u32) -> bool {
     lines.trim_start().strip_prefix(&line.to_string()).is_some_and(|rest| rest.trim_start().starts_with('|'))
 }

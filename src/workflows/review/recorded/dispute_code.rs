@@ -20,8 +20,8 @@ pub(crate) struct DisputeCode {
 }
 
 impl DisputeCode {
-    /// `run_folder` contains the stored data of the run. If `trees` is `None`, the code of files that reviewers
-    /// did not receive is left out.
+    /// `run_folder` contains the stored data of the run. If `trees` is `None`, the result contains only code of
+    /// files that reviewers received.
     pub(crate) fn of(dispute: &Dispute, events: &[Event], run_folder: &Path, trees: Option<Trees<'_>>) -> Self {
         let finding = &dispute.finding;
         let mut sources = Sources::new(run_folder, Redaction::ON);

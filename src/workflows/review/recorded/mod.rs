@@ -1,6 +1,7 @@
 //! Handles recorded runs: `view` reads outcomes, `replay` repeats decisions, `reuse` takes answers from earlier
-//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send. `dispute_code`
-//! reads the code of a dispute, and `tree_findings` lists the findings of all runs that apply to the current tree.
+//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send.
+//! `dispute_code` reads the code of a dispute. `tree_findings` computes which recorded findings are still open
+//! in the current tree.
 
 pub(crate) mod dispute_code;
 pub(crate) mod preview;

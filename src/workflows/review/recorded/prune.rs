@@ -45,7 +45,7 @@ pub fn prune(
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
         let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
-        // Pruned runs can share data. The size of the shared data is counted only for the last run.
+        // If the pruned runs share data, the size of this data is added only once, for the last run.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
         pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };

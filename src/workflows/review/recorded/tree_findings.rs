@@ -1,8 +1,9 @@
 //! Lists the findings of all recorded runs, and computes whether each finding is still open in the current tree.
 //!
-//! An unresolved finding counts as gone if its block of code is no longer in the tree. If several runs raised the
-//! same finding, only the newest of these runs counts. A ruling in force closes a finding, even if the ruling was
-//! given in another run. A fixed finding is open again if the tree contains the code from before the fix.
+//! An unresolved finding counts as gone if its block of code is no longer in the tree. If several runs raised
+//! the same finding, the list contains only the finding of the newest run. A ruling in force closes a finding,
+//! even if the ruling was given in another run. A fixed finding is open again if the tree contains the code from
+//! before the fix.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -38,7 +39,8 @@ pub enum Standing {
     Reverted,
     /// The finding was fixed or discarded, or a ruling closed the finding.
     Closed,
-    /// The code of the finding was changed, or a later run on the same target replaced a finding without code.
+    /// The code of the finding was changed. A finding without an anchor is gone after a later run on the same
+    /// target.
     Gone,
 }
 
@@ -234,8 +236,8 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
     kept
 }
 
-/// Updates a finding by the ruling that applied to the finding in its run. The returned flag is true if the ruling
-/// is still in force. If the ruling is no longer in force, the finding is open.
+/// Updates the state of a finding by the ruling that applied in the finding's run. The returned flag is true if
+/// the ruling is still in force. If the ruling is no longer in force, the finding is open.
 fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Binding]) -> (SettledFinding, bool) {
     let mut settled = settled.clone();
     let own = match &settled.state {

@@ -91,14 +91,13 @@ pub(crate) fn decided_again(
     Ok(decided.collect())
 }
 
-/// The plan of a run, with the mode and the coder of its fix requests.
+/// Returns the plan of a run, after the changes that the run's fix requests made to the plan.
 pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
     ReviewState::of(events).plan
 }
 
-/// Returns the exit reason of an ended run. If the run ended with a verdict on the code, the exit reason takes
-/// into account the disputes that were opened or settled after the end. The exit reason of a failed or stopped
-/// run does not change.
+/// Returns the exit reason of an ended run. If the run ended with a verdict on the code, later changes of its
+/// disputes can change the exit reason. The exit reason of a failed or stopped run does not change.
 pub(crate) fn exit_now(events: &[Event]) -> Option<ExitReason> {
     let state = ReviewState::of(events);
     let (exit, _) = state.ended?;

@@ -92,16 +92,16 @@ pub(crate) struct ReviewState {
     pub(crate) fixes: Vec<FixRequest>,
     /// The findings of the current fix request. The coder receives only these findings.
     pub(crate) fixing: Option<BTreeSet<FindingId>>,
-    /// All findings that a person handed to the coder in a run without `--fix`. The coder receives only the
-    /// findings in `handed_over`.
+    /// In a run without `--fix`, all findings that a person sent to the coder. The coder receives no other
+    /// findings.
     pub(crate) handed_over: Option<BTreeSet<FindingId>>,
     /// The number of `Respond` calls in this round that were made before the last fix request.
     pub(crate) asked_before: u32,
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the length of `tree_changes` at the time when Glee last sent the finding to the coder.
-    /// Only later tree changes can implement the finding.
+    /// For each finding, the number of tree changes before Glee last sent the finding to the coder. Only later
+    /// tree changes can implement the finding.
     pub(crate) asked_after: BTreeMap<FindingId, usize>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
@@ -326,8 +326,7 @@ impl ReviewState {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
                 let id = dispute.finding.id;
-                // An objection in a pull request takes precedence over the disputes of earlier runs about the
-                // finding.
+                // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
                 if dispute.objector == Objector::Participant {
                     self.ruled.remove(&id);
                     self.still_disputed.remove(&id);
@@ -354,7 +353,7 @@ impl ReviewState {
                 let (id, number) = (dispute.finding.id, dispute.number);
                 self.still_disputed.remove(&id);
                 self.disputed.insert(id, number);
-                // A dispute of an earlier run has a route only if a judge escalated the dispute. After an
+                // If a dispute of an earlier run has a route, a judge has escalated the dispute. After an
                 // escalation, the earlier rulings still apply.
                 if dispute.route.is_none() {
                     self.ruled_before.insert(number, dispute.rulings.len());
@@ -430,7 +429,7 @@ impl ReviewState {
     }
 }
 
-/// The usage that Glee records if it reuses a recorded answer completely, and makes no call.
+/// The usage of a request whose complete answer Glee reuses without a call.
 pub(crate) const NOTHING: Usage = Usage {
     input_tokens: Some(0),
     output_tokens: Some(0),

@@ -37,11 +37,11 @@ impl ReviewState {
 
     /// Returns the open disputes that a resumed run decides again. `named` is the route on the command line.
     ///
-    /// - With a route in `named`, the run decides all open disputes. If the route is `judge`, disputes that a
-    ///   judge of this run decides anyway are left out.
-    /// - Without a route in `named`, the run decides the disputes that have the route `human` by default, and
-    ///   not by the choice of a person. With `--fix`, the run also decides disputes without a route, except
-    ///   disputes that a judge decides before the coder receives the finding.
+    /// - If `named` is a route, the run decides all open disputes. If this route is `judge`, the function omits
+    ///   the disputes that a judge of this run decides in any case.
+    /// - If `named` is `None`, the run decides the disputes whose route `human` was not chosen by a person. A
+    ///   run with `--fix` also decides disputes without a route, if the coder received the finding before the
+    ///   judge.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -149,8 +149,8 @@ impl ReviewState {
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request, except findings that a ruling enforced. In every round without a fix request,
-    /// the coder answers new findings, and older mandatory findings that are still open.
+    /// findings of the request, except findings that a ruling enforced. In any other round, the coder answers
+    /// all new findings, and the open mandatory findings of earlier rounds.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;
@@ -186,9 +186,9 @@ impl ReviewState {
         })
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. This applies in three
-    /// cases: reviewers contradict each other, a judge has to validate the finding of a single reviewer, or the
-    /// policy `specification` doubts the finding.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The cause is a
+    /// contradiction between reviewers, the setting that a judge validates the findings of single reviewers, or
+    /// a doubt under the policy `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {

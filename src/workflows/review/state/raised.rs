@@ -34,8 +34,7 @@ impl ReviewState {
             RaisedFinding { id: format!("{stem}/{index}"), raw, origin }
         });
         let mut raised: Vec<RaisedFinding<'_>> = answered.collect();
-        // If the answers about all files were reused, no call was made, and the recorded answer already contains the
-        // reused findings.
+        // If `asked` is empty, Glee made no call, and the recorded answer already contains the reused findings.
         if reuse.is_some_and(|reuse| !reuse.asked.is_empty()) {
             let again = |raw: &RawFinding| said.iter().any(|said| key(said) == key(raw));
             raised.extend(
@@ -62,8 +61,8 @@ impl ReviewState {
     }
 
     /// Returns the merged finding that contains a finding of a reviewer. `is_same` selects the finding in the
-    /// reviewer's answers. If no merged finding refers to the selected finding, `is_same` also selects the
-    /// merged finding.
+    /// reviewer's answers. If no merged finding refers to the selected finding, the function returns the merged
+    /// finding for which `is_same` is true.
     pub(crate) fn merged_into(
         &self,
         reviewer: &AgentName,

@@ -36,8 +36,8 @@ impl ReviewWorkflow {
         self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
     }
 
-    /// Merges all recorded answers into a copy of the state, without recording an event. Returns `None` if the
-    /// answers are already merged.
+    /// Returns a copy of the state in which all recorded answers are merged. Records no event. Returns `None` if
+    /// the answers are already merged.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();

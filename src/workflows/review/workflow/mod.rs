@@ -42,10 +42,10 @@ pub(crate) struct ReviewWorkflow {
     /// A notice about invalid files of shared rulings. `None` after the notice is recorded.
     pub(crate) unread: Option<String>,
     pub(crate) reviewer_keys: ReviewerKeys,
-    /// `resolver` is `None` while a question to the resolver is pending.
+    /// The field is `None` while the resolver waits for a person's answer.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// If `only` is set, the disputes in `only` are settled, and no other step of the review runs.
+    /// If this field is set, the run settles these disputes, and takes no other steps.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }
@@ -136,8 +136,8 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.resources.run)?;
                 self.append(event)?;
             }
-            // The first effect `OpenDispute` opens all due disputes in one transaction. The transaction also
-            // assigns the numbers of the disputes.
+            // The first effect `OpenDispute` opens the disputes of all due effects `OpenDispute` in one
+            // transaction. The transaction also assigns the numbers of the disputes.
             ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
                 self.open_disputes()?
             }

@@ -16,7 +16,7 @@ pub(crate) enum PeerRelation {
     Outside,
     /// The process was started by this watch, directly or through an ancestor.
     Descendant,
-    /// The process has ended, or its relation cannot be determined.
+    /// The process has ended, or Glee cannot determine whether the watch started the process.
     Unknown,
 }
 
@@ -174,7 +174,7 @@ mod process {
 }
 
 /// On systems other than Linux, Glee does not recognise an agent's orphaned child as a descendant of the watch.
-/// On these systems, only the check of the watch's key prevents commands of the child.
+/// On these systems, only the key of the watch protects the watch from commands of an orphaned child.
 #[cfg(not(target_os = "linux"))]
 fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
     Handle::None

@@ -1,9 +1,9 @@
 //! Limits the number of concurrent connections, for each kind of sender and for each process.
 //!
 //! Every connection needs a permit. The permits for agents and the permits for persons are counted separately. A
-//! person's connection gets a reserved permit if all other permits for persons are in use, or if the connecting
-//! process already has many connections. The first line of a connection with a reserved permit must contain the
-//! key of the watch.
+//! person's connection gets a reserved permit in two cases: all other permits for persons are in use, or the
+//! connecting process already has many connections. The first line of a connection with a reserved permit must
+//! contain the key of the watch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -123,7 +123,7 @@ impl Dialogue for Conversation {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
                 loop {
-                    // Output that is already available is read before a stop takes effect.
+                    // If output is available when a stop is requested, the output is read first.
                     let length = tokio::select! {
                         biased;
                         length = stdout.read(&mut piece) => length,
@@ -138,7 +138,8 @@ impl Dialogue for Conversation {
                         return;
                     }
                 }
-                // The exchange of messages continues, because an agent can close its stdout and still run.
+                // After the agent closes its stdout, messages are still sent to the agent, because the agent can
+                // still run.
                 stop.stopped().await;
             };
             let write = async {

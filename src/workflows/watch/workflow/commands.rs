@@ -9,7 +9,8 @@ use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
 
 impl WatchWorkflow {
-    /// Processes batches of lines. Returns true if a line contains the command to stop the watch.
+    /// Processes the lines that the watch has received. Returns true if a line contains the command to stop the
+    /// watch.
     pub(super) fn receive(&mut self, batches: Vec<Batch>) -> Result<bool, RunError> {
         let mut ends = false;
         let mut waiting: Vec<(usize, AgentEvent)> = Vec::new();

@@ -144,8 +144,8 @@ impl WatchWorkflow {
         Ok(())
     }
 
-    /// Asks the workers about the issues of a cycle. If the workers have already answered in a clarification, the judge
-    /// or a person decides about the issues instead.
+    /// Asks the workers about the issues of a cycle. If the workers have already answered a clarification, the
+    /// judge or a person decides about the issues.
     fn clarify(&mut self, open: &Cycle) -> Result<(), RunError> {
         if open.triggers.contains(&Trigger::Clarified) {
             if self.state.plan.as_ref().is_some_and(|plan| plan.judge.is_some()) {

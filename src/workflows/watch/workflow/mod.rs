@@ -33,8 +33,7 @@ use crate::workflows::watch::status::{AgentState, WatchReport, standing};
 use crate::workflows::watch::workers::follower::Follower;
 use crate::workflows::watch::workers::worker::{Worker, WorkerMessage, Working};
 
-/// When a transaction contains this number of lines, further batches of lines are recorded in the next
-/// transaction.
+/// After this number of lines, the watch adds no further batch to the transaction.
 const GROUP: usize = 4_096;
 
 #[derive(Clone, Debug)]
@@ -48,7 +47,8 @@ pub struct EndedWatch {
 pub(crate) struct WatchWorkflow {
     resources: RunResources,
     state: WatchState,
-    /// The caller's request to stop. After the request, the watch uses `handle` to end all calls and agents.
+    /// The caller's request to stop. When the caller requests a stop, the watch ends all calls and agents
+    /// through `handle`.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,
@@ -333,7 +333,7 @@ impl WatchWorkflow {
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
         }
-        // An earlier process recorded the triggers in `unreviewed`, but ended before a cycle began.
+        // The triggers in `unreviewed` come from an earlier process, which ended before a cycle began.
         for trigger in self.state.unreviewed.clone() {
             self.triggers.pull(trigger, Duration::ZERO);
         }
@@ -374,7 +374,7 @@ impl WatchWorkflow {
         self.started.values().for_each(|started| started.tell(message));
     }
 
-    /// Whether the watch ends because all agents have ended and no cycle, question or notification is pending.
+    /// Whether the watch ends: all agents have ended, and no cycle, question or notification is pending.
     fn has_nothing_left(&self) -> bool {
         !self.stay
             && !self.started.is_empty()

@@ -32,7 +32,8 @@ impl WatchWorkflow {
         Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
     }
 
-    /// The events that report the end of an agent's task: a milestone and `done`, or a blocker after a failure.
+    /// Returns the events for the end of an agent's task. A success is reported by a milestone and `done`, and a
+    /// failure by a blocker.
     pub(super) fn reported(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();

@@ -339,8 +339,8 @@ impl Replay<'_> {
         ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
     }
 
-    /// Returns the events that open the disputes which the decisions of the replay require. A dispute that
-    /// matches a recorded dispute gets the recorded number.
+    /// Returns the events that open the disputes of the replay. A dispute that matches a recorded dispute gets
+    /// the recorded number.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
@@ -369,7 +369,8 @@ impl Replay<'_> {
         opened
     }
 
-    /// The event that continues a dispute of an earlier run. Rulings that the recorded run added are removed.
+    /// The event that continues a dispute of an earlier run. The event omits the rulings that the recorded run
+    /// added.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
         let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
@@ -381,9 +382,10 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// Returns the event that chooses the route of a dispute. The recorded route applies if a person chose the
-    /// route, or if the replay has the same default route as the run. In all other cases, the default route of
-    /// the replay applies. If this default route is `judge` and the replay has no judge, the route is `human`.
+    /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always
+    /// applies. Any other recorded route applies only if the record and the replay have the same
+    /// `review.on_dispute.default`. In all other cases, the default route of the replay applies. If this default
+    /// route is `judge` and the replay has no judge, the route is `human`.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);

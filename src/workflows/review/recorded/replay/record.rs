@@ -15,13 +15,13 @@ pub(crate) fn begun(events: &[Event]) -> Option<Plan> {
     })
 }
 
-/// The bindings that applied in the recorded run. Each binding has the disposition and the tag from the time of
-/// the recorded run.
+/// The bindings that applied in the recorded run. In each binding, the disposition and the tag are the values at
+/// the time of the recorded run.
 pub(crate) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
     let related: BTreeMap<RulingRef, &EarlierDispute> =
         record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
-    // The disposition and the tag of each dispute at the time of the run. The values in `ruled` replace the
-    // values from other fields of the record.
+    // The disposition and the tag of each dispute at the time of the run. A value in `record.ruled` takes
+    // precedence over a value from another field of `record`.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
     let open = record.still_disputed.values().chain(record.carried.keys());
     states.extend(open.map(|number| ((*number).into(), (None, None))));

@@ -1,4 +1,4 @@
-//! The data types of recorded answers and of the files that the answers are about.
+//! Data types: the recorded answers of reviewers, and the reviewed files.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::workspace::diff::delta::Delta;
 /// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
 
-/// Two limits for the size of the shown lines: a percentage of the code under review, and a number of bytes. The
-/// context around changed lines is reduced until the size is at most the larger of the two limits.
+/// Two limits for the size of the shown lines: a percentage of the code under review, and a number of bytes.
+/// Glee reduces the context around changed lines until the size is within the larger limit.
 pub(crate) const SMALL: (usize, usize) = (8, 16 << 10);
 
-/// A percentage of the code under review. If the lines with the smallest context exceed both this percentage and
-/// `SMALL`, the full context is shown.
+/// A percentage of the code under review. If the size exceeds both this percentage and `SMALL` even with the
+/// smallest context, Glee shows the full context.
 pub(crate) const LARGE: usize = 40;
 
 pub(crate) struct ShownFile {

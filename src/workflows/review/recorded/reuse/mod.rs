@@ -183,8 +183,8 @@ impl Archive<'_> {
         }
     }
 
-    /// Returns the event that records a reviewer's complete answer in round 1, so that later runs can reuse the
-    /// answer for each unchanged file. The `stale` files, which changed during the call, are left out.
+    /// Returns the event for a reviewer's complete answer in round 1. With this event, later runs can reuse the
+    /// answer for unchanged files. The `stale` files, which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
@@ -248,7 +248,7 @@ pub(crate) fn review_of(shard: usize) -> Purpose {
 }
 
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
-    /// The number of bytes that a prompt adds to a line: the line number and the line end.
+    /// In a prompt, the line number and the line end add this number of bytes to each line.
     const LINE: usize = 8;
     let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
     let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();

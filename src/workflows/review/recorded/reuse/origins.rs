@@ -1,4 +1,4 @@
-//! Finds the findings of earlier runs into which reused findings were merged.
+//! Finds the origin of each reused finding: a merged finding of an earlier run.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,8 @@ impl<'a> Origins<'a> {
         Self { journal, runs: HashMap::new() }
     }
 
-    /// `raw` is a finding as the run recorded it for reuse. Returns `None` if the run did not merge the finding.
+    /// `raw` is a finding from an answer that the run recorded for reuse. Returns `None` if the run did not
+    /// merge the finding.
     pub(crate) fn of(&mut self, run: &RunId, reviewer: &AgentName, raw: &RawFinding) -> Option<FindingOrigin> {
         let state = self.runs.entry(run.clone()).or_insert_with(|| {
             // A review does not fail because of an unreadable origin, which only the statistics use.

@@ -42,8 +42,8 @@ impl<'a> Finder<'a> {
             let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
-        // An earlier answer that contains a finding about a file of another request is reused only if all files
-        // of the answer are unchanged.
+        // An earlier answer can contain a finding about a file of another request. Glee reuses such an answer
+        // only if all files of the answer are unchanged.
         let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
         for known in known.iter_mut().flatten() {
             let (KnownAnswer::Same { place, .. } | KnownAnswer::Part { place, .. }) = known else { continue };
@@ -174,7 +174,7 @@ impl<'a> Finder<'a> {
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
                 best = Some((lines, KnownAnswer::Part { place: place.clone(), review: review.clone(), delta }));
             }
-            // The search ends as soon as at most 20% of the lines have to be reviewed again.
+            // The search ends when a new review is necessary for at most 20% of the file's lines.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
                 break;
             }
