@@ -1,4 +1,4 @@
-//! The report formats for programs. The modules `entry` and `gaps` contain the data that several formats share.
+//! The machine-readable report formats. The modules `entry` and `gaps` contain the data that several formats share.
 
 pub(crate) mod entry;
 pub(crate) mod gaps;

@@ -11,7 +11,8 @@
 //!   same line of the same commit. If no thread matches, the person's comment starts a thread.
 //!
 //! The host also has no comments on whole files. Glee publishes a comment on a whole file as a comment on the
-//! pull request with a hidden first line. Only Glee can reply in the thread of a whole file.
+//! pull request with a hidden first line. On the host, nobody can reply to such a
+//! comment. Therefore, the thread of the comment contains only replies that Glee publishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

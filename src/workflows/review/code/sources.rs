@@ -49,8 +49,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Loads the rounds `1..=last`. Embedded agents receive files with secrets. Therefore, the secrets of a
-    /// stored file are restored if the file in the tree at `root` is unchanged.
+    /// Loads the rounds `1..=last`. The secrets in a stored file are redacted, but embedded agents receive the
+    /// unredacted file. Therefore, the secrets are restored if the file in the tree at `root` is unchanged.
     pub(crate) fn load(&mut self, last: u32, root: Option<&Path>) -> io::Result<()> {
         for round in 1..=last {
             let bytes = files::read(&Self::path_in(&self.folder, round))?;

@@ -42,7 +42,8 @@ impl ReviewState {
         self.unanswered_checks.get(&(id, agent.clone())).is_some_and(|tries| *tries >= RECHECKS)
     }
 
-    /// The state of an implemented finding. A re-check that is missing or negative keeps the finding open.
+    /// The state of an implemented finding. The finding stays open if its re-check is missing, or if
+    /// the re-check does not confirm the fix.
     pub(super) fn checked(&self, finding: &Finding) -> FindingState {
         let id = finding.id;
         let said = || self.checks.get(&id).into_iter().flatten().map(|(_, check)| check);

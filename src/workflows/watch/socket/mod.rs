@@ -272,7 +272,7 @@ pub(crate) struct SocketLines {
 }
 
 impl SocketLines {
-    /// Adds the bytes `piece` of the stream. Returns the non-empty lines that `piece` completes.
+    /// Takes the next bytes of the stream (`piece`). Returns the non-empty lines that `piece` completes.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
