@@ -1,5 +1,7 @@
 //! Tests that a finding of a reused answer counts once over its runs, with numbers counted by hand.
 
+use rusqlite::StatementStatus;
+
 use super::*;
 use crate::history::open::STEPS;
 use crate::history::projections::problems::{PAIR, TALLY};
@@ -186,5 +188,19 @@ fn sums_are_updated_without_a_scan() {
         let sorts = steps.iter().filter(|step| step.contains("FOR ORDER BY")).count();
         assert_eq!(sorts, 0, "{steps:#?}");
         assert!(steps.iter().any(|step| step.contains("measured_origin (origin_run=? AND origin=?")), "{steps:#?}");
+    }
+}
+
+#[test]
+fn a_sum_is_prepared_once_for_all_values() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("history.db")).unwrap();
+    review(&mut journal, "1", &["ada"], 9, &[]);
+    for sum in [TALLY, PAIR] {
+        let mut statement = journal.db.prepare(sum).unwrap();
+        for number in 1..=9 {
+            statement.execute(("1", number, 1)).unwrap();
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{sum}");
     }
 }
