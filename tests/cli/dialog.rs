@@ -86,6 +86,12 @@ impl Pty {
         Self { session, shown: String::new() }
     }
 
+    pub(crate) fn sized(command: Command, rows: u16) -> Self {
+        let mut pty = Self::spawn(command);
+        pty.session.get_process_mut().set_window_size(80, rows).expect("a size of the terminal");
+        pty
+    }
+
     fn arbitrate(sandbox: &Sandbox) -> Self {
         Self::open(sandbox, &["review", "app.py", "--arbitrate"])
     }

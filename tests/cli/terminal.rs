@@ -20,9 +20,10 @@ fn reviewed() -> Sandbox {
 /// Runs Glee in a terminal with so many rows.
 fn on_screen(sandbox: &Sandbox, rows: u16, args: &[&str]) -> Pty {
     let mut shell: Command = sandbox.shell();
-    shell.args(["-c", &format!("stty rows {rows} cols 80 && exec \"$0\" \"$@\"")]);
-    shell.arg(sandbox.command(&[]).get_program()).args(args);
-    Pty::spawn(shell)
+    // `Pty::spawn` also sets a size, possibly after the shell has started.
+    let sized = format!("until [ \"$(stty size)\" = '{rows} 80' ]; do sleep 0.01; done; exec \"$0\" \"$@\"");
+    shell.args(["-c", &sized]).arg(sandbox.command(&[]).get_program()).args(args);
+    Pty::sized(shell, rows)
 }
 
 fn screen(sandbox: &Sandbox, rows: u16, args: &[&str]) -> String {
