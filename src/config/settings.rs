@@ -331,7 +331,7 @@ impl MaxAge {
 section! {
     #[derive(Eq)]
     pub struct Advisories {
-        /// Folders or zip archives of OSV advisories, in which Glee looks up packages from findings.
+        /// Folders or zip archives of OSV advisories, in which Glee looks up the packages that findings mention.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
         /// An API such as `https://api.osv.dev`, to which Glee sends the names of packages in findings.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
@@ -432,9 +432,9 @@ section! {
     pub struct Limits {
         /// The maximum wall time of one call of an agent.
         @stricter pub call_timeout: Duration as "As::<Time>" = Duration::from_secs(30 * 60),
-        /// The maximum time until the first output of an agent that prints while it runs.
+        /// The maximum time until the first output, for an agent that prints while it runs.
         @stricter pub first_output_timeout: Duration as "As::<Time>" = Duration::from_secs(120),
-        /// The maximum time between two pieces of output of an agent that prints while it runs.
+        /// The maximum time without output, for an agent that prints while it runs.
         @stricter pub idle_timeout: Duration as "As::<Time>" = Duration::from_secs(600),
         /// The maximum size of the recorded output of an agent.
         @stricter pub max_output_size: u64 as "As::<Size>" = 64 << 20,
@@ -452,8 +452,8 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// Glee sends a notification only if at least this time has passed since the start of the run or since a
-        /// person's last answer.
+        /// Glee sends a notification only if this time has passed since the last answer of a person (or since the
+        /// start of the run).
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,

@@ -54,7 +54,7 @@ impl Invocation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The path of the file that contains stdout, up to `limits.max_output_size`.
+    /// The path of the file that contains the first `limits.max_output_size` bytes of stdout.
     pub stdout: PathBuf,
     /// The last 4 KiB of stderr as text.
     pub stderr_tail: String,

@@ -17,7 +17,7 @@ use crate::agents::builtin::rules::waiver::{Waiver, waiver};
 use crate::domain::{Answer, FindingId, Response, Untrusted};
 use crate::protocol::request::Item;
 
-/// The maximum number of matches on one line that the fixer fixes for one finding.
+/// For each finding, the fixer fixes at most this number of matches on one line.
 const MOST_ON_A_LINE: usize = 16;
 
 enum Fix {

@@ -12,8 +12,7 @@ use crate::agents::builtin::rules::scan;
 use crate::domain::Recheck;
 use crate::protocol::request::{Change, SourceFile};
 
-/// If the change has no diff, the re-check searches for matches at most this number of lines before and after
-/// the finding.
+/// Without a diff, the re-check searches this number of lines before and after the finding.
 const NEAR: u32 = 3;
 
 pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {

@@ -56,7 +56,7 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// The result of checking a citation. A number is the first line of the cited code.
+/// The result of checking a citation. The number in a variant is the first line of the cited code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,

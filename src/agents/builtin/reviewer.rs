@@ -50,7 +50,7 @@ fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
 }
 
-/// Returns all lines of a match after the fix of its rule. Returns `None` if the rule has no fix, or if the fix also
+/// Returns the fixed text of all lines of a match. Returns `None` if the rule has no fix, or if the fix also
 /// changes other lines.
 fn replacement(text: &str, hit: &Hit) -> Option<String> {
     let edit = hit.edit.as_ref()?;
@@ -60,7 +60,7 @@ fn replacement(text: &str, hit: &Hit) -> Option<String> {
     fixed(text, edit, &lines).filter(|_| is_inside)
 }
 
-/// Returns the bytes of the whole lines that contain a range, without the last line break.
+/// Extends a byte range to whole lines, without the last line break.
 fn whole_lines(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start = text.get(..range.start)?.rfind('\n').map_or(0, |at| at + 1);
     let end = text.get(range.end..)?.find('\n').map_or(text.len(), |at| range.end + at);

@@ -74,8 +74,8 @@ impl CallRecord {
     }
 }
 
-/// Returns the record of each attempt at a call in a run's folder, sorted by time. Each record is paired with
-/// the common prefix of the attempt's file names.
+/// Reads the records of all call attempts from a run's folder, sorted by time. Each record is paired with the
+/// common prefix of the attempt's file names.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

@@ -1,7 +1,7 @@
-//! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors.
-//! If a supervisor dies, its child processes thus become children of Glee. Each supervisor leads a separate
-//! session, and no descendant of a supervisor can join Glee's session. A child process of Glee outside Glee's
-//! session is a running supervisor or an orphan.
+//! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors. If
+//! a supervisor dies, Glee becomes the parent of the supervisor's child processes. Each supervisor leads a
+//! separate session, and no descendant of a supervisor can join Glee's session. A child process of Glee outside
+//! Glee's session is a running supervisor or an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};

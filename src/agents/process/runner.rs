@@ -1,7 +1,7 @@
-//! This is the only file that spawns agents. An agent runs under a supervisor, which is a second process of Glee's
-//! program (see `supervisor`). When Glee's end of the liveness pipe closes, the supervisor ends the agent and its
-//! descendants. The runner waits for the supervisor's exit, not for the end of the output, because a descendant of
-//! the agent can keep the output open.
+//! This is the only file that spawns agents. An agent runs under a supervisor, which is a second Glee process (see
+//! `supervisor`). When Glee's end of the liveness pipe closes, the supervisor ends the agent and its descendants.
+//! The runner waits for the supervisor's exit, not for the end of the output, because a descendant of the agent
+//! can keep the output open.
 
 use std::future::Future;
 use std::io::{self, Read as _, Write as _};

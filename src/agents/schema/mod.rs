@@ -276,7 +276,7 @@ pub struct ConsensusReply {
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// One of `approach_a`, `approach_b` and so on (in the order of the request), an agent's name, or `hybrid`.
+    /// A label of an approach, such as `approach_a` (in the order of the request), an agent's name, or `hybrid`.
     pub decision: String,
     /// The reason.
     pub rationale: String,

@@ -1,4 +1,4 @@
-//! Executes a run, from its plan and settings to its report and exit reason.
+//! Executes a run: reads the settings, runs the plan, writes the reports, and returns the exit reason.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -23,7 +23,7 @@ pub(crate) fn local_time(at: Timestamp) -> String {
     at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Shows text on stdout. Only on a terminal, the text can contain links, and a pager shows long text.
+/// Shows text on stdout. On a terminal, the text can contain links, and a pager shows a long text.
 pub(crate) struct Viewer {
     /// The rows and columns of the screen, or `None` if stdout is not a terminal.
     size: Option<(usize, usize)>,

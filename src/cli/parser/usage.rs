@@ -60,9 +60,10 @@ impl WrongUsage {
                 };
                 (format!("`{name}` has no option `{first}`"), hint)
             }
-            ErrorKind::UnknownArgument => {
-                (format!("unexpected argument `{}`", argument.concat()), format!("write `{}`", self.usage(error)))
-            }
+            ErrorKind::UnknownArgument => (
+                format!("unexpected argument `{}`", argument.concat()),
+                format!("the usage is `{}`", self.usage(error)),
+            ),
             ErrorKind::InvalidValue if value.is_empty() => {
                 (format!("`{first}` needs a value"), choice(error).unwrap_or_else(|| needed(&argument)))
             }
@@ -76,10 +77,12 @@ impl WrongUsage {
             ErrorKind::MissingRequiredArgument => {
                 let named = argument.iter().map(|argument| format!("`{argument}`"));
                 let named = list(&named.collect::<Vec<_>>(), "and");
-                (format!("`{name}` needs {named}"), format!("write `{}`", self.usage(error)))
+                (format!("`{name}` needs {named}"), format!("the usage is `{}`", self.usage(error)))
             }
             ErrorKind::ArgumentConflict => self.conflict(error, &first),
-            ErrorKind::TooManyValues => (format!("`{first}` takes no value"), format!("write `{first}`")),
+            ErrorKind::TooManyValues => {
+                (format!("`{first}` takes no value"), format!("use `{first}` without a value"))
+            }
             _ => {
                 let text = error.to_string();
                 let line = text.lines().next().unwrap_or_default();
@@ -166,7 +169,7 @@ fn bare(argument: &str) -> String {
 }
 
 fn needed(argument: &[String]) -> String {
-    format!("write `{}`", argument.concat())
+    format!("use `{}`", argument.concat())
 }
 
 fn choice(error: &clap::Error) -> Option<String> {

@@ -26,8 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Returns the folder to which paths are relative. Output for people uses `self`, and output for programs
-    /// uses the root of the tree.
+    /// Returns the folder to which paths are relative. In output for people, paths are relative to `self`; in
+    /// output for programs, paths are relative to the root of the tree.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }

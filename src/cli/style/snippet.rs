@@ -194,8 +194,8 @@ fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Cuts a line to `room` columns around the range `focus`. Returns the cut line and the position of `focus` in the
-/// cut line.
+/// Cuts a line to `room` columns around the range `focus`. Returns the shortened line, and the position of `focus`
+/// in this line.
 fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, Range<usize>) {
     if columns(line) <= room {
         return (line.to_owned(), focus);

@@ -66,7 +66,7 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Returns all words of a command that are possibly paths below `root`, even if no such file exists.
+/// Returns each word of a command that can be a path below `root`, even if no such file exists.
 pub fn paths(command: &[String], root: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (index, word) in command.iter().enumerate() {

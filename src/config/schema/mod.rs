@@ -147,7 +147,7 @@ fn words(schema: &Value) -> Vec<&str> {
     own.chain(list("anyOf").chain(list("oneOf")).flat_map(words)).collect()
 }
 
-/// Finds a key by its present or earlier name, but not a key of an agent such as `role`.
+/// Finds a key by its present or earlier name. Keys of agents, such as `role`, are not found.
 pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
     let name = renamed::today(name).unwrap_or(name);
     KEYS.iter().find(|key| key.name == name)

@@ -239,7 +239,7 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
 pub(crate) const ADAPTERS: [&str; 11] =
     ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 
-/// The size of a review above which the user is asked before the review starts.
+/// Glee asks the user before a review that exceeds this size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum ConfirmAbove {
     Calls(u32),

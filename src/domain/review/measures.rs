@@ -53,8 +53,7 @@ pub struct FindingTally {
     /// The disputes in which the person decided against the judge or the panel.
     pub overturned: u64,
     pub fixed: u64,
-    /// The fixed findings whose fix was reverted, either by `glee runs undo` or by the change for a later
-    /// finding.
+    /// The fixed findings whose fix was reverted, by `glee runs undo` or by a later fix.
     pub reverted: u64,
     /// The audit rulings that enforce or dismiss a finding.
     pub audited: u64,

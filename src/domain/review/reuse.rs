@@ -63,7 +63,7 @@ pub struct FindingOrigin {
     pub finding: FindingId,
 }
 
-/// Links a finding that Glee took from a reviewer's earlier answer to the same finding in the earlier run.
+/// Glee took `finding` from a reviewer's earlier answer. `of` identifies the finding in the earlier run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repetition {
     pub finding: FindingId,

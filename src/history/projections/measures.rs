@@ -227,7 +227,8 @@ impl Measures<'_> {
         (self.run.0.clone(), finding.0)
     }
 
-    /// Stores a finding, the findings of earlier runs that it repeats, and the opinions of the reviewers.
+    /// Stores a finding and the opinions of the reviewers. `repeated` lists the earlier findings that the finding
+    /// repeats.
     fn raise(&self, finding: &Finding, repeated: &[Key]) -> rusqlite::Result<()> {
         let problems = self.problems();
         let own = self.key(finding.id);

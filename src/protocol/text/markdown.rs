@@ -187,7 +187,7 @@ impl<'a> Iterator for Cells<'a> {
     }
 }
 
-/// Removes the stars of emphasis and the backticks of inline code, and replaces white space by single spaces.
+/// Removes the asterisks of emphasis and the backticks of inline code, and replaces white space by single spaces.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;

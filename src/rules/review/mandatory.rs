@@ -41,7 +41,7 @@ fn known(word: &str) -> Option<Tag> {
     Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
 }
 
-/// Derives the tag from the reviewer's word if the severity has no tag.
+/// Adds the tag that corresponds to the reviewer's word, if the severity has no tag.
 #[must_use]
 pub fn normalised(severity: Severity) -> Severity {
     let tag = severity.tag.or_else(|| normalise(&severity.raw));

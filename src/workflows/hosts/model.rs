@@ -1,5 +1,5 @@
-//! The types that all hosts of pull requests share, and the trait that each host implements. GitLab's merge
-//! requests are pull requests, and its discussions are threads.
+//! The trait that each host of pull requests implements, and the types that all hosts use. GitLab's merge requests
+//! are pull requests, and its discussions are threads.
 
 use std::collections::BTreeSet;
 
@@ -111,7 +111,7 @@ pub struct PullRequest {
     pub is_fork: bool,
     pub base: Commit,
     pub head: Commit,
-    /// The common ancestor of `base` and `head`, which GitLab requires in the position of a comment. `None` on other
+    /// The common ancestor of `base` and `head`. GitLab requires this commit to locate a comment. `None` on other
     /// hosts.
     pub merge_base: Option<String>,
     /// The address of the repository that receives the change, as an argument of `git fetch`. The address

@@ -96,8 +96,8 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // The lists in `stages` run in sequence, so the result is the first list that contains a step. The steps of
-    // one list run concurrently.
+    // The result is the first list with a step, because each list requires that the earlier lists are done. The
+    // steps of one list run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 

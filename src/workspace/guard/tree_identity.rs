@@ -1,4 +1,4 @@
-//! Identifies the tree of a run independently of its path.
+//! Identifies the tree of a run, even if the path of the tree changes.
 //!
 //! A folder is identified by its inode and creation time. A repository is therefore recognised after a move, and
 //! distinguished from another repository at the same path. A copy of a repository is recognised if the copy

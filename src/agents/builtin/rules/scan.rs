@@ -94,9 +94,8 @@ impl Catalog {
     }
 }
 
-/// Merges hits of the same category that overlap or start on the same line. The result keeps the most severe
-/// hit. Among equally severe hits, the result keeps the first hit that has a fix. If no hit has a fix, the
-/// result keeps the first hit.
+/// Merges hits of the same category that overlap or start on the same line. The most severe hit is kept. Among
+/// equally severe hits, the first hit with a fix is kept. If no hit has a fix, the first hit is kept.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {

@@ -102,7 +102,7 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The present flags of the mount. A remount must repeat these flags, because it clears all other flags.
+    /// The current flags of the mount. A remount must repeat these flags, because it clears all other flags.
     flags: MsFlags,
     kind: String,
 }

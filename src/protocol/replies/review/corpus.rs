@@ -1,5 +1,4 @@
-//! Tests the parser of reviews with the cases under `tests/corpus`, unchanged and with variations that must not
-//! change the result.
+//! Parses each review under `tests/corpus`, and variations of the review that must give the same result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -15,8 +15,8 @@ pub(crate) const BODIES: [&str; 11] = [
     "finding",
 ];
 
-/// Names of fields that contain the severity. If an object has several of these fields, the last field in the
-/// document contains the severity.
+/// Names of fields that contain the severity. If an object has several of these fields, the last of these fields
+/// contains the severity.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];

@@ -35,8 +35,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of findings in the prose before `result` that were stored. The field `read` also counts the
-    /// findings that exceeded a size limit and were not stored.
+    /// The number of stored findings in the prose before `result`. The field `read` also counts the findings that
+    /// exceeded a size limit and were not stored.
     kept: usize,
     read: u64,
 }

@@ -15,8 +15,8 @@ use crate::rules::parallel;
 
 /// The minimum cosine similarities at which two texts match. `SAME_LINES` applies to findings on the same line.
 /// `SAME_BLOCK` applies to findings in one block or on near lines. `TEXT_ALONE` applies if a file or a line is
-/// missing. `SAME_LINES` and `SAME_BLOCK` are higher than `TEXT_ALONE`, because different problems at one
-/// location often mention the same identifiers.
+/// missing. The thresholds `SAME_LINES` and `SAME_BLOCK` are higher than `TEXT_ALONE`, because different problems
+/// at one location often mention the same identifiers.
 const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;

@@ -20,9 +20,8 @@ use crate::workflows::hosts::model::{HostError, NewComment, PullRequest};
 
 const READ: &str = "read the conversation";
 
-/// Distributes the comments on lines over several reviews. Each review contains at most one comment for each
-/// line. If one review contained several comments on a line, the host would show these comments as one
-/// conversation.
+/// Splits the line comments into several reviews. Each review contains at most one comment for each line. If one
+/// review contained several comments on a line, the host would show these comments as one conversation.
 pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
     let mut reviews: Vec<Vec<&NewComment>> = Vec::new();
     for comment in comments.iter().filter(|comment| comment.line.is_some()) {

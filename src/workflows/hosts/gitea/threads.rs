@@ -1,9 +1,9 @@
 //! Threads of comments on lines.
 //!
 //! The host has no threads. The host's web pages show all comments on a line as one list. A reply belongs to the
-//! review of the preceding comment. One line can have several findings. Therefore, the hidden first line of
-//! Glee's reply names the comment that starts the thread. Glee reads hidden lines only in comments of the
-//! token's user.
+//! review of the preceding comment. One line can have several findings. Therefore, the hidden first line of Glee's
+//! reply names the comment that starts the thread. Glee reads hidden lines only in comments that Glee's own
+//! account wrote.
 //!
 //! - A comment of Glee starts a thread, unless a hidden first line of the comment names another comment.
 //! - A person's comment continues the newest thread on the same line that contains a comment of the same review.

@@ -1,9 +1,9 @@
 //! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run.
 //!
-//! Findings are compared only if their blocks of code exist in the code under review. Glee also recognises a
-//! block that has moved to another file. In the same block, the distance between two findings is the difference
-//! of their line offsets in the block. If one block encloses the other block, the distance is the difference of
-//! the findings' line numbers in the file. [`Wordings`] compares the words of two findings.
+//! Findings are compared only if their blocks of code exist in the code under review. Glee also recognises a block
+//! that has moved to another file. In the same block, the distance between two findings is the difference of their
+//! line offsets in the block. If one block encloses the other block, the distance is the difference between the
+//! line numbers of the findings. [`Wordings`] compares the words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;

@@ -34,8 +34,7 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // A finding of this run is disputed, but an earlier run opened the dispute, so this run has no open
-        // disputes.
+        // This run opened no dispute, but a finding of this run is still disputed from an earlier run.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -76,7 +75,7 @@ pub(crate) struct Recalled {
     pub(crate) judges: Vec<Agent>,
 }
 
-/// `named` is the route for disputes that the current command line sets.
+/// `named` is the route in the current command line.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,

@@ -85,8 +85,8 @@ impl Args {
         row.started < self.before && (finished || self.unfinished)
     }
 
-    /// Selects finished stages and other runs. A stage with the exit reason [`ExitReason::DisputeOpen`] waits
-    /// for a person, so it is not finished.
+    /// Whether the command prunes this stage, checkpoint or audit. A stage with the exit reason
+    /// [`ExitReason::DisputeOpen`] waits for a person, so it is not finished.
     fn takes_other(&self, row: &OtherRunRow) -> bool {
         let finished = !matches!(
             row.exit,

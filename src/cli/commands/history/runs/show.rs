@@ -68,8 +68,8 @@ fn print_events(events: &[Event]) -> std::io::Result<()> {
     events.iter().try_for_each(|event| stream::out(&json_line(event)))
 }
 
-/// Finds the stages and checkpoints that were recorded under the `--id` `text`, and returns the last run of
-/// each. If there are none, returns the run whose id starts or ends with `text`.
+/// Finds the stages and checkpoints whose `--id` is `text`, and returns the last run of each. If there are none,
+/// returns the run whose id starts or ends with `text`.
 fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
     let mut last: Vec<(String, RunId)> = Vec::new();
     for row in journal.stages()?.into_iter().filter(|row| row.id == text) {

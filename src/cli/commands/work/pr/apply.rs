@@ -70,8 +70,8 @@ fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewCo
     groups.flat_map(move |group| group.chunks(size.max(1)))
 }
 
-/// Sends each comment of a refused batch on its own. If the host refuses a comment on a line, Glee sends the
-/// text as a comment on the whole file. Returns how many comments the host refused in both variants.
+/// Sends each comment of a refused batch on its own. If the host refuses a comment on a line, Glee sends the text
+/// as a comment on the whole file. Returns the number of comments that the host refused in both forms.
 fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
     let mut refused = 0;
@@ -93,7 +93,7 @@ fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Global
     Ok(refused)
 }
 
-/// Counts the changes of a publication without the `unapplied` changes, as in `2 comments, 1 reply, the check`.
+/// Lists the changes that the host made, as in `2 comments, 1 reply, the check`.
 pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String {
     let comments = publication.comments.len().saturating_sub(unapplied.comments);
     let replies = publication.threads.iter().filter(|change| matches!(change, ThreadChange::Reply { .. })).count();

@@ -135,7 +135,7 @@ fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
             agent: names::full(agents, name.trim(), Some(Role::Coder))?.as_str().into(),
             task: text.trim().to_owned(),
         }),
-        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT").hint("write `--task NAME='...'`")),
+        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT").hint("use `--task NAME='...'`")),
     };
     tasks.iter().map(job).collect()
 }

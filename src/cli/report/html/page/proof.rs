@@ -169,7 +169,7 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
     ReviewerView { name: printable::line(&report.name.0), status, tone, facts, lines }
 }
 
-/// Whether one reviewer read each file, and why not.
+/// The files that one reviewer did not read, with the reasons.
 struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
