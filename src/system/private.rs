@@ -38,9 +38,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a state folder that an earlier version of Glee created, and all contents of the folder, inaccessible to
-/// other users. A file with several hard links remains unchanged, because the user's git repository shares the
-/// file.
+/// Restricts the permissions of an existing state folder and of its contents to the owner. Earlier versions of
+/// Glee created the folder with wider permissions. A file with several hard links remains unchanged, because the
+/// user's git repository shares the file.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;

@@ -16,9 +16,9 @@ use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
-/// The maximum size of a ruling's marker that Glee writes, in bytes.
+/// The maximum size of a new marker of a ruling, in bytes. Glee writes no larger marker.
 const WRITTEN: usize = 12 << 10;
-/// The maximum size of a marker's data that Glee reads, in bytes.
+/// The maximum size of marker data, in bytes. Glee ignores a marker with more data.
 const READ: usize = 32 << 10;
 /// The maximum number of names in an anchor of a marker.
 const NAMES: usize = 20;

@@ -206,8 +206,7 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// If a reviewer raises an earlier finding again in the same file, the maximum number of lines between both
-/// findings.
+/// The maximum number of lines between an earlier finding and a new finding of the same reviewer that repeats it.
 const NEAR: u32 = 5;
 
 /// Returns the earlier findings about changed code, except findings that the same reviewer raised again. The

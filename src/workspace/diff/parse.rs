@@ -414,8 +414,8 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
-    // Names can contain spaces, so any space can separate the two names. Glee prefers a split into two names
-    // that differ only in their prefixes.
+    // Names can contain spaces, so any space can separate the two names. Glee prefers the space at which the two
+    // names differ only in their prefixes.
     let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;

@@ -26,7 +26,7 @@ pub(crate) struct Results<'a> {
     blocks: Vec<Block>,
     /// Whether only blank lines follow the last JSON result.
     is_last: bool,
-    /// Whether the last closing line directly follows a JSON result.
+    /// Whether a JSON result directly precedes the last closing line.
     is_signed_end: bool,
     /// Whether a line of prose seems to contain a finding in JSON. The parser ignores JSON inside prose.
     is_within_prose: bool,

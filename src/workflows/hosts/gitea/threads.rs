@@ -10,9 +10,9 @@
 //!   If no thread contains a comment of the same review, the person's comment continues the newest thread on the
 //!   same line of the same commit. If no thread matches, the person's comment starts a thread.
 //!
-//! The host also has no comments on whole files. Glee publishes a comment on a whole file as a comment on the
-//! pull request with a hidden first line. On the host, nobody can reply to such a
-//! comment. Therefore, the thread of the comment contains only replies that Glee publishes.
+//! The host also has no comments on whole files. Instead, Glee publishes a comment on the pull request, and names
+//! the file in a hidden first line. On the host, nobody can reply to such a comment. Therefore, the thread of the
+//! comment contains only replies that Glee publishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,8 +75,8 @@ fn replied(comment: &GiteaComment) -> Option<u64> {
     first.parse().ok()
 }
 
-/// Returns the conversation of a pull request. Also returns, by thread id, the first comment, the line and the
-/// reviews of each thread. `head` is the head commit.
+/// Returns the conversation of a pull request. Also returns a map from thread ids to the first comment, the line
+/// and the reviews of the thread. `head` is the head commit.
 pub(crate) fn of(
     on_lines: Vec<LineComment>,
     on_request: Vec<GiteaComment>,

@@ -28,8 +28,8 @@ pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }
 
-/// Resolves `target`, a link or redirect in an answer from the URL `from`, to a complete URL. Fails if the
-/// scheme, host or port changes, because the next request contains the token.
+/// Returns the complete URL of `target`, which is a link or redirect in the answer from the URL `from`. Fails if
+/// the scheme, host or port changes, because the next request contains the token.
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;
     let url = match target {
