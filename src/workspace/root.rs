@@ -20,7 +20,8 @@ pub struct Workspace {
     pub(crate) repository: Option<Repository>,
     /// The recorded `.gleeignore` files, which replace the `.gleeignore` files in the tree.
     pub(crate) recorded_ignores: Option<ignores::RecordedIgnores>,
-    /// The commit from which [`Workspace::read`] and [`Workspace::resolve`] read, instead of the tree.
+    /// The commit from which [`Workspace::read`] and [`Workspace::resolve`] read. If the field is `None`, these
+    /// methods read the tree.
     pub(crate) read_commit: Option<String>,
     pub(crate) root_commit: OnceLock<Option<String>>,
 }
@@ -78,7 +79,7 @@ impl Workspace {
         resolve(path).or_else(|| resolve(&path.replace('\\', "/")))
     }
 
-    /// The first 4 MiB of a file's current text, with invalid UTF-8 replaced. Returns `None` if
+    /// The first 4 MiB of a file's current text. Invalid UTF-8 is replaced. Returns `None` if
     /// [`Workspace::resolve`] rejects the path.
     pub fn read(&self, path: &str) -> Option<String> {
         if let Some(commit) = &self.read_commit {

@@ -1,4 +1,5 @@
-//! Reads scripts from the base commit instead of the tree, because a change must not control its own review.
+//! Reads scripts from the base commit. A script in the tree could be a part of the change, and a change must not
+//! control its own review.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -21,8 +22,8 @@ const NEIGHBOURS: usize = 2_000;
 pub struct BaseFiles {
     /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed, or whose neighbours changed, since the commit. For example, a change of
-    /// `ci/lib.sh` adds the requested file `ci/test.sh` to this set.
+    /// The requested files that changed since the commit, or that are in a folder with changed files. For example,
+    /// a change of `ci/lib.sh` adds the requested file `ci/test.sh` to this set.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,

@@ -17,7 +17,7 @@ use crate::workspace::{Result, Workspace};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since {
     pub target: Target,
-    /// The files that are ignored now but were not ignored when the run began.
+    /// The files that are ignored now, but were not ignored when the run began.
     pub hidden: Vec<String>,
 }
 

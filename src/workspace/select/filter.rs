@@ -1,7 +1,7 @@
 //! Decides which files are reviewed: text files of a bounded size that are not generated.
 //!
-//! Glee records a reason for each skipped file. A marker of generated code counts only if the file had the
-//! marker before the change, so that a change cannot exclude itself from the review.
+//! Glee records a reason for each skipped file. A marker of generated code counts only if the file had the marker
+//! before the change. A change can therefore not exclude itself from the review.
 
 use crate::domain::{Skip, SkipReason};
 use crate::workspace::code::text_files;
@@ -34,7 +34,7 @@ const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmak
     properties proto ps1 psm1 py pyi pyw pyx r rake rb rego rkt rs rst s sass scala scm scss sh sol sql svelte svg \
     swift tcl tex tf tfvars toml ts tsx txt v vb vbs vhd vim vue xhtml xml xsl yaml yml zig zsh ";
 
-/// Glee decides by this number of bytes at the start of a file whether the file is text.
+/// Glee reads this number of bytes at the start of a file to decide whether the file is text.
 const HEAD: usize = 8 << 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,8 +19,8 @@ pub enum TargetSpec {
     Base(String),
     /// The changes of one commit relative to its first parent.
     Commit(String),
-    /// `A..B` means the changes from A to B. `A...B` means the changes of B since the common ancestor of A and
-    /// B. If A or B is omitted, `HEAD` replaces the omitted revision.
+    /// `A..B` means the changes from A to B. `A...B` means the changes in B since the common ancestor of A and B.
+    /// If A or B is omitted, `HEAD` replaces the omitted revision.
     Range(String),
     /// A unified diff. If a file in the tree already contains the changes of the diff, Glee reviews this file.
     /// If the file does not contain the changes yet, Glee applies the diff in memory. If the diff does not fit

@@ -4,9 +4,9 @@ use crate::protocol::request::SourceFile;
 
 /// Splits files into shards of at most `limit` bytes of code. The files have to be sorted by path.
 ///
-/// The hashes of paths determine where a shard ends, so a changed, added or removed file affects only a few
-/// shards. Files of one folder stay together if they fit into one shard. A file that is larger than the limit is
-/// a separate shard. Equal input always results in equal shards.
+/// The hashes of paths determine where a shard ends. Therefore, a changed, added or removed file affects only a
+/// few shards. Files of one folder stay together if they fit into one shard. A file that is larger than the limit
+/// is a separate shard. Equal input always results in equal shards.
 pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
     let sizes: Vec<u64> = files.iter().map(size).collect();
     let mut shards = Vec::new();
@@ -23,7 +23,7 @@ pub(crate) fn split(files: &[SourceFile], limit: u64) -> Vec<Vec<usize>> {
 fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -> usize {
     let mut used = 0;
     let mut fitting = start;
-    // The indexes at which the shard can end (exclusive), each with the size of the resulting shard in bytes.
+    // The indexes at which the shard can end (exclusive), with the resulting size of the shard in bytes.
     let mut cuts: Vec<(usize, u64)> = Vec::new();
     while let Some(size) = sizes.get(fitting)
         && (fitting == start || used + size <= limit)
@@ -38,7 +38,7 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     let is_large = |(_, used): &(usize, u64)| *used >= limit / 4;
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
     let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
-        // Chooses the end that is followed by the path with the highest hash.
+        // Chooses the end before the path with the highest hash.
         cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes()).map(|(at, _)| at)
     };
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {

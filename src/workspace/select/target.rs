@@ -25,9 +25,9 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const SEARCHED: usize = 10_000;
 
 impl Workspace {
-    /// Selects the files of a review. Fails with exit code 2 if the target is empty or unreadable, or if a
-    /// target that requires git is outside a git repository. Fails with exit code 4 if all files of a change are
-    /// skipped.
+    /// Selects the files of a review. Fails with exit code 2 if the target is empty or unreadable, or if the
+    /// target requires git but the folder is not in a repository. Fails with exit code 4 if all files of a change
+    /// are skipped.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));

@@ -45,7 +45,8 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
         input.extend(id.bytes().chain([b'\n']));
     }
     if !input.is_empty() {
-        // `pack-objects` renames temporary files, so git's object folder must be on the file system of the backup.
+        // `pack-objects` moves its temporary files by renaming, so git's object folder must be on the file system
+        // of the backup.
         let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }

@@ -1,9 +1,8 @@
 //! Takes snapshots before and after each call of a run's coder, so that undo can revert the coder's changes.
 //!
-//! A change counts as the coder's change if the change was made between the two snapshots of a call. A change at
-//! any other time counts as the user's change. The snapshots of a run are in the run's folder inside the state
-//! folder. A note in the run's folder lists the snapshots and identifies the work tree. Glee writes no object
-//! and no ref to the repository.
+//! A change between the two snapshots of a call counts as the coder's change. A change at any other time counts as
+//! the user's change. The snapshots of a run are in the run's folder inside the state folder. A note in the run's
+//! folder lists the snapshots and identifies the work tree. Glee writes no object and no ref to the repository.
 
 use std::path::Path;
 
@@ -96,7 +95,7 @@ impl Workspace {
         let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
         let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
-        // The new snapshot includes the files of the previous snapshot, even files that are ignored now.
+        // The new snapshot includes the files of the previous snapshot, even if they are ignored now.
         if let Some(CallSpan { before, after: None }) = later.last() {
             let (image, _) = self.opened(run, before, state_dir)?;
             beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
@@ -119,8 +118,8 @@ impl Workspace {
         }
     }
 
-    /// Keeps a recorded tree until the run is pruned. Outside git, no further step is necessary, because a prune
-    /// keeps the trees in the [`SnapshotNote`] of each remaining run.
+    /// Keeps a recorded tree until the run is pruned. Outside git, nothing more is necessary, because a prune
+    /// keeps the trees that the [`SnapshotNote`] of a remaining run lists.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

@@ -81,7 +81,7 @@ pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
 }
 
-/// The recorded trees that are mentioned in the notes of all runs, including runs of earlier versions of Glee.
+/// The recorded trees in the notes of all runs, including runs of earlier versions of Glee.
 pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
     let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut trees = Vec::new();

@@ -75,8 +75,8 @@ impl Workspace {
     }
 
     /// Finds the files that a snapshot includes even if the current ignore rules hide these files. The snapshot
-    /// includes the files of `before` that still exist, and the files that the ignore rules did not hide at the
-    /// start of the run.
+    /// includes the files of `before` that still exist. It also includes the files that the ignore rules did not
+    /// hide at the start of the run.
     pub(crate) fn beyond(
         &self,
         run: &RunId,
@@ -133,7 +133,7 @@ impl Workspace {
     }
 }
 
-/// The paths of a snapshot at which a file or a link exists now.
+/// The paths of the snapshot that still lead to a file or a link.
 pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
     let mut lstat = Lstat::below(root);
     let is_there = |path: &&Vec<u8>| lstat.get(path).is_some_and(|meta| !meta.is_dir());
@@ -148,7 +148,7 @@ pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
-/// Finds the new files at the path of a former folder, and the new files below the path of a former file.
+/// Finds two kinds of new files: files at the path of a former folder, and files below the path of a former file.
 /// `before` contains the former folders and files. The result includes ignored files.
 fn replacements(root: &Path, before: &Image) -> BTreeSet<Vec<u8>> {
     let mut found = BTreeSet::new();
@@ -191,7 +191,7 @@ impl Repository {
     }
 
     /// The paths that git lists as ignored. The path of a folder ends with a slash. If all files in a folder are
-    /// ignored, git lists the folder instead of the files, even if no rule ignores the folder itself.
+    /// ignored, git lists only the folder, even if no rule ignores the folder itself.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
         let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
         let listed = call.output()?;

@@ -11,7 +11,7 @@ use crate::workspace::git::{LINK, SUBMODULE};
 use crate::workspace::guard::TreeIdentity;
 use crate::workspace::{Result, WorkspaceError};
 
-/// The paths that git or the ignore files exclude, but a snapshot includes.
+/// The paths that a snapshot includes although git or the ignore files exclude them.
 #[derive(Debug, Default)]
 pub(crate) struct Beyond {
     pub(crate) paths: BTreeSet<Vec<u8>>,

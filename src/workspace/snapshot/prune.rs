@@ -69,8 +69,8 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// Returns the hashes of all copies in the state folder that the snapshots `trees` need. A copy contains a
-    /// file, the target of a link, or a list of files.
+    /// Returns the hashes of the copies in the state folder that at least one of the snapshots `trees` needs. A
+    /// copy contains a file, the target of a link, or a list of files.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {

@@ -1,7 +1,8 @@
 //! Stages the coder's edits after a run on staged changes. Without `--restage`, Glee only lists the edited files.
 //!
-//! A file is staged only if its versions in the index and in the work tree were equal before the run. Glee does not
-//! stage files that were staged in part, or files that a filter converts. Staging runs no filter and no hook.
+//! A file is staged only if, before the run, the index and the work tree contained the same version of the file.
+//! Glee does not stage files that were staged in part, or files that a filter converts. Staging runs no filter and
+//! no hook.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,8 @@ pub struct Restaged {
 
 impl Workspace {
     /// Lists the files that changed from `before` to `after`, except files whose new version is already in the
-    /// index. With `restage`, stages a file only if the index still contains the old version, and the work tree
-    /// still contains the new version.
+    /// index. With `restage`, Glee stages a file under two conditions: the index still contains the old version,
+    /// and the work tree still contains the new version.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;

@@ -1,5 +1,5 @@
-//! Takes and compares snapshots of the tree. A snapshot contains the raw bytes and the permissions of every tracked
-//! file and of every untracked file that is not ignored.
+//! Takes and compares snapshots of the tree. A snapshot contains the raw bytes and the permissions of the tracked
+//! files, and of the untracked files that are not ignored.
 //!
 //! In a git repository, a snapshot is a git tree object. The entry `files` of the tree object contains the raw
 //! bytes of all files, including the files of nested repositories. The entry `modes` lists the permissions that

@@ -65,8 +65,7 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of written files whose new content also contains changes that were made after the coder's
-    /// changes.
+    /// The number of written files that also keep changes made after the coder's changes.
     pub merged: u64,
     /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,
@@ -82,7 +81,7 @@ pub struct UndoPlan {
     pub files: Vec<(String, UndoEffect)>,
     /// The changed files that cannot be restored.
     pub conflicts: Vec<UndoConflict>,
-    /// The new files that the undo or redo would keep, because it is unknown which program created these files.
+    /// The new files that the undo or redo would keep, because their creator is unknown.
     pub new: Vec<String>,
     /// The files that cannot be restored because they were ignored when the run began.
     pub ignored: Vec<String>,
@@ -96,8 +95,8 @@ type Contents = Vec<(FileContent, Option<FileContent>)>;
 
 impl Workspace {
     /// Undoes the changes of a run's coder. Fails without changing a file if a snapshot is missing, if the tree
-    /// does not belong to the run, or if the state folder cannot be used. Fails with
-    /// [`WorkspaceError::NotRestored`] if some files could not be written, but restores all other files.
+    /// does not belong to the run, or if the state folder cannot be used. If some files cannot be written,
+    /// restores all other files, and then fails with [`WorkspaceError::NotRestored`].
     pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
@@ -356,7 +355,7 @@ impl<'a> Work<'a> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);
             steps.map(|step| step.path.clone()).collect()
         });
-        // No file can be written below a path at which another step writes a file.
+        // If a step writes a file at a path, no other step can write below this path.
         let is_below = |path: &[u8]| path_bytes::above(path).any(|folder| written.contains(folder));
         for step in std::mem::take(&mut self.steps) {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);

@@ -21,7 +21,7 @@ use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// A file or a link exists at the contained path, where a parent folder is necessary.
+    /// A parent folder is necessary at the contained path, but a file or a link is at this path.
     Above(Vec<u8>),
 }
 
@@ -40,8 +40,8 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Returns the reason why the file cannot be written even after the files in `removed` are removed. Returns
-    /// `None` if the file can be written, or if the step removes the file.
+    /// Returns the reason why the file cannot be written, even if the files in `removed` are removed first.
+    /// Returns `None` if the file can be written, or if the step removes the file.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
