@@ -1,6 +1,6 @@
-//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. A
-//! truncated diff, a hunk that does not match its header, and a combined diff of a merge commit cause an error,
-//! because skipped changes would not be reviewed.
+//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. Parsing
+//! fails for a truncated diff, for a hunk that does not match its header, and for a combined diff of a merge
+//! commit. Otherwise, the review would skip changes.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -14,8 +14,8 @@ use crate::workspace::git::path_bytes;
 /// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The number of the hunk's first line in the old and in the new file (1-based). If the hunk has no lines of
-    /// one file, the number for this file is that of the line before the hunk.
+    /// The number of the hunk's first line in the old and in the new file (1-based). If the hunk contains no line
+    /// of a file, the number for this file is the number of the line before the hunk.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -374,9 +374,8 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Returns the last path components that two paths have in common, such as `src/a.rs` for `old/src/a.rs` and
-/// `new/src/a.rs`. If the last components of the two paths differ, removes git's prefixes, such as `a/` and
-/// `b/`, from both paths.
+/// Returns the common end of two paths, such as `src/a.rs` for `old/src/a.rs` and `new/src/a.rs`. If the two paths
+/// end differently, removes git's prefixes, such as `a/` and `b/`, from both paths.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());

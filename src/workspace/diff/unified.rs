@@ -51,7 +51,7 @@ pub(crate) fn hunks(old: &str, new: &str) -> String {
     lines(old, new).unified_diff().context_radius(3).to_string()
 }
 
-/// Returns the line number in the new text for a line number of the old text. Both line numbers are 1-based.
+/// Converts a line number of the old text to a line number of the new text. Both line numbers are 1-based.
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
     let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {

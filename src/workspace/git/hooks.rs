@@ -39,7 +39,7 @@ pub enum PushedCommits {
     NoBase,
 }
 
-/// Files and folders in the git folder that exist during an operation, with the name of the operation.
+/// Files and folders that git creates in the git folder during an operation, each with the name of the operation.
 const OPERATIONS: [(&str, &str); 5] = [
     ("MERGE_HEAD", "merge"),
     ("CHERRY_PICK_HEAD", "cherry-pick"),
@@ -143,7 +143,7 @@ impl Repository {
     }
 }
 
-/// Resolves `..` and the links of the existing part of a path.
+/// Resolves `..` and links in the part of a path that exists.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -250,8 +250,8 @@ impl Workspace {
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
             None if !commits.is_empty() => Ok(false),
-            // If the history contains no commit ids, the history belongs to the tree only if the root folder of
-            // the tree was created before the history began.
+            // A history without commit ids belongs to the tree only if the root folder of the tree is older than
+            // the history.
             _ => {
                 let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());

@@ -142,8 +142,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. Either one fingerprint was the argument `earlier` for
-    /// the other fingerprint, or the same argument `earlier` was used for both fingerprints.
+    /// Returns the differences between two fingerprints. Either one fingerprint was passed as `earlier` for the
+    /// other fingerprint, or both fingerprints were taken with the same `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
