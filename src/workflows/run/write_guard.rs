@@ -136,8 +136,8 @@ impl WriteGuard {
     ) -> Result<(), WorkspaceError> {
         let look = fingerprint?;
         if let Some((earlier, seen_at)) = &self.last {
-            // Observations can be processed out of order. A later observation that was processed first already
-            // includes the changes of an earlier observation.
+            // Observations can be processed out of order. If a later observation was processed first, it already
+            // includes these changes.
             if at < *seen_at {
                 return Ok(());
             }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The minimum number of lines of a sequence of comments that is replaced by blank lines.
+/// The minimum length, in lines, of a sequence of comments that is replaced.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {

@@ -197,8 +197,8 @@ impl Delta {
     }
 }
 
-/// Returns the file with an empty line in place of each line outside the line ranges in `shown`. In the diff of
-/// the file, only the removed lines inside or next to these ranges remain.
+/// Replaces each line outside the line ranges in `shown` by an empty line. The diff of the file keeps only the
+/// removed lines inside or next to these ranges.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
     let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
     let mut text = String::new();

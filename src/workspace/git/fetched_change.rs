@@ -1,5 +1,5 @@
-//! Fetches the commits of a pull request as objects. The fetch changes no branch, tag, remote-tracking branch or
-//! file.
+//! Fetches the commits of a pull request as git objects. The fetch changes no branch, tag, remote-tracking branch
+//! or file.
 //!
 //! For the duration of a run, a ref below `refs/glee/requests/` protects the commits from `git gc`. The ref is
 //! deleted at the end of the run. If a run is killed, the next run deletes the ref.

@@ -70,8 +70,7 @@ pub(crate) struct Recalled {
     pub(crate) events: Vec<Event>,
     /// The route that the user chose for disputes, in this command or at the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// The judges in the current settings, for a run that was planned without a judge. The list is empty if the
-    /// plan of the run contains a judge.
+    /// If the plan of the run contains no judge, the judges in the current settings. Otherwise, the list is empty.
     pub(crate) judges: Vec<Agent>,
 }
 
