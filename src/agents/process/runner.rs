@@ -41,9 +41,8 @@ const DIALOGUE_GRACE: Duration = Duration::from_secs(1);
 /// The maximum time between the end of a dialogue and the exit of the program.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 
-/// Receives the last line of an agent's output, unescaped, at most ten times a second. The function returns
-/// false if the line contains no text to display. The runner then calls the function again with the preceding
-/// line.
+/// Receives the unescaped last line of an agent's output, at most ten times a second. The function returns false
+/// if the line contains no text to display. The runner then calls the function again with the preceding line.
 pub type Activity<'a> = &'a (dyn Fn(&str) -> bool + Send + Sync);
 
 pub type Ran = Result<Output, Box<Failed>>;
@@ -54,7 +53,7 @@ pub struct ProcessJob<'a> {
     /// The request to the agent. Only the scripted runner for tests uses this field.
     pub request: Option<&'a Request>,
     pub confinement: Option<Confinement>,
-    /// A dialogue with the program, which replaces the fixed stdin of the invocation.
+    /// A dialogue with the program. The dialogue replaces the fixed stdin of the invocation.
     pub dialogue: Option<&'a dyn Dialogue>,
     pub marks: LineMarks,
     pub limits: Limits,
@@ -118,8 +117,8 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tests in a separate process whether namespaces work. If mounting in a new namespace fails, the process
-    /// cannot leave the namespace.
+    /// Tests in a separate process whether namespaces work. A process that has created a namespace cannot leave
+    /// the namespace, even if mounting in the namespace fails.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -250,8 +249,8 @@ impl Running {
                 }
                 order = next_suspension(&mut suspended) => match order {
                     Some(suspend) => if let Some(pipe) = &mut self.liveness {
-                        // A write error means that the supervisor has exited, so no process can be suspended or
-                        // resumed.
+                        // A write error means that the supervisor has exited. Without a supervisor, Glee cannot
+                        // suspend or resume processes.
                         drop(pipe.write_all(&[if suspend { supervisor::SUSPEND } else { supervisor::RESUME }]));
                     },
                     None => suspended = None,
@@ -320,8 +319,8 @@ impl Running {
     }
 }
 
-/// Converts the end of an agent's process to its output or a failure. If the supervisor sent no report, `report`
-/// contains the supervisor's exit status and the surviving processes.
+/// Returns the agent's output or a failure, depending on how the agent's process ended. If the supervisor sent no
+/// report, `report` contains the supervisor's exit status and the surviving processes.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,
@@ -407,7 +406,7 @@ fn input<'a>(
         (_, stdin) => {
             let write = async {
                 if let Some(mut stdin) = stdin {
-                    // An error is ignored, because a program can end before it has read all of stdin.
+                    // A write error is ignored, because a program can end before it has read all of stdin.
                     drop(stdin.write_all(&job.invocation.stdin).await);
                 }
             };
@@ -451,7 +450,8 @@ impl TranscriptFiles {
         let number = (1..).find(|number| !tried(*number).exists()).unwrap_or(1);
         for name in ["stdout", "stderr", "prompt", "answer", "call.json"] {
             let from = self.stdout.with_extension(name);
-            // An error is ignored, because at worst the new try overwrites files of the earlier try.
+            // If renaming a file fails, the error is ignored, because at worst the new try overwrites a file of
+            // the earlier try.
             drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
         }
     }

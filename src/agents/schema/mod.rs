@@ -229,7 +229,7 @@ pub struct RecheckReply {
     pub checks: Vec<Recheck>,
 }
 
-/// A judge's comparison of every finding of the request with an earlier dispute.
+/// A judge's answer that compares every finding of the request with an earlier dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparisonReply {
     /// The nonce of the request.
@@ -276,7 +276,8 @@ pub struct ConsensusReply {
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// A label of an approach, such as `approach_a` (in the order of the request), an agent's name, or `hybrid`.
+    /// The chosen approach: `hybrid`, the name of an agent, or a label such as `approach_a`. The labels follow the
+    /// order of the request.
     pub decision: String,
     /// The reason.
     pub rationale: String,

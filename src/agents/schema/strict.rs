@@ -1,6 +1,6 @@
-//! Converts a JSON schema to the restricted form of schemas that AI services accept for answers. The restricted
-//! schema has no references, and requires all properties. Instead of omitting an optional property, a model sets
-//! the property to null. Glee treats a property that is null as missing.
+//! Converts a JSON schema to a restricted form. AI services accept schemas of this form for answers. The
+//! restricted schema has no references, and requires all properties. Instead of omitting an optional property, a
+//! model sets the property to null. Glee treats a property that is null as missing.
 
 use serde_json::{Map, Value, json};
 

@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, timeout_at};
 
 const TAIL: usize = 4096;
-/// The maximum number of bytes that `drain` reads. A pipe's buffer is smaller, so `drain` reads everything that
-/// an exited process left in the pipe.
+/// The maximum number of bytes that `drain` reads. A pipe's buffer is smaller than this maximum, so `drain` reads
+/// everything that an exited process left in the pipe.
 const DRAINED: usize = 4 << 20;
 
 #[derive(Debug)]

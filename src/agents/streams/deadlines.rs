@@ -10,7 +10,8 @@ use crate::config::settings::Limits;
 
 /// The time between the end of the grace period and the moment at which Glee kills the supervisor.
 const SUPERVISOR_LATE: Duration = Duration::from_secs(4);
-/// The maximum time that the runner sleeps. A much longer sleep means that the system suspended Glee.
+/// The maximum time that the runner sleeps. A sleep that is much longer than this maximum means that the system
+/// suspended Glee.
 const TICK: Duration = Duration::from_secs(1);
 const ACTIVITY_EVERY: Duration = Duration::from_millis(100);
 
@@ -78,8 +79,8 @@ impl Clock {
         self.ticked + TICK
     }
 
-    /// A much later wake-up than planned means that the system suspended Glee. In this case, all deadlines move
-    /// by the length of the suspension.
+    /// A wake-up that is much later than planned means that the system suspended Glee. In this case, all deadlines
+    /// move by the length of the suspension.
     fn woke(&mut self, now: Instant) {
         let stopped = now.saturating_duration_since(self.tick());
         self.ticked = now;

@@ -1,5 +1,5 @@
 //! Detects whether a program has begun to answer, and whether the program repeats failed requests. A program whose
-//! service is unavailable prints only introductory lines, or the same lines repeatedly.
+//! service is unavailable prints only introductory lines, or prints the same lines repeatedly.
 
 const HEAD: usize = 240;
 /// The number of consecutive failed requests after which a program is ended.
@@ -7,10 +7,12 @@ const MOST_FAILED: u32 = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineMarks {
-    /// Substrings of the introductory lines before an answer. The answer begins with the first line that begins
-    /// with `{` and contains none of these substrings. If the field is `None`, the whole output is the answer.
+    /// Substrings of the introductory lines before an answer. The answer starts at the first output line that
+    /// begins with `{` and contains none of these substrings. If the field is `None`, the whole output is the
+    /// answer.
     pub preamble: Option<&'static [&'static str]>,
-    /// A substring of each line that reports a failed request. The program itself repeats failed requests.
+    /// Each line that reports a failed request contains this substring. The program itself repeats failed
+    /// requests.
     pub fruitless: Option<&'static str>,
 }
 

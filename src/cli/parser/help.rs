@@ -4,7 +4,7 @@ use clap::Command;
 use console::Term;
 use textwrap::{Options, WordSplitter};
 
-/// The maximum width of a line in columns, because long lines are hard to read.
+/// The maximum width of a line in columns. Longer lines would be hard to read.
 pub(crate) const WIDEST: usize = 100;
 /// The three spaces that separate an example from its explanation.
 const GAP: &str = "   ";

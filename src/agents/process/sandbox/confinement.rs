@@ -42,7 +42,7 @@ pub struct Confinement {
 }
 
 impl Confinement {
-    /// Whether Glee omits Landlock, because the program's own sandbox would fail inside Landlock.
+    /// Whether Glee omits Landlock, so that the program's own sandbox does not fail.
     pub(crate) fn is_omitted(&self) -> bool {
         self.nests && !self.namespaces && self.hold != Hold::Always
     }

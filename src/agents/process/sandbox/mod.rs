@@ -1,15 +1,15 @@
 //! The sandbox limits the files to which a read-only agent can write. The sandbox also isolates every agent from
 //! other programs.
 //!
-//! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write or create
-//! files only in the agent's configuration folders and temporary folder, and can write to devices such as
-//! `/dev/null`. The same limit applies to removing, renaming and linking. A confined process cannot signal or
-//! inspect outside processes, or connect to their abstract sockets. If namespaces are available, the agent has a
-//! temporary copy of the user's caches and a separate `/dev/shm`. The agent also cannot see sockets in the file
-//! system (see `namespace`). Landlock cannot prevent a `chmod`. Glee therefore compares the file permissions in
-//! the tree before and after a call.
+//! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write or create files
+//! only in the agent's configuration folders and temporary folder. The process can also write to devices such as
+//! `/dev/null`. A confined process can also remove, rename or link files only in these folders. A confined process
+//! cannot send signals to processes outside the sandbox, inspect such processes, or connect to their abstract
+//! sockets. If namespaces are available, the agent has a temporary copy of the user's caches and a separate
+//! `/dev/shm`. The agent also cannot see sockets in the file system (see `namespace`). Landlock cannot prevent a
+//! `chmod`. Glee therefore compares the file permissions in the tree before and after a call.
 //!
-//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee runs Codex in a
+//! Codex has its own sandbox, which fails inside Landlock. If namespaces are available, Glee confines Codex with a
 //! mount namespace instead of Landlock. In the mount namespace, all folders are read-only, except the agent's
 //! configuration folders and temporary folder. Without namespaces, Codex runs only in its own sandbox.
 //!
@@ -79,8 +79,8 @@ pub(crate) fn confinement(
         (Sandbox::Required, false) => Hold::Always,
     };
     if nests {
-        // Glee creates the folder `/tmp/codex-daemon-<user id>`, because Codex runs no command without this
-        // folder, and cannot create the folder inside the sandbox.
+        // Glee creates the folder `/tmp/codex-daemon-<user id>`. Codex runs no command without this folder, and
+        // cannot create the folder inside the sandbox.
         drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
     }
     let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
@@ -93,7 +93,8 @@ pub(crate) fn confinement(
     for kind in programs(kind, command) {
         let profile = kind.adapter().profile();
         let own = own_folders(&profile, env);
-        // An error is ignored, because the program that needs the folder reports a more precise error.
+        // If creating the folder fails, the error is ignored, because the program that needs the folder reports a
+        // more precise error.
         own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
         // Configuration files are not created in advance, because some programs reject an empty file.
@@ -217,8 +218,8 @@ mod kernel {
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
     pub(crate) fn isolate() {
-        // A Landlock domain prevents the inspection of outside processes. Landlock requires that a domain
-        // restricts at least one access right. The domain therefore restricts the rights `Refer` and
+        // A Landlock domain prevents the inspection of processes outside the domain. Landlock requires that a
+        // domain restricts at least one access right. The domain therefore restricts the rights `Refer` and
         // `MakeBlock`, but permits both rights below `/`. The agent can thus access all files as before.
         let access: BitFlags<AccessFs> = AccessFs::Refer | AccessFs::MakeBlock;
         let restrict = || -> Result<_, RulesetError> {
@@ -229,7 +230,7 @@ mod kernel {
         drop(restrict());
     }
 
-    /// Drops the capabilities with which root could undo the sandbox, for this thread and its descendants.
+    /// For this thread and its descendants, drops the capabilities with which root could undo the sandbox.
     pub(crate) fn drop_capabilities() {
         // If the thread does not run as root, dropping a capability fails. This error is ignored, because a
         // thread without the rights of root has none of these capabilities.

@@ -1,8 +1,8 @@
-//! Mounts the private file system of a read-only agent: a copy of the caches, a separate `/dev/shm`, and no
-//! sockets of other programs. The mounts are in a separate mount namespace. If the agent does not run as root,
-//! Glee first creates a user namespace that keeps the user's id. On some systems, creating a namespace succeeds
-//! but mounting in the namespace fails, so a separate process tests mounting first. Landlock prevents the agent
-//! from undoing the mounts.
+//! Mounts the private file system of a read-only agent. This file system has a copy of the caches and a separate
+//! `/dev/shm`, but no sockets of other programs. The mounts are in a separate mount namespace. If the agent does
+//! not run as root, Glee first creates a user namespace that keeps the user's id. On some systems, Glee can create
+//! a namespace but cannot mount in the namespace. A separate process therefore tests mounting in advance. Landlock
+//! prevents the agent from undoing the mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -61,9 +61,9 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     Surroundings { cache, has_memory, instead: None }
 }
 
-/// Makes all mounts read-only for this thread and its descendants, except the folders in `writable`. Returns
-/// true on success. Descendants cannot make the mounts writable again, because descendants lack the capability
-/// to mount. A descendant can create a new namespace, but the mounts in the new namespace are locked. Unlike
+/// Makes all mounts except the folders in `writable` read-only for this thread and its descendants. Returns true
+/// on success. Descendants cannot make the mounts writable again, because descendants lack the capability to
+/// mount. A descendant can create a new namespace, but the mounts in the new namespace are locked. Unlike
 /// Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
@@ -74,8 +74,8 @@ pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bo
 
 fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
-    // With `MS_PRIVATE`, later mounts outside the namespace do not appear inside the namespace, where they would
-    // be writable.
+    // Without `MS_PRIVATE`, a later mount outside the namespace would also appear inside the namespace, and would
+    // be writable there.
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     for folder in writable {
         mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
@@ -102,7 +102,8 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
 /// A line of `/proc/self/mountinfo`.
 struct MountPoint {
     path: PathBuf,
-    /// The current flags of the mount. A remount must repeat these flags, because it clears all other flags.
+    /// The current flags of the mount. A remount must repeat these flags, because a remount clears all flags that
+    /// are not repeated.
     flags: MsFlags,
     kind: String,
 }
@@ -146,8 +147,8 @@ fn bind(from: &Path, to: &Path) -> io::Result<()> {
     Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
 }
 
-/// Mounts an overlay over a folder. Changes to the folder stay in memory, and are lost when the last process in the
-/// namespace ends. Writes to the paths in `own` bypass the overlay and reach the disk.
+/// Mounts an overlay over a folder. Changes to the folder stay in memory, and are lost when the last process in
+/// the namespace ends. A write to a path in `own` bypasses the overlay and reaches the disk.
 fn cover(folder: &Path, temporary: &Path, own: &[&Path]) -> io::Result<()> {
     let place = temporary.join(".changes");
     fs::create_dir(&place)?;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// Agents can see the sockets in these folders, because the services behind the sockets only resolve names of
 /// hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
-/// Folders to search for sockets of other network namespaces, for example of a container's host.
+/// The folders in which Glee searches for sockets of other network namespaces. For example, the host of a
+/// container has another network namespace.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
 const MOST: usize = 4_000;
 

@@ -4,7 +4,7 @@
 //! The supervisor leads a new session, so that signals of Glee's terminal do not reach the agent. On Linux, the
 //! supervisor is also the subreaper of the agent's descendants: a process that loses its parent becomes a child of
 //! the supervisor. When the agent ends, the supervisor kills the remaining descendants. The liveness pipe reaches
-//! EOF when Glee stops the agent or dies. After EOF, the supervisor sends SIGTERM to the agent and its
+//! EOF when Glee stops the agent, or when Glee ends. After EOF, the supervisor sends SIGTERM to the agent and its
 //! descendants. After the grace period, the supervisor sends SIGKILL. The error `ECHILD` confirms that no child
 //! process remains.
 //!
@@ -197,8 +197,8 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let holds = confinement.hold.holds();
     let surroundings = holds.then(|| Surroundings::make(confinement, Path::new(&orders.temporary)));
     let surroundings = surroundings.unwrap_or_default();
-    // Namespaces are created before this call, because only a dumpable process can write the id maps of a
-    // namespace.
+    // This call makes the process non-dumpable. Namespaces are created earlier, because only a dumpable process
+    // can write the id maps of a namespace.
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     let mut command = Command::new(program);
@@ -248,14 +248,15 @@ fn start_held(
     (held, may_start.then(|| start(command)))
 }
 
-/// Closes the supervisor's copy of the agent's stdin, so that Glee notices when the agent closes stdin.
+/// Closes the supervisor's own descriptor for the agent's stdin, so that Glee notices when the agent closes stdin.
 fn release_stdin() {
     if let Ok(null) = File::open("/dev/null") {
         let _ = nix::unistd::dup2_stdin(null);
     }
 }
 
-/// Waits until the agent ends. After Glee has requested a stop, waits at most for the duration `grace`.
+/// Waits until the agent ends. After Glee has requested a stop, the function waits no longer than the duration
+/// `grace`.
 fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
     let mut deadline = None;
     loop {

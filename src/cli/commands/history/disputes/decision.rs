@@ -1,5 +1,5 @@
-//! A person's decision on a dispute. The person enters it in options of `glee disputes resolve`, or in the HTML
-//! form of `glee serve`.
+//! A person's decision on a dispute. The person enters the decision in options of `glee disputes resolve`, or in
+//! the HTML form of `glee serve`.
 
 use clap::ValueEnum;
 use jiff::civil::Date;

@@ -26,7 +26,7 @@ pub(crate) struct Filters {
     /// List only open disputes
     #[arg(long)]
     open: bool,
-    /// List only disputes with a ruling in force on code that was removed from the tree
+    /// List only disputes that have a ruling in force, but whose code was removed from the tree
     #[arg(long)]
     gone: bool,
     /// List only disputes with this ruling or outcome
@@ -107,8 +107,8 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     damage.map_or(Ok(ExitReason::Clean), Err)
 }
 
-/// Returns a message that explains why the history has no disputes. A coder possibly never answered a mandatory
-/// finding, so no disagreement could arise.
+/// Returns a message that explains why the history has no disputes. One possible reason is that no coder answered
+/// a mandatory finding, so no disagreement could arise.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
     let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
     let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
@@ -180,7 +180,7 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
     .map(|(tone, cell)| look.paint(tone, &cell))
 }
 
-/// Returns a short text such as `ENFORCE` or `open`: the ruling of the dispute, or how the dispute ended.
+/// Returns the ruling, the outcome or the open state of the dispute as a short text, such as `ENFORCE` or `open`.
 pub(crate) fn ruling(row: &DisputeRow) -> (Color, String) {
     let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();

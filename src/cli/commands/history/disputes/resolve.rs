@@ -1,6 +1,6 @@
 //! `glee disputes resolve`: settles open disputes. If the command line contains a ruling, the ruling is recorded
-//! at once. Otherwise the judge or the user rules, and the command reopens the run in which the dispute was
-//! opened. The coder implements enforced findings only when the user resumes the run.
+//! at once. Otherwise the judge or the user decides the dispute, and the command reopens the run in which the
+//! dispute was opened. The coder implements enforced findings only when the user resumes the run.
 
 use jiff::civil::Date;
 

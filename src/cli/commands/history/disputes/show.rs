@@ -19,7 +19,7 @@ use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
 use crate::workspace::root::Workspace;
 
-/// The maximum width of a line in columns, because long lines are hard to read.
+/// The maximum width of a line in columns. Longer lines would be hard to read.
 const WIDEST: usize = 100;
 
 /// Show the finding, objection and rulings of a dispute
@@ -129,7 +129,8 @@ struct Page {
 impl Page {
     fn of(shown: &Shown<'_>, code: &DisputeCode, is_shared: bool, look: Style) -> String {
         let (record, elsewhere) = (shown.record, shown.elsewhere);
-        // The lines of a diff are cut at the end of the terminal, because wrapped lines would be hard to read.
+        // The lines of a diff are cut at the right edge of the terminal, because wrapped lines would be hard to
+        // read.
         let columns = look.width;
         let look = Style { width: look.width.min(WIDEST), ..look };
         let mut page = Self { look, text: String::new() };

@@ -84,7 +84,8 @@ fn parts(folder: &Path, name: &str, call: &CallRecord) -> [(&'static str, Option
     let has_failed = call.end.as_ref().is_none_or(|end| end.error.is_some());
     [
         ("prompt", read("prompt")),
-        // If an agent's program prints events, the text of the answer is stored in a separate file.
+        // If the stdout of an agent's program is a stream of events, the text of the answer is stored in a
+        // separate file.
         ("answer", read("answer").or_else(|| read("stdout"))),
         ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),
     ]

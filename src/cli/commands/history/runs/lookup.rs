@@ -34,7 +34,7 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 /// Returns the id, the start, the mode, the findings, the disputes, the end and the target of a run.
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
-        // This run opened no dispute, but a finding of this run is still disputed from an earlier run.
+        // No dispute of this run is open, but a finding of this run has an open dispute from an earlier run.
         0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
@@ -85,8 +85,8 @@ pub(crate) fn recall(
     refuse_pruned(journal, run)?;
     let events = journal.events(run)?;
     let plan = view::plan(&events).ok_or_else(|| never_started(run))?;
-    // If the coder edited `.glee` during the run, Glee reads the settings from the recorded version before that
-    // edit.
+    // If the coder edited `.glee` during the run, Glee reads the settings from the version that was recorded
+    // before the edit.
     let steering = match (&plan.steered_by, view::tree_before_steering(&events)) {
         (Some(commit), _) => Some(workspace.control_files_at(commit)),
         (None, Some(tree)) => Some(workspace.control_files_in(&tree, &place::state_dir()?)),
@@ -161,8 +161,8 @@ pub(crate) struct ReportsInTree {
 
 impl ReportsInTree {
     /// Restores the files that the reports replaced, so that Glee does not attribute the reports to the coder.
-    /// Returns a copy of `outputs` that also contains the reports, so that Glee writes the reports again when
-    /// the resumed run ends.
+    /// Returns a copy of `outputs` that also contains the reports. Glee thus writes the reports again when the
+    /// resumed run ends.
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {

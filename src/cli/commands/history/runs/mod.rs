@@ -71,7 +71,7 @@ enum Command {
         /// and time
         #[arg(long, conflicts_with_all = ["format", "json"])]
         log: bool,
-        /// Print the prompts and raw answers of all calls, of one call or of one agent instead of the report
+        /// Instead of the report, print the prompts and raw answers of all calls, of one call or of one agent
         #[arg(long, value_name = "CALL", num_args = 0..=1, conflicts_with_all = ["format", "log"])]
         calls: Option<Option<String>>,
     },

@@ -82,7 +82,7 @@ fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
     Ok(last.into_iter().map(|(_, run)| run).collect())
 }
 
-/// Prints stages and checkpoints, or the events of a run of another kind.
+/// Prints stages and checkpoints. For a run of another kind, the function prints the events.
 fn show_others(
     globals: &Globals,
     journal: &Journal,

@@ -40,7 +40,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// Write the tree as it was before the run into this new or empty folder, and change no other file
+    /// Write the tree from before the run into this new or empty folder, and change no other file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
     /// Restore files even if your later changes cannot be merged, and keep copies of your versions

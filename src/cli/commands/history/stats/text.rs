@@ -51,8 +51,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     out
 }
 
-/// Returns a message that the history contains neither findings nor calls, or `None` if the history contains
-/// any.
+/// Returns a message if the history contains neither findings nor calls, and otherwise `None`.
 pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
     let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
     (found.all.raised == 0 && found.all.calls == 0)
