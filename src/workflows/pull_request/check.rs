@@ -42,7 +42,7 @@ pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) 
     let blocking = Blocking::of(review);
     let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)
         || review.outcome.disputes.iter().any(crate::domain::Dispute::is_open);
-    // The exit `FindingsOpen` without an open finding or dispute means that a command of `review.verify` failed.
+    // If no finding or dispute is open, the exit `FindingsOpen` means that a command of `review.verify` failed.
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
     let state = match review.settings.mode {
         _ if !review.is_conclusive() => CheckState::Neutral,

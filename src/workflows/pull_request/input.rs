@@ -12,9 +12,9 @@ pub struct RequestReview<'a> {
     pub files: &'a [ChangedFile],
     pub conversation: &'a Conversation,
     pub outcome: &'a Outcome,
-    /// The disputes about the outcome's findings: disputes that were opened or settled after the review, and
-    /// disputes of earlier runs. A dispute in this list takes precedence over the finding's state in the
-    /// outcome. The list contains at most one dispute for each finding.
+    /// The disputes about the findings of the outcome. Some were opened or settled after the review, and others
+    /// come from earlier runs. A dispute in this list takes precedence over the finding's state in the outcome.
+    /// The list contains at most one dispute for each finding.
     pub disputes: &'a [RequestDispute],
     pub settings: &'a PrSettings,
     /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.
@@ -31,14 +31,13 @@ pub struct RequestDispute {
     /// this marker. `None` while the dispute is open. `by.person` is the login name of the person who ruled, if
     /// a person ruled.
     pub shared: Option<SharedRuling>,
-    /// Whether the current run settled or escalated the dispute. In this case, the judge's ruling replies to all
-    /// objections in the thread, and to all rulings by people.
+    /// Whether the current run settled or escalated the dispute. In this case, the judge's ruling is the reply to
+    /// all objections and to all rulings by people in the thread.
     pub is_new: bool,
 }
 
 impl RequestReview<'_> {
-    /// Whether the review has a verdict on the code. A verdict requires answers from only a quorum of the
-    /// reviewers.
+    /// Whether the review has a verdict on the code. Only a quorum of the reviewers has to answer for a verdict.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }

@@ -40,7 +40,7 @@ pub(crate) struct FindingMark {
     /// The line of the finding in the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
-    /// The block is empty if the location of the finding does not exist in the tree.
+    /// If the location of the finding does not exist in the tree, the block is empty.
     pub(crate) anchor: Anchor,
 }
 
@@ -57,7 +57,7 @@ pub(crate) enum ThreadStatement {
         disposition: String,
     },
     Escalated,
-    /// Glee refused a person's ruling, because the person is not allowed to rule or the last review does not
+    /// Glee refused a person's ruling: either the person is not allowed to rule, or the last review does not
     /// contain the finding.
     Refused,
 }
@@ -202,9 +202,8 @@ pub struct RequestRulings {
 
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
-/// Other programs, such as other jobs of a CI service, can publish texts of strangers with the same token.
-/// Therefore, Glee reads rulings only in threads that Glee started. A comment with a ruling must also contain an
-/// answer marker.
+/// Other programs, such as other CI jobs, can use the same token to publish texts of strangers. Therefore, Glee
+/// reads rulings only in threads that Glee started. A comment with a ruling must also contain an answer marker.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {
         let first = thread.comments.first().and_then(marks);

@@ -71,7 +71,7 @@ fn suggestion(
     (is_exact && review.host != HostKind::Gitea).then(|| (lines, markup::fenced_as("suggestion", &text)))
 }
 
-/// Whether the head commit contains the code of the finding at the lines of the finding.
+/// Whether, at the head commit, the lines of the finding still contain the code of the finding.
 fn is_unchanged(review: &RequestReview<'_>, finding: &Finding, path: &str) -> bool {
     let Some((anchor, text)) = finding.anchor.as_ref().zip((review.text_of)(path)) else { return false };
     let now = Blocks::of(path, &text).anchor(&finding.raw);

@@ -15,7 +15,8 @@ use crate::workflows::pull_request::marker::{self, FindingMark};
 use crate::workflows::review::findings::recognition;
 use crate::workspace::code::anchors::{self, Blocks};
 
-/// The maximum number of lines between a thread whose block was edited and a finding that continues the thread.
+/// The maximum distance in lines between a finding and a thread whose block was edited, so that the finding
+/// continues the thread.
 const FAR: u32 = 20;
 
 /// A thread of Glee.
@@ -100,8 +101,8 @@ fn edited(
         let is_renamed = review.files.iter().any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
             let anchor = &threads[**at].mark.anchor;
-            // The host states only the file's path at the base commit. If a file was renamed twice, its threads
-            // are matched by the words of their findings.
+            // The host states only the file's path at the base commit. If a file was renamed twice, the words of
+            // the findings decide which thread matches.
             let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
             (anchor.file == file || is_lost) && !anchor.block.is_empty() && blocks.place(anchor).is_none()
         };

@@ -3,12 +3,12 @@
 //!
 //! # What is repeated
 //!
-//! Requests with GET, PATCH, PUT and DELETE, and queries of GraphQL, have the same effect when they are sent
-//! twice. Glee repeats these requests after a timeout, a broken connection, or a status of 500 or more. A
-//! request that creates something ([`Transport::create`]) is repeated only if the host has certainly not
-//! processed the request. This is certain after a failed connection attempt, and after an answer that reports a
-//! rate limit. If the answer to a creating request is lost, the call fails with [`HostError::Unreachable`]. The
-//! caller then has to read the conversation to find out whether the host processed the request.
+//! GET, PATCH, PUT, DELETE and GraphQL queries have the same effect if the request is sent twice. Glee repeats
+//! these requests after a timeout, a broken connection, or a status of 500 or more. A request that creates
+//! something ([`Transport::create`]) is repeated only if it is certain that the host did not process the request.
+//! The host certainly did not process a request after a failed connection attempt, or if its answer reports a rate
+//! limit. If the answer to a creating request is lost, the call fails with [`HostError::Unreachable`]. The caller
+//! then has to read the conversation to find out whether the host processed the request.
 //!
 //! # Proxies and certificates
 //!

@@ -12,8 +12,7 @@ use crate::workflows::pull_request::{marker, threads};
 /// The replies that Glee has not answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replies {
-    /// The list has at most one entry for each thread, and no entry for a thread that contains a person's
-    /// ruling.
+    /// A thread has at most one entry in the list. A thread that contains a person's ruling has no entry.
     pub objections: Vec<ReplyObjection>,
     /// The last ruling in each thread by a person who is allowed to rule.
     pub rulings: Vec<PersonRuling>,
@@ -219,8 +218,8 @@ impl PendingReplies {
     }
 }
 
-/// Whether the author of the pull request wrote the comment. Hosts ignore the letter case of login names.
-/// Deleted users have empty names, and cannot be distinguished.
+/// Whether the author of the pull request wrote the comment. Hosts ignore the letter case of login names. All
+/// deleted users have the same empty name.
 fn is_author(review: &RequestReview<'_>, comment: &Comment) -> bool {
     comment.author.login.to_lowercase() == review.request.author.login.to_lowercase()
 }

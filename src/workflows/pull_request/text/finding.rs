@@ -33,7 +33,8 @@ pub(crate) fn comment(settled: &SettledFinding, standing: &RequestStanding<'_>, 
     parts.join("\n\n")
 }
 
-/// The explanation, the evidence and the suggestion. `block` is the suggestion block for the lines of the comment.
+/// The explanation, the evidence and the suggestion. `block` is the suggestion block that replaces the lines of
+/// the comment.
 pub(crate) fn details(settled: &SettledFinding, block: Option<&str>) -> Vec<String> {
     let raw = &settled.finding.raw;
     let mut parts = vec![prose(&raw.body)];

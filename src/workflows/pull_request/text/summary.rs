@@ -10,7 +10,7 @@ use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, 
 use crate::workflows::pull_request::text::finding::{details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 
-/// The number of characters that are reserved for the marker and for the sentence about left-out parts.
+/// The number of characters that are reserved for the marker, and for the sentence that counts the omitted parts.
 const RESERVED: usize = 400;
 /// The maximum number of files of one kind that are listed.
 const FILES: usize = 100;

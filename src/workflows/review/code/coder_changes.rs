@@ -46,8 +46,8 @@ impl Trees<'_> {
             .collect();
         let is_anchored: BTreeSet<&str> =
             state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
-        // The map has an entry for every changed file, but a file is parsed only if the anchor of a finding is
-        // in the file.
+        // The map has an entry for every changed file. Only a file that contains the anchor of a finding is
+        // parsed.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
             .iter()
             .map(|(file, before, now)| {
@@ -80,8 +80,8 @@ impl Trees<'_> {
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// After a review of staged changes, adds the coder's changes to the index if the user chose `--restage`.
-    /// Returns the coder's changes that are not in the index.
+    /// After a review of staged changes with `--restage`, adds the coder's changes to the index. Returns the
+    /// coder's changes that are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {

@@ -29,7 +29,7 @@ pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
     unread.files()
 }
 
-/// Whether there is a round in which no reviewer could read any file.
+/// Whether, in at least one round, no reviewer could read any file.
 pub(crate) fn is_blind(state: &ReviewState) -> bool {
     (1..=state.round()).any(|round| {
         let mut unread = Unread::default();

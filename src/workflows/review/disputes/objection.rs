@@ -40,9 +40,9 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that a judge decides before the coder receives the finding. The text quotes
-    /// the statements of the reviewers about the finding. The evidence is the code that reviewers cite against
-    /// the finding.
+    /// The objection to a finding that the judge decides before Glee sends the finding to the coder. The text
+    /// quotes the statements of the reviewers about the finding. The evidence is the code that reviewers cite
+    /// against the finding.
     fn between_reviewers(&self, finding: &Finding) -> Response {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {

@@ -4,7 +4,8 @@ use crate::domain::{Finding, Untrusted, meanings};
 use crate::protocol::text::references::{self, Reference};
 use crate::workspace::code::anchors::{self, Excerpt};
 
-/// Glee shows at most `CITED` pieces of cited code for a dispute, with `AROUND` lines before and after each piece.
+/// For a dispute, Glee shows at most `CITED` pieces of cited code. Each piece has `AROUND` additional lines before
+/// and after the cited lines.
 const CITED: usize = 4;
 const AROUND: u32 = 1;
 

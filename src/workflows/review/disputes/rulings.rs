@@ -179,7 +179,7 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// Returns the earlier rulings that a ruling superseded, and the later ruling that superseded this ruling.
+/// Returns the rulings that the given ruling superseded, and the later ruling that superseded the given ruling.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();

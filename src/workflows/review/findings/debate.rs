@@ -339,8 +339,8 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// Returns the id of the raw finding that the reviewer `by` wrote about the finding `id`. If `by` is `None`,
-/// uses the first reviewer that raised the finding.
+/// Returns the id of the raw finding that belongs to the finding `id` and that the reviewer `by` wrote. If `by` is
+/// `None`, uses the first reviewer that raised the finding.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

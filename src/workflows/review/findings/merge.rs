@@ -117,8 +117,8 @@ impl RoundContext<'_> {
         }))
     }
 
-    /// Maps the id of each group's finding to the findings of earlier runs that the group repeats. The method
-    /// `findings` assigns the ids.
+    /// Maps the id of each group's finding to the earlier findings that the group repeats. The method `findings`
+    /// assigns the ids.
     pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
         let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
         let known: HashMap<String, &FindingOrigin> = raised.collect();
@@ -347,7 +347,7 @@ fn corroboration(
     }
 }
 
-/// Returns the earlier finding whose fix would be undone by a fix of `finding`.
+/// Returns the earlier finding whose fix a fix of `finding` would undo.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

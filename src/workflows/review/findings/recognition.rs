@@ -1,9 +1,9 @@
 //! Recognises findings that were raised before: earlier in the run, or in a dispute of an earlier run.
 //!
 //! Findings are compared only if their blocks of code exist in the code under review. Glee also recognises a block
-//! that has moved to another file. In the same block, the distance between two findings is the difference of their
-//! line offsets in the block. If one block encloses the other block, the distance is the difference between the
-//! line numbers of the findings. [`Wordings`] compares the words of two findings.
+//! that has moved to another file. If two findings are in the same block, the distance between them is the
+//! difference of their line offsets in the block. If one block encloses the other block, the distance is the
+//! difference between the line numbers of the findings. [`Wordings`] compares the words of two findings.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
@@ -44,8 +44,8 @@ impl Placed<'_> {
     }
 }
 
-/// A pair of an earlier anchor and a new anchor: their likeness, the index of the earlier anchor, and the index
-/// of the new anchor.
+/// A match of an earlier and a new anchor: the likeness, the index of the earlier anchor, and the index of the new
+/// anchor.
 type Pair = (Likeness, usize, usize);
 
 /// Returns the pairs of an earlier anchor and a new anchor that certainly or possibly describe the same problem.
@@ -113,8 +113,8 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are different problems, so at most one finding of the round repeats a given
-        // earlier finding.
+        // Two findings of one round are different problems. Therefore, at most one of them repeats a given earlier
+        // finding.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
@@ -164,12 +164,12 @@ pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// A finding that refers to a ruling is bound by this ruling, unless the finding cites new evidence. A ruling
-/// can also bind a finding that does not refer to the ruling. Each dispute was about one problem, so its ruling
-/// binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible, the
-/// most similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
-/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the
-/// expiry. A finding that no dispute binds can still refer to a related dispute.
+/// A finding that refers to a ruling is bound by this ruling, unless the finding cites new evidence. A ruling can
+/// also bind a finding that does not refer to the ruling. A dispute is about one problem. Therefore, its ruling
+/// binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible, the most
+/// similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes precedence.
+/// An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A finding
+/// that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -265,7 +265,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings in force on code in `files`, including code that moved from another file to one of the `files`.
+/// The rulings in force on code in `files`, or on code that moved to one of the `files`.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {

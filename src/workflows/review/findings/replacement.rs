@@ -52,7 +52,7 @@ fn exact(raw: &RawFinding, lines: &str, text: &str) -> Option<ExactFix> {
     })
 }
 
-/// Whether the lines can be shown unchanged, are not blank, contain no secret and have at most the maximum size.
+/// Whether the lines can be shown unchanged, contain text but no secret, and do not exceed the maximum size.
 fn is_plain(lines: &str) -> bool {
     !lines.trim().is_empty()
         && lines.len() <= MOST_BYTES
