@@ -266,9 +266,9 @@ pub(crate) fn sink(prints_events: bool, terminal: &Terminal, keys: bool) -> Box<
 }
 
 /// Executes a run until the run ends, or until a signal or the time limit stops the run. The second value of the
-/// result is `None` if the run ended by itself, or else the reason why the run was stopped. `resume` contains
-/// two values: a hint on how to resume the run, and a flag. The flag becomes true when the history contains the
-/// start of the run.
+/// result is the reason why the run was stopped, or `None` if the run ended by itself. `resume` contains two
+/// values: a hint on how to resume the run, and a flag. The flag becomes true when the history contains the start
+/// of the run.
 pub(crate) fn drive<T, F: Future<Output = T>>(
     time_limit: Duration,
     terminal: &Terminal,
@@ -481,7 +481,7 @@ impl DisputeResolver for ChosenRoute {
     }
 }
 
-/// The command that reviews the target of a recorded run again and hands the findings to the coder.
+/// For a recorded run, the command that reviews the same target again and hands the findings to the coder.
 pub(crate) fn fix_command(globals: &Globals, plan: &Plan) -> FixCommand {
     let places = load::Places::find(globals);
     let settings = places.and_then(|places| Ok(config::load(&places.sources(globals))?.settings));
@@ -495,7 +495,7 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// The value of `cause` after the time limit `budget.duration` stopped the run. In `cause`, 0 means that nothing
+/// `cause` has this value if the time limit `budget.duration` stopped the run. In `cause`, 0 means that nothing
 /// stopped the run, and a value from 1 to 254 is the number of a signal.
 const OVER_BUDGET: u8 = u8::MAX;
 

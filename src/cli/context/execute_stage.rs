@@ -1,4 +1,4 @@
-//! Executes a stage or a checkpoint, from its plan to its files, report and exit reason.
+//! Executes a stage or a checkpoint: runs the plan, writes the files and the report, and returns the exit reason.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl<'a> StageContext<'a> {
 
     fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
         // The folder for the outcome is checked before the first agent call, because a failure after the calls
-        // would waste their costs.
+        // would waste the cost of the calls.
         files::folder(&self.project, &plan.id, &plan.stage)?;
         let root = self.workspace.root();
         let agents = execute::programs(&consensus::agents_of(plan), &plan.backups, root)?;

@@ -16,8 +16,8 @@ pub(crate) fn work_folder(globals: &Globals, workspace: &Workspace) -> WorkFolde
     WorkFolder::new(&globals.directory(), workspace.root())
 }
 
-/// Finds the folder to which output paths are relative, for a command that needs no work tree. In the root
-/// folder of a repository, this needs no git process.
+/// Finds the folder to which output paths are relative, for a command that needs no work tree. In the root folder
+/// of a repository, the function starts no git process.
 pub(crate) fn work_folder_here(globals: &Globals) -> WorkFolder {
     if globals.directory().join(".git").exists() {
         return WorkFolder::default();

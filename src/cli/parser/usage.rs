@@ -131,8 +131,8 @@ impl WrongUsage {
         closest(typed, names.iter().map(String::as_str)).map(ToOwned::to_owned)
     }
 
-    /// Returns the usage line that `error` contains, or else the usage line of the command. The line lists the
-    /// choices for each argument.
+    /// Returns the usage line in `error`, or the usage line of the command if `error` contains none. The line
+    /// lists the choices for each argument.
     fn usage(&self, error: &clap::Error) -> String {
         let usage = match error.get(ContextKind::Usage) {
             Some(ContextValue::StyledStr(usage)) => usage.clone(),

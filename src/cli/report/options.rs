@@ -16,8 +16,8 @@ pub struct RenderOptions<'a> {
     pub events: &'a [Event],
     /// The command that hands the findings to the coder.
     pub fix: &'a FixCommand,
-    /// The report shows the texts of only these findings. If the list is empty, the report shows the texts of
-    /// all findings. The counts in the summary always include all findings.
+    /// The report shows the texts of these findings only. If the list is empty, the report shows the texts of all
+    /// findings. The counts in the summary always include all findings.
     pub only: &'a [FindingId],
     /// The options of the text report.
     pub text: TextOptions<'a>,

@@ -36,7 +36,8 @@ impl WorkFolder {
         self.within.is_empty()
     }
 
-    /// `path` is relative to the root of the tree, and becomes relative to the folder in which the user works.
+    /// Converts `path` from a path relative to the root of the tree to a path relative to the folder in which the
+    /// user works.
     pub(crate) fn path(&self, path: &mut String) {
         if !self.is_root() {
             *path = seen_from(&self.within, path);

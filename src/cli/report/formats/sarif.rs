@@ -424,7 +424,7 @@ fn uri(path: &str) -> String {
     path.bytes().map(encode).collect()
 }
 
-/// `closed` and `excess` are the numbers of findings that the results leave out.
+/// `closed` and `excess` count the findings that the results omit.
 fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Invocation {
     let gap = |gap: gaps::Gap<'_>| Notification {
         level: level_name(gap.level),

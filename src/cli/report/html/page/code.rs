@@ -15,10 +15,10 @@ use crate::protocol::text::printable;
 /// The number of lines that an excerpt shows before and after the lines of a finding.
 const AROUND: u32 = 3;
 
-/// The maximum number of lines of a finding that an excerpt shows.
+/// An excerpt shows at most this number of lines of a finding.
 const LONGEST: u32 = 24;
 
-/// The maximum number of bytes of a line that an excerpt shows.
+/// An excerpt shows at most this number of bytes of a line.
 const WIDEST: usize = 400;
 
 /// The maximum size of all excerpts of a page, in bytes of code.
@@ -31,7 +31,7 @@ const MOST_PARSED: u32 = 20_000;
 /// round.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
-/// A range of lines in the version of a file that a round reviewed.
+/// A range of lines in a file, as a round reviewed the file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CodePlace {
     pub(crate) file: String,

@@ -121,7 +121,7 @@ pub(crate) fn code_place(raw: &RawFinding, round: u32) -> Option<CodePlace> {
     Some(CodePlace { file: raw.file.clone()?, round, line: raw.line?, end_line: raw.end_line })
 }
 
-/// Returns the locations of all findings in the code, sorted so that open findings come first.
+/// Returns the locations of all findings in the code. The locations of open findings come first.
 pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     let mut sorted = findings.to_vec();
     sorted.sort_by_key(|finding| (!finding.blocks(), finding.state.is_closed(), finding.finding.id));
