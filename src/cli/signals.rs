@@ -1,7 +1,7 @@
-//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy
-//! main thread cannot delay the signals. The thread asks the run to stop, and the run then ends its agents and
-//! writes a report. If the event loop of the run does not respond within [`PATIENCE`], the process exits at
-//! once. An immediate exit is safe, because every write to the history is a transaction and the supervisors end
+//! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy main
+//! thread cannot delay the signals. The thread asks the run to stop, and the run then ends its agents and writes a
+//! report. If the event loop of the run does not respond within [`PATIENCE`], the process exits at once. An
+//! immediate exit is safe for two reasons: every write to the history is a transaction, and the supervisors end
 //! their agents. When the run has ended, the process continues, and only a further signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};

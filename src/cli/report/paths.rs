@@ -81,8 +81,8 @@ impl WorkFolder {
         gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
     }
 
-    /// Makes the paths in an event relative to the folder in which the user works. Paths that the live display
-    /// never shows stay unchanged.
+    /// Makes the paths in an event relative to the folder in which the user works. If the live display never shows
+    /// a path, the path stays unchanged.
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {

@@ -105,8 +105,8 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
     out
 }
 
-/// Lists each missing required field. The answers that lack the field follow in brackets, as in `steps (b),
-/// risks (the synthesis)`.
+/// Lists each missing required field. After each field, the answers without this field are listed in brackets, as
+/// in `steps (b), risks (the synthesis)`.
 fn missing_fields(outcome: &StageOutcome, synthesis: Option<&Synthesis>) -> String {
     let answers = outcome
         .answers

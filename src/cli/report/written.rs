@@ -19,8 +19,8 @@ pub(crate) struct WrittenReport {
     format: String,
     /// The path of the report, relative to the root of the tree.
     pub(crate) path: String,
-    /// The hash of the report as Glee wrote it. If the file now has another hash, a user or a program changed
-    /// it, and Glee does not remove it.
+    /// The hash that the report had when Glee wrote the report. If the file now has another hash, a user or a
+    /// program changed the file. In this case, Glee does not remove the file.
     hash: String,
 }
 

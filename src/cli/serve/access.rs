@@ -64,7 +64,7 @@ impl Access {
         &self.base
     }
 
-    /// The value of the header `Set-Cookie` that signs a browser in.
+    /// To sign a browser in, the server sends this value in the header `Set-Cookie`.
     pub(crate) fn cookie(&self) -> &str {
         &self.cookie
     }
@@ -93,8 +93,8 @@ impl Access {
         pairs.any(|(name, value)| name == COOKIE && hash(value) == self.session)
     }
 
-    /// Whether a page of this server sent the request to write. `form_token` is the token that the browser sent
-    /// with the form.
+    /// Whether a page of this server sent the write request. `form_token` is the token that the browser sent with
+    /// the form.
     pub(crate) fn is_own_write(&self, headers: &HeaderMap, form_token: &str) -> bool {
         let is_own_origin = match single(headers, header::ORIGIN.as_str()) {
             Some(origin) => origin

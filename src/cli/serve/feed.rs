@@ -32,7 +32,7 @@ pub(crate) const READERS: usize = 256;
 /// The number of events that the channel holds.
 const CAPACITY: usize = 512;
 
-/// The maximum number of events that one query for a browser reads from the history.
+/// The maximum number of events that the server reads from the history in one query for a browser.
 const PAGE: u32 = 100;
 
 /// The interval at which the thread reads new events from the history.
@@ -51,8 +51,8 @@ pub(crate) struct LiveEvent {
     pub(crate) lines: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) started: Option<StartedCall>,
-    /// The identifier of the call that ended. The start of the call has the same identifier in
-    /// `StartedCall::call`.
+    /// The identifier of the call that ended. The event about the start of the call contains the same identifier
+    /// in `StartedCall::call`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) finished: Option<String>,
     /// The number of the dispute that the event opened.
@@ -109,8 +109,8 @@ impl Feed {
         Ok(feed)
     }
 
-    /// Returns a stream of the events of a run that have numbers above `after`. The stream also waits for future
-    /// events. Returns `None` if too many browsers follow runs.
+    /// Returns a stream of the events of a run. The stream contains only events with numbers above `after`. The
+    /// stream also waits for future events. Returns `None` if too many browsers follow runs.
     pub(crate) fn follow(
         self: &Arc<Self>,
         run: RunId,

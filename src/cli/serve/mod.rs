@@ -29,7 +29,7 @@ use crate::system::private;
 use access::{Access, SignIn};
 use site::Site;
 
-/// Serves until a signal ends the server. Without a port, the system chooses a free port.
+/// Serves until a signal ends the server. If `port` is `None`, the operating system chooses a free port.
 pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandResult {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0)));
     let listener = listener.map_err(|error| unavailable(port, error))?;

@@ -69,7 +69,7 @@ pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     Ok(site.page(StatusCode::OK, "serve/report.html", "runs", &page, context! { live, short => run.short() }))
 }
 
-/// If `only` is not empty, the report shows only these findings.
+/// If `only` is not empty, the report shows only the findings in `only`.
 fn report(site: &Site, journal: &Journal, run: &RunId, only: &[FindingId]) -> Result<Page, CommandError> {
     let events = journal.events(run)?;
     let fix = execute::fix_command(&site.globals, &lookup::plan(&events, run)?);
@@ -150,8 +150,8 @@ pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, E
 #[derive(Default, Serialize)]
 struct DisputePart {
     rows: Vec<DisputeLine>,
-    /// The dispute number in the link to older disputes, which is the number of the last dispute in `rows`.
-    /// `None` if no older disputes exist.
+    /// The number of the last dispute in `rows`, for the link to older disputes. `None` if no older disputes
+    /// exist.
     older: Option<u64>,
     /// Whether the list has disputes that are newer than the disputes in `rows`.
     is_later: bool,
@@ -224,8 +224,8 @@ pub(crate) fn dispute_with(
     let journal = site.journal()?.ok_or_else(unknown)?;
     let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
     let form = record.dispute.is_open().then_some(form);
-    // If the report cannot be made, the page shows the error in place of the disputed code, because a person can
-    // also rule without the code.
+    // If the report cannot be made, the page shows the error in place of the disputed code. A person can also rule
+    // without the code.
     let (report, failure) = match report_of(site, &journal, &record) {
         Ok(report) => (report, None),
         Err(error) => (None, Some(views::line(&error.message()))),

@@ -59,7 +59,8 @@ impl Site {
         Journal::open_read(&self.history)
     }
 
-    /// Computes the answer to a request on a thread for blocking work, because queries and templates take time.
+    /// Computes the response to a request. The computation runs on a thread for blocking work, because queries and
+    /// templates take time.
     pub(crate) async fn answer(
         self: Arc<Self>,
         make: impl FnOnce(&Self) -> Result<Response, ErrorPage> + Send + 'static,

@@ -1,6 +1,6 @@
-//! Pure functions that format text with colours, glyphs, column widths and code excerpts. The caller must first
-//! escape text from files and agents with `protocol::text::printable`, because the functions of this module do
-//! not remove escape sequences.
+//! Pure functions that format text with colours, glyphs, column widths and code excerpts. The functions of this
+//! module do not remove escape sequences. The caller must therefore first escape text from files and agents (see
+//! `protocol::text::printable`).
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -136,7 +136,7 @@ impl Style {
         self.paint(Color::of(&finding.raw.severity), &tag(finding))
     }
 
-    /// Joins the texts in `facts` with dots, without the empty texts.
+    /// Joins the non-empty texts in `facts` with dots.
     pub fn facts(self, facts: &[String]) -> String {
         let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
@@ -244,10 +244,10 @@ pub fn fit(text: &str, width: usize) -> String {
     text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
 }
 
-/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. A wide `head`
-/// gets a line of its own, and the lines of the text below are indented by `least` columns. A `head` is wide if
-/// it fills more than half of the line, or if the longest word of the text does not fit after `head`. Lines of
-/// the text after the first `most` lines are omitted.
+/// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. A wide `head` gets
+/// a line of its own. The lines of `text` follow below this line, indented by `least` columns. A `head` is wide in
+/// two cases: the `head` fills more than half of the line, or the longest word of the text does not fit after the
+/// `head`. The result contains at most the first `most` lines of the text.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));

@@ -23,8 +23,7 @@ pub struct Code<'a> {
     pub text: &'a str,
     /// The line number of the first line of `text`, counted from 1.
     pub first_line: u32,
-    /// The numbers of the first and the last marked line. Numbers of lines that `text` does not contain are
-    /// ignored.
+    /// The numbers of the first and the last marked line. Line numbers outside `text` are ignored.
     pub lines: (u32, u32),
     /// The reviewer's text about the code. If the reviewer's text quotes a part of the marked line, only that
     /// part is marked.
@@ -53,7 +52,7 @@ pub struct Heading {
     pub color: Color,
 }
 
-/// Draws a heading, the code, and notes below the code. The result does not end with a line break.
+/// Draws a heading, the code, and the notes below the code. The result does not end with a line break.
 pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
     let title = format!("{}: {}", heading.tag, printable::line(&heading.title));
     let mut lines: Vec<String> = Vec::new();
@@ -110,7 +109,7 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .fold(false)
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
-    // Tabs are replaced by spaces and long lines are truncated before drawing. The drawn column number is thus
+    // Before drawing, tabs are replaced by spaces, and long lines are truncated. The drawn column number is thus
     // wrong for the file, and is removed.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
@@ -135,7 +134,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// The line and the column (in characters, from 1) at which the marked part of the drawn text starts.
+    /// The position at which the marked part of the drawn text starts: the line number, and the column, counted in
+    /// characters from 1.
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
@@ -149,7 +149,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
         let gutter = end.to_string().len();
-        // Line numbers, bars and the bracket of a range need the gutter and six more columns.
+        // The gutter and six more columns hold the line numbers, the bars and the bracket of a range.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));

@@ -27,11 +27,12 @@ pub(crate) fn sequence(
     let sequence = match how {
         TerminalNotice::Auto | TerminalNotice::Off => return None,
         TerminalNotice::Bell => return Some("\x07".to_owned()),
-        // The text does not begin with a number, because a number and a semicolon select other functions of OSC 9.
+        // The text does not begin with a number, because a leading number with a semicolon selects another
+        // function of OSC 9.
         TerminalNotice::Osc9 => format!("\x1b]9;Glee: {text}\x07"),
         TerminalNotice::Osc777 => format!("\x1b]777;notify;Glee;{text}\x07"),
     };
-    // Tmux and screen pass a sequence to the outer terminal only if the sequence is wrapped.
+    // The programs `tmux` and `screen` pass a sequence to the outer terminal only if the sequence is wrapped.
     Some(match (variable("TMUX"), variable("STY")) {
         (Some(_), _) => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")),
         (None, Some(_)) => format!("\x1bP{sequence}\x1b\\"),

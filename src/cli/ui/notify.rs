@@ -36,7 +36,7 @@ struct Notices {
     root: PathBuf,
     run: RunId,
     terminal: Terminal,
-    /// The time of the last answer of a person, or the start of the run if no person has answered.
+    /// The time at which a person last answered, or the start time of the run if no person has answered.
     since: Mutex<Instant>,
     /// The thread that runs the newest notification command after all earlier commands have ended. The thread
     /// returns the failures of all these commands.
@@ -86,7 +86,7 @@ impl Notifier {
         }
     }
 
-    /// Runs a dialog. Before the dialog, notifies the person if the last answer of a person was long ago.
+    /// Runs a dialog. Notifies the person before the dialog if no person has answered for a long time.
     fn ask<T>(&self, message: &str, dialog: impl FnOnce() -> T) -> T {
         self.send("waiting", message, None, json!({}));
         *held(&self.0.was_asked) = true;

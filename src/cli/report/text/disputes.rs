@@ -83,8 +83,8 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     text
 }
 
-/// Returns the finding of this run that repeats the finding of an earlier dispute. In the earlier dispute, the
-/// finding has another id.
+/// If a finding of this run repeats the finding of an earlier dispute, returns the finding of this run. In the
+/// earlier dispute, the finding has another id.
 pub(crate) fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
     let waits = FindingState::Disputed { dispute: dispute.number };
     let repeated = outcome.findings.iter().find(|finding| dispute.opened_by.is_some() && finding.state == waits);

@@ -204,8 +204,8 @@ impl Report<'_> {
         notes
     }
 
-    /// Returns a note about the state of a finding. An open finding has a note only if a ruling lowered its
-    /// severity, or if a coder worked in the run.
+    /// Returns a note about the state of a finding. An open finding has a note only in two cases: a ruling lowered
+    /// its severity, or a coder worked in the run.
     fn state(&self, finding: &SettledFinding) -> Option<SnippetNote> {
         let response = finding
             .response
@@ -265,8 +265,8 @@ impl Report<'_> {
         format!("dispute {dispute}{from}")
     }
 
-    /// Names who discarded the finding, as in `by you in dispute 2`. Returns `None` if
-    /// the finding was discarded without a dispute.
+    /// Returns who discarded the finding, as in `by you in dispute 2`. Returns `None` if the finding was discarded
+    /// without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;

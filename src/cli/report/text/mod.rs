@@ -46,8 +46,8 @@ pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
     summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
 }
 
-/// Returns a copy of the outcome without hidden findings and disputes. The second value is a line that counts
-/// what the filter hides, or is empty if the filter hides nothing.
+/// Returns a copy of the outcome without hidden findings and disputes. The second value is a line that counts what
+/// the filter hides. The line is empty if the filter hides nothing.
 fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
     let mut shown = outcome.clone();
     shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));

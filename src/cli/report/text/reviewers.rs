@@ -1,5 +1,6 @@
-//! The section of the text report with the reviewers, the status of their answers, failures, skipped files and
-//! notices. The section shows every incomplete review, so that no reader takes the report for an approval.
+//! The section of the text report about the reviewers. The section lists failures, skipped files, notices, and the
+//! status of each reviewer's answers. The section shows every incomplete review, so that no reader takes the
+//! report for an approval.
 
 use std::fmt::Write as _;
 
@@ -79,8 +80,8 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
         let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
         of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
-        // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed
-        // only if another reviewer read at least one of them.
+        // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed only
+        // if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
@@ -118,7 +119,7 @@ fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &Revie
     }
 }
 
-/// Lists the reused answers in one line per reviewer and earlier run.
+/// Lists the reused answers. Each line names one reviewer and one earlier run.
 pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     let line = |Reused { reviewer, from }: &Reused| {
         let parts = match from.in_part.len() {
@@ -134,8 +135,8 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
     reused.iter().map(line).collect()
 }
 
-/// Lists findings of earlier runs that the reviewed change fixed. Each reviewer of such a finding read the
-/// changed code and did not raise the finding again.
+/// Lists each finding of an earlier run if the reviewed change fixed the finding. Each reviewer of such a finding
+/// read the changed code and did not raise the finding again.
 fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let (style, gone) = (options.style, &outcome.no_longer_raised);
     if gone.is_empty() {

@@ -81,8 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // An embedded reviewer leaves a file unread if it has no rules for the file. Such files alone do not
-            // put the reviewer on this list.
+            // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. Such files
+            // alone do not put the reviewer on this list.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -112,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Formats the counts of the summary. The first five counts are always shown. A later count becomes an empty
-/// string if it is zero.
+/// Formats the counts of the summary. The first five counts are always shown. A later count that is zero becomes
+/// an empty string.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
@@ -178,8 +178,8 @@ fn covered(outcome: &Outcome) -> String {
     format!("{files}, {}", style::count(lines, "line"))
 }
 
-/// Returns short texts about the run, such as its commit and its duration. A text is empty if the fact is
-/// unknown or does not apply.
+/// Returns short texts about the run, such as its commit and its duration. The text about a fact is empty if the
+/// fact is unknown or does not apply.
 fn proof(outcome: &Outcome) -> Vec<String> {
     let proof = &outcome.proof;
     // Shortens the hash in an id to 12 characters. A scheme can precede the hash, as in `scheme:hash`.

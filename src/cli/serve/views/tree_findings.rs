@@ -1,4 +1,4 @@
-//! The findings of all runs in the tree, as `glee findings` lists them.
+//! The findings of all runs and their state in the current tree, as listed by `glee findings`.
 
 use std::path::Path;
 

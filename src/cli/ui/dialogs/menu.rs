@@ -1,6 +1,6 @@
 //! The prompts of a dialog: a numbered selection and a line of text. Each prompt restores the terminal settings
-//! after every key. `dialoguer` is not used here, because the selection of `dialoguer` accepts no digits, and
-//! raises SIGINT on Ctrl-C while the cursor is hidden.
+//! after every key. `dialoguer` is not used here. Its selection menu accepts no digits, and raises SIGINT on
+//! Ctrl-C while the cursor is hidden.
 
 use std::io;
 
@@ -14,8 +14,8 @@ use crate::workflows::run::ports::PersonAnswer;
 /// The text that explains the effect of Esc in a prompt for a decision.
 pub(crate) const LEAVES_OPEN: &str = "leaves it open";
 
-/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If reading from or writing to
-/// the terminal fails, a prompt fails with the error of the terminal.
+/// An open dialog. On Ctrl-C, a prompt fails with [`io::ErrorKind::Interrupted`]. If a read from the terminal or a
+/// write to the terminal fails, the prompt fails with the same error.
 pub(crate) struct MenuForm<'a> {
     term: &'a Term,
     terminal: &'a Terminal,

@@ -1,6 +1,6 @@
-//! Asks the user about deadlocks and questions that the agents could not settle. The dialog about a deadlock
-//! shows the positions side by side. The dialog about a question shows the agents' opinions. If the user leaves
-//! a dialog, Glee records no decision.
+//! Asks the user about deadlocks, and about questions that the agents could not settle. The dialog about a
+//! deadlock shows the positions side by side. The dialog about a question shows the agents' opinions. If the user
+//! leaves a dialog, Glee records no decision.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! The key `s`, which skips an agent: Glee ends the running calls of the agent, and the run continues without
-//! these answers. If several agents are at work, the user selects one with a digit.
+//! The key `s`, which skips an agent: Glee ends the running calls of the agent, and the run continues without the
+//! answers of these calls. If several agents are at work, the user selects one with a digit.
 
 use std::sync::{Arc, Mutex};
 

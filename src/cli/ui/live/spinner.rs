@@ -1,4 +1,4 @@
-//! A live line on stderr for commands that wait for agents without recording events.
+//! A live line on stderr for a command that waits for agents but records no events.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 

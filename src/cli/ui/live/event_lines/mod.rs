@@ -172,7 +172,8 @@ impl EventLines {
             ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
-            // If the content of the message is a JSON object, the summary is printed instead.
+            // If the content of a debate message is a JSON object, the summary of the message is printed instead
+            // of the content.
             ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
                 match message {
                     DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
