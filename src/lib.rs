@@ -8,17 +8,17 @@
 //!
 //! **One loop runs every workflow.** [`workflows::run`] starts the due steps concurrently, calls agents, detects
 //! forbidden changes of the tree, enforces the budget and records the results. Reviews, stages with checkpoints,
-//! and watches are workflows, which implement the same trait. Pure functions compute the plan, state, schedule,
-//! requests and outcome of a workflow. Only a few methods of the trait access the tree and the history.
+//! and watches are workflows. All workflows implement the same trait. Pure functions compute the plan, state,
+//! schedule, requests and outcome of a workflow. Only a few methods of the trait access the tree and the history.
 //!
 //! **An adapter is two pure functions.** One function converts a request to a command line, and the other
 //! converts output to an answer. Only [`agents::process::runner`] starts agent processes, and tests replace the
 //! runner by a scripted implementation of the same trait. Glee starts each agent through a supervisor, which is
 //! a re-execution of Glee. The supervisor ends all processes that the agent leaves behind.
 //!
-//! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key, which is a hash
-//! of everything that could change the answer. A later review first records which answers it reuses, and then
-//! asks only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
+//! **Complete answers are reused.** Glee records a reviewer's answer for each file under a key. The key is a hash
+//! of everything that could change the answer. A later review first records which answers it reuses, and then asks
+//! only about the remaining files (`workflows::review::recorded::reuse`, [`workspace::diff::delta`]).
 //!
 //! **Rules are pure functions.** The functions in [`rules`] decide which findings are mandatory, which findings
 //! are disputed, and how votes are counted. Tests check the functions in [`rules`] against the tables of the

@@ -44,7 +44,7 @@ pub struct AgentEvent {
     /// Paths inside the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Untrusted>,
-    /// The number of a cycle that asked for a clarification, if the event answers this clarification request.
+    /// If the event answers a clarification request, the number of the cycle that sent the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarifies: Option<u32>,
 }
@@ -122,7 +122,7 @@ pub struct PeerReview {
     pub summary: Untrusted,
     /// The issues. The list is empty only if the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
-    /// The time that the reviewer states, otherwise the time at which the review arrived.
+    /// The time that the reviewer states or, without such a time, the time at which Glee received the review.
     pub timestamp: Timestamp,
 }
 
@@ -198,7 +198,7 @@ pub struct WatchPlan {
     pub focus_areas: Vec<String>,
     pub max_words: u32,
     /// The id of the tree's content at the first start of the watch. If the watch is started again, the event of
-    /// the later start has no `tree`. `tree` is also absent if the content could not be recorded.
+    /// the new start has no `tree`. `tree` is also absent if the content could not be recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
 }

@@ -51,7 +51,7 @@ impl Journal {
         self.append_with(run, kinds, Vec::new())
     }
 
-    /// In one transaction, appends the events `kinds` to `run`, and the events in `elsewhere` to other runs.
+    /// Appends the events `kinds` to `run`, and the events in `elsewhere` to other runs, all in one transaction.
     /// Returns the events of `run`.
     pub fn append_with(
         &mut self,

@@ -1,7 +1,7 @@
 //! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so
 //! an altered, removed or moved record breaks the chain. A program with write access to the file can replace the
-//! whole chain. A person can detect that the chain was replaced by comparing [`Verification::head`] with an
-//! earlier copy.
+//! whole chain. If a person stores a copy of [`Verification::head`], a comparison with this copy shows that the
+//! chain was replaced.
 
 use std::fmt;
 
@@ -90,7 +90,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The columns are number, run, number within the run, time, body, previous hash and hash.
+/// The columns are: the number, the run, the number within the run, the time, the body, the previous hash and the
+/// hash.
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {

@@ -213,9 +213,9 @@ fn short(text: &str) -> String {
 }
 
 impl Journal {
-    /// Returns all records to send to other clones. The records contain the summary and the findings of each
-    /// ended run, and the present state of each dispute. If such content changed after its last record, a new
-    /// record by `author` is added.
+    /// Returns all records to send to other clones. The records contain the summary and the findings of each ended
+    /// run, and the present state of each dispute. If such content has changed since its last record, adds a new
+    /// record by `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -343,8 +343,8 @@ impl Journal {
         Ok(ids.into_iter().collect())
     }
 
-    /// Returns the disputes of other clones that match `filter`, newest first. The result contains only the
-    /// latest record of a dispute by each author.
+    /// Returns the disputes of other clones that match `filter`, newest first. For each dispute and author, the
+    /// result contains only the latest record.
     pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";
@@ -352,7 +352,7 @@ impl Journal {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // Skips a record of another version of Glee if this version cannot parse the record.
+            // Skips a record that another version of Glee wrote, if this version cannot parse the record.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {

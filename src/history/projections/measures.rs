@@ -227,8 +227,8 @@ impl Measures<'_> {
         (self.run.0.clone(), finding.0)
     }
 
-    /// Stores a finding and the opinions of the reviewers. `repeated` lists the earlier findings that the finding
-    /// repeats.
+    /// Stores a finding, and the opinions of the reviewers about the finding. `repeated` lists the earlier
+    /// findings of which this finding is a repetition.
     fn raise(&self, finding: &Finding, repeated: &[Key]) -> rusqlite::Result<()> {
         let problems = self.problems();
         let own = self.key(finding.id);
@@ -369,8 +369,8 @@ impl Measures<'_> {
         problems.add(&problems.of(&self.changed(finding)?)?, sign)
     }
 
-    /// Returns `finding` and, if it reverses another finding, the reversed finding. A change of `finding`
-    /// affects the sums for both findings.
+    /// Returns `finding`. If `finding` reverses another finding, also returns the other finding. A change of
+    /// `finding` affects the sums for both findings.
     fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
         let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
         let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));

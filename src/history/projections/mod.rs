@@ -1,5 +1,5 @@
-//! Updates the views, which are tables derived from the events. Only [`apply`] writes the views, so rebuilding the
-//! views from the events gives the same rows.
+//! Updates the views, which are tables derived from the events. Only [`apply`] writes the views. Therefore, a
+//! rebuild of the views from the events gives the same rows.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;

@@ -1,7 +1,6 @@
-//! A problem is a finding together with the findings of later runs that repeat it. The SQL view `addend`
-//! contains the numbers that each problem contributes to the sums. Before Glee changes a finding, it subtracts
-//! the old numbers of the finding's problem from the sums. After the change, Glee adds the problem's new
-//! numbers.
+//! A problem is a finding, together with the findings of later runs that repeat the finding. The SQL view `addend`
+//! contains the numbers that each problem contributes to the sums. Before a change of a finding, Glee subtracts
+//! the old numbers of the finding's problem from the sums. After the change, Glee adds the problem's new numbers.
 
 use std::collections::BTreeSet;
 

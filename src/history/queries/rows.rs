@@ -13,11 +13,11 @@ use crate::domain::{
 /// Selects the disputes that meet all conditions of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisputeFilter {
-    /// If set, selects at most this number of disputes, namely the newest.
+    /// If set, selects only the newest disputes, at most this number.
     pub recent: Option<u32>,
     pub open_only: bool,
     pub settled_only: bool,
-    /// If set, selects only disputes with a lower number than this number.
+    /// If set, selects only disputes whose number is below this number.
     pub before: Option<DisputeNumber>,
     pub ruling: Option<RulingFilter>,
     pub reviewer: Option<String>,
@@ -52,7 +52,7 @@ pub struct DisputeRow {
     /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// The time at which the removal of the finding's code ended the ruling.
+    /// If the ruling ended because the code of the finding was removed, the time of the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -67,7 +67,7 @@ pub struct DisputeRecord {
     /// The time and the reason of the last reopening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
-    /// The time at which the removal of the finding's code ended the ruling.
+    /// If the ruling ended because the code of the finding was removed, the time of the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -90,7 +90,7 @@ pub struct Binding {
     pub location: Option<Location>,
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// The finding's new tag, if the ruling calls the finding correct but not mandatory.
+    /// If the ruling calls the finding correct but not mandatory, the new tag of the finding.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
     pub settled_at: Option<Timestamp>,

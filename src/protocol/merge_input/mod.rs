@@ -2,8 +2,8 @@
 //!
 //! The input consists of JSON documents. A document can be a single finding, a reviewer's answer, a message of
 //! debate round 2 or 3, or a list of documents. The fields `findings`, `responses`, `defenses` and `debate` of a
-//! document can contain further documents. A document that lacks a reviewer or a file inherits the missing value
-//! from the enclosing document. Input that cannot be interpreted is reported in `problems`.
+//! document can contain further documents. If a document lacks a reviewer or a file, the missing value is
+//! inherited from the enclosing document. Input that cannot be interpreted is reported in `problems`.
 
 mod node;
 

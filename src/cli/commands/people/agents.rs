@@ -32,8 +32,8 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
-    /// Ask every agent one harmless question in a temporary folder, and print whether the agent works and what
-    /// the call costs
+    /// Run every agent in a temporary folder, ask one harmless question, and print whether the agent works and
+    /// what the call costs
     #[arg(long)]
     check: bool,
     #[command(subcommand)]

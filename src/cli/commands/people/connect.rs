@@ -62,14 +62,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. If a later command
-    // contains only the name `mine`, `twin` is the agent `mine-reviewer`.
+    // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. If a later command uses
+    // the short name `mine`, `twin` is the agent `mine-reviewer`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
-    // Without `--name` and `--command`, Glee updates the agent that runs the program in this role, if there is
-    // exactly one such agent.
+    // If neither `--name` nor `--command` is given, and exactly one agent runs the program in this role, Glee
+    // updates this agent.
     let mut same = agents.iter().filter(|agent| agent.role == role && names::runs(agent, &args.agent));
     let same = same.next().filter(|_| same.next().is_none() && args.command.is_none());
     let name = match (&args.name, twin) {
@@ -125,7 +125,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The new agent has the adapter, the model and the variables of `twin`, unless `args` sets other values.
+/// The new agent has the adapter, the model and the environment variables of `twin`, unless `args` sets other
+/// values.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;

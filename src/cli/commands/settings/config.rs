@@ -43,7 +43,7 @@ enum Command {
         #[command(flatten)]
         output: JsonFlag,
     },
-    /// Set the value of a key without changing comments, order or quoting of the file
+    /// Set the value of a key, and keep the comments, the order and the quoting of the file
     #[command(after_help = "\
 Examples:
   glee config set review.on_dispute.default judge
@@ -75,7 +75,7 @@ Examples:
         #[command(flatten)]
         output: JsonFlag,
     },
-    /// Edit the configuration file in your editor, and save only a valid file
+    /// Edit the configuration file in your editor, and save the edited file if the new content is valid
     #[command(after_help = "Example:\n  EDITOR=nano glee config edit")]
     Edit(UserFlag),
     /// Print the path of the configuration file
@@ -185,7 +185,7 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// Prints a note if the new value has no effect, because a source with higher precedence sets the same key.
+/// Prints a note if a source with higher precedence sets the same key. The new value then has no effect.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
     // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file
     // or a variable.
@@ -204,7 +204,7 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // A row with more than 72 characters does not widen the first column, because the origins in the second
+    // A cell with more than 72 characters does not widen the first column, because the origins in the second
     // column must fit on the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
@@ -290,7 +290,7 @@ fn open_editor(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::usage(format!("the editor `{program}` failed ({status}); the file is unchanged")))
 }
 
-/// Formats a value as a user types the value: text without quotes, a command as a command line, and a list as
+/// Formats a value in the form that a user types: text without quotes, a command as a command line, and a list as
 /// YAML.
 fn plain(key: &str, value: &Value) -> String {
     if key.starts_with("agents.") && key.ends_with(".command") {

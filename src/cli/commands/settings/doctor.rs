@@ -1,5 +1,5 @@
-//! `glee doctor`: checks the setup, and prints the information that a bug report needs, without secrets. If some
-//! information cannot be read, the command prints the error instead.
+//! `glee doctor`: checks the setup, and prints the information for a bug report. The information contains no
+//! secrets. If some information cannot be read, the command prints the error instead.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     output: JsonFlag,
 }
 
-/// Name prefixes of the environment variables that affect Glee or an agent.
+/// The names of the environment variables that affect Glee or an agent start with these prefixes.
 const VARIABLES: &str = "GLEE_ ANTHROPIC_ CLAUDE_ OPENAI_ CODEX_ GEMINI_ GOOGLE_ OPENCODE_ QWEN_ COPILOT_ GH_TOKEN \
     GITHUB_TOKEN HTTP http NO_COLOR CI TERM LANG XDG_";
 

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     if !std::io::stdout().is_terminal() {
         return print(&String::from_utf8_lossy(&text));
     }
-    // If `man` fails, the pager shows the long help, because the long help has the same content.
+    // If `man` fails, the pager shows the long help, which has the same content as the page.
     let shown = format(&text).or_else(|_| show(&page.clone().render_long_help().to_string()));
     Ok(shown.map(|()| ExitReason::Clean)?)
 }
@@ -69,7 +69,7 @@ fn variable(name: &str) -> Option<String> {
 
 fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
     let mut child = program.stdin(Stdio::piped()).spawn()?;
-    // Write errors are ignored, because writing fails if the user quits the pager early.
+    // An error of the write is ignored, because writing fails if the user quits the pager early.
     if let Some(mut input) = child.stdin.take() {
         drop(input.write_all(text));
     }

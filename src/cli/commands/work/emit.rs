@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// A file that the event concerns (repeatable)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// The number of the review cycle whose question the event answers
+    /// The number of the review cycle with the question that the event answers
     #[arg(long, value_name = "CYCLE", allow_negative_numbers = true, value_parser = number::<u32>(1, u64::MAX))]
     clarifies: Option<u32>,
     /// Send the events in this file of JSON lines (`-`: standard input)
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// Wait for the result of the review, and exit with code 3 if the work is paused
     #[arg(long, conflicts_with = "from")]
     wait: bool,
-    /// Do nothing and exit with code 0 if no watch is running
+    /// If no watch is running, do nothing and exit with code 0
     #[arg(long)]
     if_running: bool,
     #[arg(long, hide = true, conflicts_with = "if_running")]

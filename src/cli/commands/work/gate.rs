@@ -9,7 +9,8 @@ use crate::config::files::stages::{self as files, CHECKPOINTS};
 use crate::domain::StagePlan;
 use crate::workflows::consensus::{self, NextStep};
 
-/// Have three or more agents answer questions about the requirements, and ask a person if they disagree
+/// Have three or more agents answer questions about the requirements, and let a person answer if the agents
+/// disagree
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,

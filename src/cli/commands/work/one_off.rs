@@ -1,4 +1,5 @@
-//! Selects the reviewers of a single run with `--with`, and sets the model of the reviewers with `--model`.
+//! The option `--with` selects the reviewers of a single run, and the option `--model` sets the model of these
+//! reviewers.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +12,10 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// If `with` is not empty, only the agents in `with` review. Reviewers use the model `model`, unless `with`
-/// names a model for the reviewer. Embedded reviewers use no model. If a connected reviewer runs a program in
-/// `with`, this reviewer takes part with its configured name, focus and variables.
+/// If `with` is not empty, only the agents in `with` take part in the review. A reviewer uses the model `model`,
+/// unless `with` names another model for this reviewer. Embedded reviewers use no model. If a connected reviewer
+/// runs a program in the list `with`, Glee selects this reviewer. The configured name, focus and environment
+/// variables of the reviewer remain in force.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();
@@ -92,8 +94,8 @@ fn unknown(text: &str) -> CommandError {
     ))
 }
 
-/// Returns the index of a reviewer that runs `program`. This is a connected reviewer that is not in `taken`, or
-/// a new agent.
+/// Returns the index of a reviewer that runs `program`. The reviewer is a connected agent that is not in `taken`,
+/// or a new agent.
 fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
     let command = [program.to_owned()];
     let connected = settings.agents.iter().enumerate().position(|(index, agent)| {

@@ -107,10 +107,11 @@ pub(crate) struct Args {
     /// The model that the reviewers of this run use [default: agents.NAME.model]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Ask one reviewer for one round without a debate (`glee config list` shows which keys this sets)
+    /// Ask one reviewer for one round without a debate (`glee config list` shows the keys that this flag sets)
     #[arg(long, conflicts_with = "thorough")]
     quick: bool,
-    /// Ask all reviewers for up to three rounds with debates (`glee config list` shows which keys this sets)
+    /// Ask all reviewers for up to three rounds with debates (`glee config list` shows the keys that this flag
+    /// sets)
     #[arg(long)]
     thorough: bool,
     #[command(flatten)]
@@ -210,8 +211,8 @@ fn argument(path: &Path, root: &Path, globals: &Globals) -> Option<String> {
     }
 }
 
-/// Whether the argument `path` means a range of commits. This is the case if it has the form `A..B` and no such
-/// path exists.
+/// Whether the argument `path` means a range of commits. An argument of the form `A..B` is a range if the path
+/// `A..B` does not exist.
 fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()

@@ -161,7 +161,8 @@ impl FindingRow {
     }
 }
 
-/// Returns the current location of the finding or, if the current location is unknown, the reviewed location.
+/// Returns the current location of the finding. If the current location is unknown, returns the location in the
+/// reviewed code.
 fn location(finding: &TreeFinding) -> Option<Location> {
     finding.now.clone().or_else(|| finding.settled.finding.raw.location())
 }

@@ -29,7 +29,7 @@ pub struct AnswersByFinding<T> {
     /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
     /// truncated nor contradictory.
     pub complete: bool,
-    /// The findings of the request for which the answer contains no accepted entry, in the order of the request.
+    /// The requested findings without an accepted entry in the answer, in the order of the request.
     pub missing: Vec<FindingId>,
     /// The problems of the answer, in one line each. Glee can send the lines in `problems` back to the agent.
     pub problems: Vec<String>,
@@ -163,8 +163,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last entry in `block` for each finding, but no entry for a finding whose entries contradict each
-/// other. For each finding with contradictory entries, the map contains the words of two such entries.
+/// Returns the last entry in `block` for each finding. A finding whose entries contradict each other gets no
+/// entry. For each finding with contradictory entries, the map contains the words of two such entries.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],

@@ -17,8 +17,8 @@ pub(crate) struct Prose<W> {
 enum Mode {
     Closed,
     Text,
-    /// The flag `gap` is true after a blank line. After the blank line, a list item continues the evidence, and
-    /// other text ends non-empty evidence.
+    /// The flag `gap` is true after a blank line. After the blank line, a list item continues the evidence. Other
+    /// text ends the evidence if the evidence is not empty.
     Evidence {
         gap: bool,
     },

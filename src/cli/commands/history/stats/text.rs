@@ -121,8 +121,8 @@ fn widths(shares: impl Iterator<Item = Share> + Clone) -> (usize, usize) {
     (style::widest(shares.clone().map(counts)), style::widest(shares.filter_map(interval)))
 }
 
-/// Appends a line of statistics: the label, the counts, the confidence interval and the bar of a share. Appends
-/// nothing if the denominator is zero.
+/// Appends one line about a share: the label, the counts, the confidence interval and the bar. Appends nothing if
+/// the denominator is zero.
 fn plotted(out: &mut String, style: Style, widths: (usize, usize), label: &str, share: Share) {
     let Some(interval) = interval(share) else { return };
     let counts = counts(share);

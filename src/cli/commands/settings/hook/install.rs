@@ -43,7 +43,7 @@ pub(crate) struct UninstallArgs {
     hook: Hook,
 }
 
-/// Returns the folder of the hooks. Fails in a repository of Jujutsu without a git folder. The hint then shows a
+/// Returns the folder of the hooks. Fails in a Jujutsu repository that has no git folder. The hint then shows a
 /// command that reviews without a hook.
 pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
     if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
@@ -71,15 +71,15 @@ impl HookFiles {
         match fs::symlink_metadata(&self.own) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
             Err(error) => Err(unreadable(error)),
-            // Glee never installs a symbolic link as a hook. The target of a link is not read, because the
-            // target can be missing.
+            // Glee never installs a symbolic link as a hook. The target of a symbolic link is not read, because
+            // the target can be missing.
             Ok(meta) if meta.is_symlink() => Ok(Some(false)),
             Ok(_) => Ok(Some(script::is_own(hook, &fs::read(&self.own).map_err(unreadable)?))),
         }
     }
 
-    /// Whether `own` and `earlier` are links to the same file. This state remains if an installation is
-    /// interrupted after [`keep`].
+    /// Whether the paths `own` and `earlier` are hard links to the same file. This state remains if an
+    /// installation is interrupted after [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
@@ -146,8 +146,8 @@ fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(),
     Ok(())
 }
 
-/// Keeps the existing hook under the path `earlier`, as a hard link. The path `own` also leads to the existing
-/// hook until Glee's hook replaces it, so git finds a hook at any time.
+/// Keeps the existing hook under the path `earlier`, as a hard link. Until Glee's hook replaces the existing hook,
+/// the path `own` also leads to the existing hook. Git therefore finds a hook at any time.
 fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
         // Some file systems do not support hard links. Without hard links, git finds no hook until Glee's hook

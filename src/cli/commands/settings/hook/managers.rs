@@ -1,4 +1,4 @@
-//! Detects programs that manage the hooks of a repository, such as husky. Glee does not overwrite the hooks of
+//! Detects programs, such as husky, that manage the hooks of a repository. Glee does not overwrite the hooks of
 //! these programs.
 
 use super::options::Hook;

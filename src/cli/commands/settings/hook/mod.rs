@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use crate::cli::context::{CommandResult, Globals, JsonFlag};
 
-/// Review each commit or push in a hook of git
+/// Let a hook of git review each commit or push
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The hook `pre-commit` reviews the staged changes quickly, with one reviewer and one round. The hook `pre-push` \

@@ -62,7 +62,7 @@ impl HookMode {
 // The struct has no doc comment, because clap would use the comment as the help of the commands.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct HookOptions {
-    /// The effect on git of a review with findings or of a failed review
+    /// Whether git continues after a review with findings, or after a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
     /// The maximum duration of the review, unless `budget.duration` is shorter

@@ -1,10 +1,10 @@
-//! The shell script that git starts as a hook. The script only runs an earlier hook and then `glee hook run`, so
-//! that an installed script stays valid when Glee is updated.
+//! The shell script that git starts as a hook. The script runs an earlier hook and then `glee hook run`. The
+//! script contains no part of the review, so an installed script stays valid when Glee is updated.
 
 use super::options::{Hook, HookOptions};
 use crate::config::schema::units;
 
-/// The ending of the name of an earlier hook, which Glee's hook runs first.
+/// The file name extension of an earlier hook. Glee's hook runs the earlier hook first.
 pub(crate) const EARLIER: &str = "before-glee";
 
 /// The second line of the script, by which Glee recognises its own hooks.
@@ -18,7 +18,8 @@ pub(crate) fn is_own(hook: Hook, text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').take(3).any(|line| line == mark.as_bytes())
 }
 
-/// Returns the options of `glee hook run` in the text of an installed script, such as `--mode warn`.
+/// Finds the command `glee hook run` in the text of an installed script, and returns the options of this command,
+/// such as `--mode warn`.
 pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
     let call = format!("glee hook run {} ", hook.name());
     let (_, words) = text.lines().rev().find_map(|line| line.split_once(&call))?;
@@ -26,10 +27,10 @@ pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
     Some(&words[..end.unwrap_or(words.len())])
 }
 
-/// Returns the script. The script passes its arguments and its standard input to the earlier hook. If the
-/// earlier hook fails, the script ends. The script for `pre-push` stores the standard input in a variable,
-/// because the earlier hook and Glee both read the input. The script appends a dot to the variable, because the
-/// shell would remove line breaks at the end of the input.
+/// Returns the script. The script passes its arguments and its standard input to the earlier hook. If the earlier
+/// hook fails, the script ends. The script for `pre-push` stores the standard input in a variable, because the
+/// earlier hook and Glee both read the input. The script appends a dot to the variable. Without the dot, the shell
+/// would remove line breaks at the end of the input.
 pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let (name, operation, mark) = (hook.name(), hook.operation(), mark(hook));
     let mode = options.mode.word();

@@ -22,7 +22,7 @@ pub(crate) struct Args {
     /// The request that replaces the pipeline's `prompt` (`-`: standard input)
     #[arg(long, value_name = "PROMPT")]
     prompt: Option<String>,
-    /// Ask these agents instead of the agents that the stages list
+    /// Ask these agents instead of the agents that are listed in the stages
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     agents: Vec<String>,
     #[command(flatten)]

@@ -82,8 +82,8 @@ pub(crate) fn all(
     Ok(found.into_iter().map(secrets::redact_value).collect())
 }
 
-/// Returns the current location of the finding or, if the current location is unknown, the reviewed location.
-/// The path is relative to `folder`.
+/// Returns the current location of the finding. If the current location is unknown, returns the location in the
+/// reviewed code. The path is relative to `folder`.
 fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
     let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
     folder.path(&mut place.file);

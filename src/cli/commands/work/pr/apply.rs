@@ -11,7 +11,7 @@ use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
-/// The numbers of planned changes that the host did not make.
+/// The planned changes that the host did not make, as one number for each kind of change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unapplied {
     /// The number of comments that the host refused.

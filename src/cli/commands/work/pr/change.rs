@@ -38,8 +38,8 @@ impl PullRequestChange {
         TargetSpec::Range(format!("{}..{}", self.commits.from, self.commits.head))
     }
 
-    /// Reads the files that configure Glee from the base commit. The field `edited` lists the configuration
-    /// files that the pull request edits. The work tree does not affect this list.
+    /// Reads the base commit's version of the files that configure Glee. The field `edited` lists the
+    /// configuration files that the pull request edits. The work tree does not affect this list.
     pub(crate) fn steering(&self, workspace: &Workspace) -> Result<ControlFiles, CommandError> {
         let FetchedChange { base, from, head, .. } = &self.commits;
         let edited = workspace.edited_control_files(from, head)?;

@@ -1,4 +1,4 @@
-//! `glee pr`: publishes reviews on pull requests, and settles disputes in their conversations.
+//! `glee pr`: publishes reviews on pull requests, and settles disputes in the conversations of pull requests.
 
 mod apply;
 mod arbitrate;

@@ -1,4 +1,4 @@
-//! The subcommands of `glee watch` that control a running watch, such as `glee watch pause`.
+//! Subcommands that control a running watch, for example `glee watch pause`.
 
 use crate::cli::commands::work::watch::connection::{accepted, address, connect, part};
 use crate::cli::context::{

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     };
     let shows = globals.interactive() && args.report.format != BasicFormat::Jsonl;
     let root = workspace.root().to_owned();
-    // If the limit of open files cannot be raised, the error is ignored, because the watch still works, but with
+    // If the limit of open files cannot be raised, the error is ignored. The watch then still works, but with
     // fewer connections.
     drop(own_process::provide_open_files(CONNECTIONS));
     let (ended, cause) = execute::drive(UNLIMITED, &terminal, None, |stop| {
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             let (status, shown) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
             let drawing = shows.then(|| tokio::spawn(watch_view::draw(terminal.clone(), shown, typing)));
-            // Key presses are read only without `--events`, because `--events -` reads standard input.
+            // With `--events`, no key presses are read, because `--events -` reads standard input.
             match events {
                 Some(events) => read_events(events.reader, intake.clone()),
                 None if shows => watch_view::keys(&terminal, intake.clone(), own_name(), typed),
