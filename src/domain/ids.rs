@@ -33,7 +33,7 @@ impl From<&str> for AgentName {
 #[serde(transparent)]
 pub struct DisputeNumber(pub u64);
 
-/// The id of a dispute in all histories: 16 hexadecimal digits, derived from its run and finding.
+/// The id of a dispute in all histories: 16 hexadecimal digits, derived from the dispute's run and finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct DisputeId(pub String);
@@ -61,8 +61,8 @@ impl From<DisputeNumber> for RulingRef {
 }
 
 impl RulingRef {
-    /// The number of leading digits of a dispute's id that Glee displays. A reference to a ruling by its id
-    /// needs at least this number of digits.
+    /// Glee displays this number of digits from the start of a dispute's id. A reference to a shared ruling must
+    /// contain at least this number of digits of the dispute's id.
     const SHOWN: usize = 8;
 
     /// Returns the number of the dispute in this history, or `None` for a shared ruling, which has an id instead
@@ -83,9 +83,9 @@ impl RulingRef {
         }
     }
 
-    /// Finds the ruling in `shown` to which `text` refers. The text can be a result of [`Self::mark`], a number,
-    /// or at least 8 digits of an id. Returns `None` if no ruling matches, or if the digits match several
-    /// rulings.
+    /// Finds the ruling to which `text` refers, among the rulings in `shown`. The text can be a result of
+    /// [`Self::mark`], a number, or at least 8 digits of an id. Returns `None` if no ruling matches, or if the
+    /// digits match several rulings.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for FindingId {
 pub struct RunId(pub String);
 
 impl RunId {
-    /// The short form of the id for display: the last eight digits of the UUID, which are random.
+    /// The short form of the id for display: the last eight digits of the UUID. These digits are random.
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)

@@ -1,5 +1,6 @@
-//! Defines the terms of the specification as types. The types perform no I/O. The history contains these types
-//! in serialised form, so a later version of Glee can add optional fields, but must not rename or remove fields.
+//! Defines the terms of the specification as types. The types perform no I/O. The history contains these types in
+//! serialised form. A later version of Glee must therefore not rename or remove fields, but can add optional
+//! fields.
 
 mod advice;
 pub(crate) mod agents;

@@ -1,14 +1,14 @@
-//! Text that agents wrote, as a type that cannot be displayed by mistake.
+//! A type for text that agents wrote. The type prevents accidental display of the text.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Text that an agent wrote or quotes. The type implements neither `Display` nor a conversion to `str` or a
-/// path, so the text cannot reach a terminal, a prompt or a path by mistake. `protocol::text::printable` escapes
-/// the text for display; `protocol::prompts` encloses the text in fences. `tests/layers.rs` lists the modules
-/// that are allowed to read the unescaped text.
+/// Text that an agent wrote or quotes. The type does not implement `Display`, and has no conversion to `str` or to
+/// a path. The text therefore cannot reach a terminal, a prompt or a path by mistake. `protocol::text::printable`
+/// escapes the text for display; `protocol::prompts` encloses the text in fences. `tests/layers.rs` lists the
+/// modules that are allowed to read the unescaped text.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, with = "String", description = "Text of an agent.")]
 #[serde(transparent)]
@@ -49,7 +49,7 @@ impl Untrusted {
     }
 }
 
-/// Prints the text quoted and escaped, for tests and panics.
+/// Prints the text in quoted and escaped form, for tests and panics.
 impl fmt::Debug for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,6 +1,6 @@
-//! Event-driven peer review: events that agents report, the reviews that they trigger, and the resulting actions.
-//! The terms are those of the review system's specification (seed 004): milestone, review request, review result,
-//! verdict, STOP & ESCALATE.
+//! Event-driven peer review: the events that agents report, the reviews that follow from the events, and the
+//! resulting actions. The terms are those of the review system's specification (seed 004): milestone, review
+//! request, review result, verdict, STOP & ESCALATE.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! Opens files after checking their type. Opening a FIFO would wait for a writer, and reading some devices never
-//! ends. A path from a configuration or from the tree must lead to a regular file ([`regular`]). A path on the
-//! command line can also lead to a FIFO, as in `--diff <(git diff)` ([`input`]).
+//! Opens files after checking their type. Opening a FIFO would block until a writer opens the FIFO. Reading from
+//! some devices never ends. A path from a configuration or from the tree must lead to a regular file
+//! ([`regular`]). A path on the command line can also lead to a FIFO, as in `--diff <(git diff)` ([`input`]).
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, IsTerminal as _, Read as _};

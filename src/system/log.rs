@@ -1,5 +1,6 @@
-//! Writes log messages to stderr, as selected by `-v`, `-vv` or `GLEE_LOG`, and to the log file of the run. Secrets
-//! are redacted, and the log file has a maximum size. Nothing is written to stdout.
+//! Writes log messages to stderr and to the log file of the run. The options `-v` and `-vv` and the variable
+//! `GLEE_LOG` select the messages. Secrets are redacted, and the log file has a maximum size. Nothing is written
+//! to stdout.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -48,8 +49,9 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     };
     let read = |filter: &str| EnvFilter::builder().parse(filter);
     let (screen, run) = (read(screen)?, read(run)?);
-    // Layers with the same formatter type share the formatted fields of a span. Each closure has its own type,
-    // so the layer `screen` does not share fields with the layer of the log file.
+    // Layers with the same formatter type share the formatted fields of a span. The formatter of the layer
+    // `screen` is a closure, and every closure has its own type. Therefore, this layer does not share fields with
+    // the layer of the log file.
     let fields = format::debug_fn(|line, field, value| match field.name() {
         "message" => write!(line, "{value:?}"),
         name => write!(line, "{name}={value:?}"),

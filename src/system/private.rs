@@ -1,5 +1,5 @@
 //! Creates folders and files that only the owner can read. Glee's state folder contains code, prompts and answers.
-//! Only the owner can read the folder, including temporary files and files that git creates.
+//! Only the owner can read the folder and its contents, including temporary files and files that git creates.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -39,8 +39,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Restricts the permissions of an existing state folder and of its contents to the owner. Earlier versions of
-/// Glee created the folder with wider permissions. A file with several hard links remains unchanged, because the
-/// user's git repository shares the file.
+/// Glee created the folder with wider permissions. The permissions of a file with several hard links remain
+/// unchanged, because the file also belongs to the user's git repository.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;

@@ -58,7 +58,7 @@ pub struct Corroboration {
     /// Whether a person has to decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalate: bool,
-    /// Whether reviewers contradict each other, or the evidence was challenged.
+    /// Whether reviewers contradict each other, or whether the evidence was challenged.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub doubted: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, FindingId, Severity, Untrusted};
 
-/// The verdict of an examination (round 2) on another reviewer's finding.
+/// In an examination (round 2), the verdict of a reviewer on another reviewer's finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExaminationWord {
@@ -22,7 +22,7 @@ impl ExaminationWord {
     pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
 }
 
-/// The verdict of a defence (round 3) on the reviewer's own finding.
+/// In a defence (round 3), the verdict of a reviewer on the reviewer's own finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefenceWord {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Agent, AgentName, Untrusted};
 
-/// The inputs of a stage or a checkpoint, which are fixed before the first call.
+/// The inputs of a stage or a checkpoint. All inputs are fixed before the first call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
     pub root: String,

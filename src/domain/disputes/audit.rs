@@ -15,7 +15,7 @@ pub struct AuditPlan {
     pub population: u64,
 }
 
-/// The ruling of a second judge on a dismissed finding, given in an audit.
+/// In an audit, the ruling of a second judge on a dismissed finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulingAudit {
     pub dispute: DisputeNumber,

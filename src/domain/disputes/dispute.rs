@@ -106,12 +106,12 @@ pub enum Objector {
     Earlier,
     /// A person, who ruled on the finding although no agent objected (`glee accept`).
     Person,
-    /// A person who objected to the finding or ruled on the finding in the conversation of a pull request.
+    /// In the conversation of a pull request, a person objected to the finding or ruled on the finding.
     Participant,
 }
 
-/// The people who objected to a finding or ruled on the finding in the conversation of a pull request, and their
-/// comments.
+/// In the conversation of a pull request: the people who objected to a finding or ruled on the finding, and the
+/// comments of these people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Participant {
     /// The login names on the host.
@@ -190,8 +190,8 @@ pub struct Dispute {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
-    /// The earlier run that opened the dispute. The number of the disputed finding is the number in this earlier
-    /// run. `opened_by` is absent if this run opened the dispute.
+    /// The earlier run that opened the dispute. The number of the disputed finding comes from this earlier run.
+    /// `opened_by` is absent if this run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,
     /// `participant` is present if a comment in a pull request opened the dispute.

@@ -154,8 +154,8 @@ pub enum CallAnswer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
     },
-    /// A reviewer's examinations of the findings of other reviewers, and the new findings of the examining
-    /// reviewer. A missing examination does not count as agreement.
+    /// A reviewer's examinations of other reviewers' findings, and the examining reviewer's own new findings. A
+    /// missing examination does not count as agreement.
     Examine {
         examinations: Vec<Examined>,
         observations: Vec<RawFinding>,

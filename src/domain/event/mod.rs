@@ -80,7 +80,8 @@ pub struct PullRequestPlan {
     pub number: u64,
     /// The URL of the pull request's web page.
     pub link: String,
-    /// The commit at the tip of the base branch, from which the configuration and the shared rulings are read.
+    /// The commit at the tip of the base branch. Glee reads the configuration and the shared rulings from this
+    /// commit.
     pub base: String,
     /// The merge base of the base commit and the head commit.
     pub from: String,
@@ -112,7 +113,7 @@ pub struct FixRequest {
     pub backups: Vec<Agent>,
 }
 
-/// The parts of the review workflow that a run includes.
+/// Which parts of the review workflow a run includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -148,7 +149,7 @@ pub enum EventKind {
     Watch(WatchEvent),
 }
 
-/// The events that runs of every workflow record: calls, notices, the end of the run, and later actions on the
+/// The events that a run of any workflow can record: calls, notices, the end of the run, and later actions on the
 /// run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -169,9 +170,10 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
         told: Box<CallMetadata>,
     },
-    /// Files changed while a read-only agent ran without a sandbox. Glee discards the agent's answer.
+    /// An agent that may only read ran without a sandbox, and files changed during the call. Glee discards the
+    /// agent's answer.
     ReadOnlyViolated { call: CallId, changes: Vec<String> },
-    /// A message for the user, which the report repeats.
+    /// A message for the user. The report repeats the message.
     Notice { text: String },
     /// The run ended. `exit` is the reason why the run ended. The exit code of the command depends on `exit`.
     RunEnded { exit: ExitReason, millis: u64 },
@@ -279,8 +281,8 @@ pub enum ReviewEvent {
     StillDisputed { finding: FindingId, dispute: DisputeNumber },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
-        /// The path, below the state folder, of the file that describes the snapshot. Older runs recorded a git ref
-        /// or an absolute path.
+        /// The file that describes the snapshot, as a path relative to the state folder. Older runs recorded a git
+        /// ref or an absolute path.
         kept_as: String,
         tree: String,
     },
@@ -310,8 +312,8 @@ pub enum DisputeEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         judges: Vec<Agent>,
     },
-    /// A finding repeats the disputed finding of the earlier run `from`. The dispute is still open and continues
-    /// in this run. Both runs record how the dispute ends.
+    /// A finding repeats a disputed finding of an earlier run; `from` is the id of the earlier run. The dispute is
+    /// still open and continues in this run. Both runs record how the dispute ends.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
     RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },

@@ -33,8 +33,8 @@ pub struct RawFinding {
     pub category: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Untrusted>,
-    /// The complete text of the lines `line` to `end_line` after the fix, as the reviewer wrote the text. A finding
-    /// in an outcome has an `exact_fix` instead.
+    /// The complete new text for the lines `line` to `end_line`, as the reviewer wrote the text. A finding in an
+    /// outcome has an `exact_fix` instead of a `replacement`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Untrusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

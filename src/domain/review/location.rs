@@ -22,7 +22,7 @@ impl Location {
     }
 }
 
-/// Resolves `path`, which occurs in the text of the file `from`, relative to each folder that encloses `from`.
+/// Resolves `path` relative to each folder that encloses the file `from`. The text of this file contains `path`.
 /// The nearest folder comes first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);

@@ -1,6 +1,6 @@
 //! Counts of findings, rulings and calls, from which the measures of reviewers and judges are computed.
 
-/// The kind of group whose findings a [`FindingTally`] counts, for example the findings of one reviewer.
+/// How the findings of a [`FindingTally`] are selected, for example by reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TallyKind {
     All,
@@ -37,7 +37,7 @@ impl TallyKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FindingTally {
     pub raised: u64,
-    /// The findings whose code at least two reviewers have read.
+    /// The findings in code that at least two reviewers have read.
     pub shared: u64,
     /// The findings that only one reviewer raised, although at least one other reviewer read the same code.
     pub alone: u64,

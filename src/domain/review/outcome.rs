@@ -64,8 +64,8 @@ impl SkipReason {
         }
     }
 
-    /// Whether the skipped file should have been reviewed. A file that the change deletes or the user
-    /// excludes need not be reviewed.
+    /// Whether the skipped file should have been reviewed. A file need not be reviewed if the change deletes the
+    /// file, or if the user excludes the file.
     pub fn is_unread(self) -> bool {
         !matches!(self, Self::Deleted | Self::Ignored)
     }
@@ -96,7 +96,7 @@ pub struct UnreadFile {
 impl UnreadFile {
     const NAMED: usize = 6;
 
-    /// The languages of the files, in the order in which they occur first, as in `Ruby, C`.
+    /// The languages of the files, sorted by first occurrence, as in `Ruby, C`.
     pub fn languages(files: &[Self]) -> String {
         let mut named: Vec<&str> = Vec::new();
         for file in files {
@@ -213,8 +213,8 @@ impl ExitReason {
 
     #[must_use]
     pub fn strongest(self, other: Self) -> Self {
-        /// The exit codes, from the weakest to the strongest. The list omits the exit code for a run that a
-        /// signal ended. This exit code takes precedence over all codes in the list.
+        /// The exit codes, from the weakest to the strongest. The exit codes after a signal are not in the list.
+        /// An exit code after a signal takes precedence over all codes in the list.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
         let strength =
             |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
@@ -255,7 +255,7 @@ impl SettledFinding {
         !self.state.is_closed() && !self.finding.is_rejected()
     }
 
-    /// Whether the finding is mandatory and not closed, so that the run cannot end with exit code 0.
+    /// Whether the finding is mandatory and not closed. Such a finding prevents exit code 0.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()
     }
@@ -299,10 +299,11 @@ pub struct Outcome {
     pub proof: Proof,
     /// The findings, sorted by id.
     pub findings: Vec<SettledFinding>,
-    /// The disputes of this run, sorted by number. If a finding of this run repeats a disputed finding of an
-    /// earlier run, and the earlier dispute waits for a person, the list also contains the earlier dispute.
+    /// The disputes of this run, sorted by number. A finding of this run can repeat the disputed finding of an
+    /// earlier run. If the earlier dispute waits for a person, the list also contains the earlier dispute.
     pub disputes: Vec<Dispute>,
-    /// Findings of an earlier run that reviewers no longer raise about the changed code.
+    /// Earlier findings about code that has changed since the earlier review. The reviewers no longer raise these
+    /// findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub no_longer_raised: Vec<NoLongerRaised>,
     /// The coder's changes in the whole run.

@@ -173,8 +173,8 @@ struct Fence<'a> {
 }
 
 impl Fence<'_> {
-    /// Renders a text as one line for use outside a fence. Removes the mark of the fences from the text, and
-    /// escapes control characters.
+    /// Renders a text as one line for use outside a fence. Removes the mark from the text, so that the text cannot
+    /// end a fence, and escapes control characters.
     fn line(&self, text: &str) -> String {
         self.without_mark(&printable::line(text))
     }

@@ -1,4 +1,5 @@
-//! Creates the nonce of a call. The first half of the nonce is the mark of the fences around data in prompts.
+//! Creates the nonce of a call. The first half of the nonce is the mark. In prompts, the fences around data
+//! contain this mark.
 //!
 //! The mark is the same in all calls of a run. The second half of the nonce is random in each call. Prompts
 //! about the same content therefore begin with the same text and hit the vendor's prompt cache. An agent can

@@ -26,7 +26,8 @@ pub struct StageOutcome {
     pub notices: Vec<String>,
     /// `ended` is false if the run is in progress or was interrupted.
     pub ended: bool,
-    /// The duration of the run since its start or its last resumption, in milliseconds.
+    /// The duration of the run in milliseconds, counted from the last resumption. If the run was never resumed,
+    /// the duration is counted from the start.
     pub millis: u64,
     pub exit: ExitReason,
     #[serde(serialize_with = "answers", skip_serializing_if = "Vec::is_empty")]

@@ -148,7 +148,7 @@ fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> R
 }
 
 /// Returns the agent with the name `named`. Fails if the named agent is in `parties`. If `named` is `None`,
-/// returns the first agent outside of `parties` that has the role.
+/// returns the first agent that has the role and is not in `parties`.
 fn one(
     settings: &Settings,
     named: Option<&str>,

@@ -19,11 +19,12 @@ pub struct Counts {
     /// The number of stages that have a verdict.
     pub stages: u64,
     pub conflicts: u64,
-    /// The number of stages with the status `ok`, in which the synthesis has no conflict.
+    /// The number of stages with the status `ok`, which means that the synthesis has no conflict.
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of stages whose conflict a person had to decide, whether or not the person has decided.
+    /// The number of stages with a conflict that required a person's decision. A stage also counts if the person
+    /// has not decided yet.
     pub deadlocks: u64,
 }
 

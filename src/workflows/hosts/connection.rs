@@ -12,11 +12,12 @@ use super::model::{Host, HostError, HostKind};
 use super::origin::is_loopback;
 use super::transport::{HostApi, SystemClock, Transport};
 
-/// The minimum time between two requests that create content. GitHub limits content to about 80 requests a minute.
+/// The minimum time between two requests that create content. On GitHub, about 80 requests a minute can create
+/// content.
 const SPACING: Duration = Duration::from_millis(750);
 
-/// Connects to the host of a pull request. Sends no request. `tree` is the folder with the reviewed code. To
-/// find the token, Glee starts no program from this folder.
+/// Connects to the host of a pull request. Sends no request. `tree` is the folder with the reviewed code. During
+/// the search for the token, Glee starts no program from this folder.
 pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Result<Box<dyn Host>, HostError> {
     let credential = credentials::find(&address, tree, env);
     let name = address.host.rsplit_once(':').map_or(address.host.as_str(), |(name, _)| name);

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The numbers of lines in the new version of a file, counted from 1.
+/// Line numbers in the new version of a file. The first line has the number 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiffLines {
     /// All lines of the hunks: added lines and context.
     pub(crate) shown: BTreeSet<u32>,
     /// The lines that the change adds.
     pub(crate) added: BTreeSet<u32>,
-    /// Maps the number of each context line in the new version to its number in the old version.
+    /// For each context line, maps the line number in the new version to the line number in the old version.
     pub(crate) context: BTreeMap<u32, u32>,
 }
 
@@ -18,7 +18,8 @@ impl DiffLines {
     pub(crate) fn of(hunks: &str) -> Self {
         let mut found = Self::default();
         // `before` is the number of the next line in the old file, and `next` is the number of the next line in
-        // the new file. `old` and `new` count the lines of the hunk that are not read yet.
+        // the new file. `old` and `new` are the numbers of lines that remain to be read from the hunk: `old` for
+        // the old file, and `new` for the new file.
         let (mut before, mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32, 0_u32);
         for line in hunks.lines() {
             if old == 0 && new == 0 {
@@ -48,7 +49,8 @@ impl DiffLines {
     }
 }
 
-/// Returns the first line and the number of lines of the old and the new version in `@@ -1,2 +3,4 @@`.
+/// Parses the header of a hunk, such as `@@ -1,2 +3,4 @@`. For each version, old and new, returns the number of
+/// the first line and the count of lines.
 fn header(line: &str) -> Option<((u32, u32), (u32, u32))> {
     let mut words = line.strip_prefix("@@ -")?.split(' ');
     let old = range(words.next()?)?;

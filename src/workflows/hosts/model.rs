@@ -10,9 +10,9 @@ use crate::domain::Untrusted;
 
 /// A host of pull requests.
 ///
-/// Every method sends one or several requests to the host, and retries a request that the host rejects because
-/// of a rate limit or a temporary failure. A method fails with [`HostError`] if the host refuses the request, or
-/// if all retries fail.
+/// Every method sends one or several requests to the host. If the host rejects a request because of a rate limit
+/// or a temporary failure, the method retries the request. A method fails with [`HostError`] if the host refuses
+/// the request, or if all retries fail.
 pub trait Host {
     fn kind(&self) -> HostKind;
 
@@ -71,9 +71,8 @@ pub enum HostError {
     /// The host rejects the content of the request: a status such as 400, 409 or 422, or an error of GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
-    /// The user of the token has a review of this pull request that is not submitted. Until the user submits the
-    /// review, GitHub accepts no other comment of the user. Gitea would submit the review together with Glee's
-    /// comments.
+    /// The user of the token has an unsubmitted review of this pull request. Until the user submits the review,
+    /// GitHub accepts no other comment of the user. Gitea would submit the review together with Glee's comments.
     #[error("{host} accepts no comments, because the user of the token has a pending review")]
     PendingReview { host: String },
     /// The wait until the end of the host's rate limit would be longer than Glee's maximum.
@@ -114,8 +113,8 @@ pub struct PullRequest {
     /// The common ancestor of `base` and `head`. GitLab requires this commit to locate a comment. `None` on other
     /// hosts.
     pub merge_base: Option<String>,
-    /// The address of the repository that receives the change, as an argument of `git fetch`. The address
-    /// contains no credentials.
+    /// The repository that receives the change, as an address for `git fetch`. The address contains no
+    /// credentials.
     pub repository: String,
     /// The ref of `repository` that contains the head commit, such as `refs/pull/7/head`.
     pub head_ref: String,
@@ -126,8 +125,8 @@ pub struct ChangedFile {
     pub path: String,
     /// The old path of a renamed file.
     pub previous: Option<String>,
-    /// The numbers of the lines in the new file on which the host accepts comments. Empty for binary files and for
-    /// diffs that the host does not show.
+    /// The lines on which the host accepts comments, as line numbers in the new file. Empty for binary files and
+    /// for diffs that the host does not show.
     pub lines: BTreeSet<u32>,
     /// The subset of `lines` that the change adds. For a comment on an unchanged line, GitLab also needs the
     /// number of the line in the old file.
@@ -142,8 +141,7 @@ pub struct Account {
     pub is_bot: bool,
 }
 
-/// The permission of a user in the repository, as the host states the permission. Glee never derives the
-/// permission from text.
+/// A user's permission in the repository, as stated by the host. Glee never derives the permission from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
     /// A user who does not belong to the repository.
@@ -168,7 +166,8 @@ pub struct Comment {
     pub permission: Permission,
     pub body: Untrusted,
     pub created: Timestamp,
-    /// Whether the text was changed after the comment was created, as far as the host states it.
+    /// Whether the text was changed after the comment was created, as far as the host's answer shows such a
+    /// change.
     pub is_edited: bool,
     /// Whether the host states that the user of the token wrote the comment. Glee reads hidden markers only in
     /// comments of this user.
@@ -214,7 +213,7 @@ pub enum CheckState {
     Neutral,
 }
 
-/// The result of a review for the page of the pull request.
+/// The result of a review. The host shows this result on the web page of the pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     pub state: CheckState,

@@ -7,9 +7,9 @@ use crate::protocol::text::tag;
 
 const HEAD: usize = 1 << 10;
 
-/// Finds the first reference to a ruling in `shown`. `text` is the part of a finding after the tag. Returns
-/// `text` without the reference, together with the ruling. Brackets in the middle of the title remain part of
-/// the title. If a ruling is not in `shown`, a reference to this ruling also remains in the text.
+/// Finds the first reference to a ruling in `shown`. `text` is the part of a finding after the tag. Returns two
+/// values: `text` without the reference, and the ruling. Brackets in the middle of the title remain part of the
+/// title. If a ruling is not in `shown`, a reference to this ruling also remains in the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

@@ -4,8 +4,8 @@
 //! from a git remote or, if no remote exists, from the CI job. If the user names no pull request, the number
 //! comes from the CI job.
 //!
-//! Glee derives the kind of an unknown host from the first of these sources that states a kind: the variables of
-//! the CI service, the path of the web address, and the first label of the host's name.
+//! The kind of an unknown host comes from the first source that states a kind. The order of the sources is: the
+//! variables of the CI service, the path of the web address, and the first label of the host's name.
 
 mod hosts;
 mod repository;

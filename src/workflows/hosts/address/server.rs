@@ -11,9 +11,9 @@ pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub(crate) struct WebServer {
     /// `https`, or `http` on a loopback address.
     pub(crate) scheme: &'static str,
-    /// The name with the port of the web server, in lower case.
+    /// The name of the web server in lower case, followed by the port if the port is not the default.
     pub(crate) host: String,
-    /// The path of the server's start page: empty, or such as `/gitlab`.
+    /// The path of the server's start page, such as `/gitlab`, or an empty string.
     pub(crate) prefix: String,
 }
 
@@ -27,7 +27,8 @@ pub(crate) struct RepositoryAddress {
 }
 
 impl WebServer {
-    /// Parses `scheme://[user@]host[:port][/path]` with `https` or `http`, and returns the path, too.
+    /// Parses `scheme://[user@]host[:port][/path]` with the scheme `https` or `http`. Returns the web server and
+    /// the path.
     pub(crate) fn of_url(url: &str) -> Option<(Self, &str)> {
         let (scheme, rest) = url.split_once("://")?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -56,8 +57,8 @@ pub(crate) fn is_host(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
 }
 
-/// Splits a path into the owner and the repository. The API's URLs contain both names, so the result is `None`
-/// if a name contains a character that hosts do not permit.
+/// Splits a path into the owner and the repository. The URLs of the API contain the names of the owner and the
+/// repository. Therefore, the result is `None` if a name contains a character that hosts do not permit.
 pub(crate) fn split(parts: &[&str]) -> Option<(String, String)> {
     let is_name = |part: &&str| {
         !part.is_empty()

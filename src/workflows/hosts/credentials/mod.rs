@@ -1,4 +1,4 @@
-//! Finds the token for a host in a variable, or with the host's own program.
+//! Finds the token for a host, either in an environment variable or with the host's command-line program.
 //!
 //! A token is sent only to the host to which the token belongs. The token in each variable belongs to the
 //! following host:
@@ -12,8 +12,9 @@
 //! | `GITEA_TOKEN` | the host of `GITHUB_SERVER_URL` in a job of Gitea or Forgejo, else of `GITEA_SERVER_URL`, else gitea.com |
 //! | `FORGEJO_TOKEN` | the same with `FORGEJO_SERVER_URL` and codeberg.org |
 //!
-//! A token is sent only to the API of its host. The API is on this host, on the host's subdomain `api`, or at
-//! the URL in the job's variable `GITHUB_API_URL` or `CI_API_V4_URL`.
+//! A token is sent only to the API of its host. The API of a host is on the host itself, on the host's subdomain
+//! `api`, or at a URL from the CI job. The job states this URL in the variable `GITHUB_API_URL` or
+//! `CI_API_V4_URL`.
 //!
 //! If no variable contains a token for the host, Glee starts `gh auth token`, `glab config get token` or `tea
 //! login helper get`. Each of these programs prints the token that the user has stored for the host.

@@ -41,8 +41,8 @@ pub(crate) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
     }
 }
 
-/// Whether the API belongs to the host: the API is on the same host, on the host's subdomain `api`, or at the
-/// URL in a variable of the CI job.
+/// Whether the API belongs to the host. Such an API is on the host itself, on the host's subdomain `api`, or at
+/// the URL in a variable of the CI job.
 pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
     let (api, host) = (host_of(&address.api), address.host.as_str());
     let of_job = [("GITHUB_SERVER_URL", "GITHUB_API_URL"), ("CI_SERVER_URL", "CI_API_V4_URL")];
@@ -53,8 +53,8 @@ pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
     api == host || api.strip_prefix("api.") == Some(host) || of_job.iter().any(is_of_job)
 }
 
-/// Returns the name of a host in lower case, with the port if it is not the default. `address` is a web address
-/// or the name of a host.
+/// Returns the name and port of a host, in lower case. The scheme's default port is omitted. `address` is a web
+/// address or the name of a host.
 fn host_of(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("https", address));
     let authority = rest.split('/').next().unwrap_or_default().rsplit('@').next().unwrap_or_default();

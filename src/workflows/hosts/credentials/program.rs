@@ -63,7 +63,7 @@ pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -
     Some((name, token.to_owned()))
 }
 
-/// Returns the output of a process that ends successfully in time.
+/// Returns the output of the process, or `None` if the process fails or does not end in time.
 fn output(mut child: Child, input: Option<&str>) -> Option<String> {
     if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
         // Writing fails if the program ends without reading its input. The error is ignored, because the exit

@@ -92,7 +92,7 @@ pub(crate) struct GiteaPermission {
 }
 
 impl GiteaPull {
-    /// Fails if the repository or the commit of the base is missing.
+    /// Fails if the base repository, the base commit or the head commit is missing.
     pub(crate) fn into_request(self) -> Result<PullRequest, &'static str> {
         let repository = self.base.repo.ok_or("the repository of the base commit is missing")?;
         // If the base branch was deleted, the host states no commit of the branch.
@@ -125,7 +125,7 @@ impl GiteaPull {
 }
 
 impl GiteaReview {
-    /// Whether the review is not submitted, so that only its author and administrators can see it.
+    /// Whether the review is not submitted yet. Only the author and administrators can see such a review.
     pub(crate) fn is_pending(&self) -> bool {
         self.state == "PENDING"
     }

@@ -8,7 +8,7 @@ use crate::workflows::hosts::model::HostError;
 use crate::workflows::hosts::origin::path_part;
 use crate::workflows::hosts::transport::Transport;
 
-/// The maximum number of files that Glee reads, and the maximum number of reviews.
+/// The maximum number of files that Glee reads. The maximum number of reviews is the same.
 pub(crate) const MOST: usize = 10_000;
 
 pub(crate) struct GiteaApi {

@@ -80,8 +80,9 @@ impl GiteaApi {
     }
 
     /// Replies in a thread. Gitea has an API for replies since version 1.27. Forgejo has an API that adds a
-    /// comment to an existing review, here to the review that contains the thread. If the host has neither API,
-    /// Glee replies by a new review on the same line. The host's web pages show this review in the thread.
+    /// comment to an existing review. Glee adds the reply to the review that contains the thread. If the host has
+    /// neither API, Glee replies by a new review on the same line. The host's web pages show this review in the
+    /// thread.
     pub(crate) fn reply_at(
         &self,
         user: Option<i64>,

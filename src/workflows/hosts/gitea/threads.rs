@@ -6,9 +6,10 @@
 //! account wrote.
 //!
 //! - A comment of Glee starts a thread, unless a hidden first line of the comment names another comment.
-//! - A person's comment continues the newest thread on the same line that contains a comment of the same review.
-//!   If no thread contains a comment of the same review, the person's comment continues the newest thread on the
-//!   same line of the same commit. If no thread matches, the person's comment starts a thread.
+//! - A person's comment continues a thread if the thread is on the same line and contains a comment of the same
+//!   review. If several threads match, the comment continues the newest one. If no thread contains a comment of
+//!   the same review, the person's comment continues the newest thread on the same line of the same commit. If no
+//!   thread matches, the person's comment starts a thread.
 //!
 //! The host also has no comments on whole files. Instead, Glee publishes a comment on the pull request, and names
 //! the file in a hidden first line. On the host, nobody can reply to such a comment. Therefore, the thread of the

@@ -29,7 +29,7 @@ const FILES: usize = 3_000;
 /// The maximum number of comments in a review.
 const BATCH: usize = 30;
 
-/// The name and the external id of the check run, and the context of the commit status.
+/// The name and the external id of the check run. The context of the commit status is the same text.
 const CHECK: &str = "glee";
 
 /// The maximum number of characters in the description of a commit status.

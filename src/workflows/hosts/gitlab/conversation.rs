@@ -12,7 +12,8 @@ const MAINTAINER: u32 = 40;
 
 impl GitLab {
     pub(crate) fn read_conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
-        // Without a user, no comment is Glee's own, so no comment has an effect.
+        // If the token has no user, no comment counts as a comment of Glee. In this case, no comment of the
+        // conversation has an effect.
         let Some(user) = self.user()? else { return Ok(Conversation::default()) };
         let path = format!("{}/discussions?per_page=100", self.merge_request());
         let discussions: Vec<DiscussionAnswer> =
@@ -47,8 +48,8 @@ impl GitLab {
         Ok(conversation)
     }
 
-    /// Converts a comment. In threads that other users started, all authors get the permission `Outsider`,
-    /// because Glee uses permissions only in its own threads.
+    /// Converts a comment. In threads that other users started, all authors get the permission `Outsider`. Glee
+    /// uses permissions only in threads that Glee started.
     fn comment_of(&self, note: NoteAnswer, user: u64, is_own_thread: bool) -> Result<Comment, HostError> {
         let is_own = is_own(&note, user);
         let permission = match &note.author {

@@ -29,8 +29,8 @@ pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -
     Some(position)
 }
 
-/// Returns the text of a comment. GitLab attaches a comment on several lines to the last line, so the suggestion
-/// block states how many preceding lines it replaces.
+/// Returns the text of a comment. GitLab attaches a comment on several lines to the last of these lines.
+/// Therefore, the suggestion block states how many preceding lines the suggestion replaces.
 pub(crate) fn body(comment: &NewComment) -> String {
     let range = comment.line.zip(comment.start_line).filter(|(line, start)| start < line);
     let Some((line, start)) = range else { return comment.body.clone() };

@@ -1,9 +1,10 @@
 //! Reads the end time of a rate limit from the host's answer.
 //!
 //! GitHub reports its primary limit by the header `x-ratelimit-remaining: 0`, and the end of this limit by
-//! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429, with the header `Retry-After`
-//! or with only a message. GitLab sends the status 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports
-//! a rate limit by an error of the type `RATE_LIMITED` in an answer with the status 200.
+//! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429. The answer contains the header
+//! `Retry-After`, or only a message about the limit. GitLab sends the status 429 with `Retry-After` and
+//! `RateLimit-Reset`. GraphQL reports a rate limit by an error of the type `RATE_LIMITED` in an answer with the
+//! status 200.
 
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use serde_json::Value;
 use super::refusal;
 use super::reply::Reply;
 
-/// The time in seconds for which Glee waits if an answer reports a rate limit, but not when the limit ends. The
-/// time doubles with each previous attempt that failed because of a rate limit.
+/// The time in seconds for which Glee waits if an answer reports a rate limit but does not state when the limit
+/// ends. The time doubles with each previous attempt that failed because of a rate limit.
 const UNSTATED: i64 = 60;
 
 /// If the host refused the request because of a rate limit, returns the time at which the limit ends. `earlier`

@@ -23,7 +23,8 @@ pub(crate) fn next(reply: &Reply) -> Option<String> {
     None
 }
 
-/// Returns a complete URL. `path` is a path of the API, or already a URL with the scheme, host and port of the API.
+/// Returns a complete URL. `path` is a path of the API, or a complete URL with the scheme, host and port of the
+/// API.
 pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }

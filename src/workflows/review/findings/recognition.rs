@@ -298,7 +298,7 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
 /// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
-/// at most one ruling of any other run.
+/// at most one ruling in each other run.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
