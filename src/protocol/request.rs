@@ -1,7 +1,8 @@
 //! A request to an agent. `json` agents receive the request as JSON, and `text` agents receive a rendered prompt.
 //!
-//! The JSON form is Glee's interface for plug-ins. Any change except a new optional field requires a new
-//! [`Request::VERSION`]. The command `glee agents schema request` prints the JSON Schema of a request.
+//! The JSON form is Glee's interface for plug-ins. Any change of the JSON form, except a new optional field,
+//! requires a new [`Request::VERSION`]. The command `glee agents schema request` prints the JSON Schema of a
+//! request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,7 +77,7 @@ pub struct Item {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedCheck {
     pub command: String,
-    /// The command's error, such as the exit code, and the end of the command's output.
+    /// The command's error, for example an exit code, followed by the end of the command's output.
     pub output: Untrusted,
 }
 
@@ -142,19 +143,19 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
-        /// Earlier findings of this reviewer whose lines were edited after the earlier review. The line numbers
+        /// Earlier findings of this reviewer, on lines that were edited after the earlier review. The line numbers
         /// refer to the current version of the file. The reviewer raises a finding again if the finding still
         /// applies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
-    /// State for each finding of other reviewers whether the finding is right (role reviewer). The answer is
-    /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
+    /// State whether each finding of other reviewers is right (role reviewer). The answer is `[F<n>]
+    /// AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
     Examine { files: Vec<SourceFile>, findings: Vec<Finding> },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
     /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
     Defend { files: Vec<SourceFile>, challenged: Vec<Challenged> },
-    /// Implement findings in the tree or object to them (role coder; answer: section 3.4).
+    /// Implement each finding in the tree, or raise an objection to the finding (role coder; answer: section 3.4).
     Respond {
         items: Vec<Item>,
         /// Commands that fail on the coder's edits. The coder has to change the code so that these commands
@@ -183,8 +184,8 @@ pub enum Task {
         /// The files after the coder's changes.
         files: Vec<SourceFile>,
     },
-    /// State for each finding whether the finding is about the same problem as an earlier dispute (role judge). The
-    /// answer is `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
+    /// State whether each finding is about the same problem as an earlier dispute (role judge). The answer is
+    /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
     Compare {
         /// Pairs of a finding and an earlier dispute.
         pairs: Vec<UncertainPair>,
@@ -200,8 +201,8 @@ pub enum Task {
         /// The questions that checkpoints have resolved, as JSON.
         resolved: Option<Untrusted>,
     },
-    /// Synthesise the answers to a stage and list agreements and conflicts (role aggregator). The answer is a JSON
-    /// object with `nonce`, `status`, `summary`, `consensus` and the required fields.
+    /// Synthesise the answers to a stage, and name the agreements and conflicts (role aggregator). The answer is a
+    /// JSON object with `nonce`, `status`, `summary`, `consensus` and the required fields.
     Aggregate {
         about: StageSubject,
         positions: Vec<StagePosition>,
@@ -242,7 +243,7 @@ pub enum Task {
         /// The user's request.
         task: String,
     },
-    /// Review the work of other agents since the last cycle of a watch (role reviewer). The answer is a
+    /// Review the work that other agents did since the last cycle of a watch (role reviewer). The answer is a
     /// `review_result`: a JSON object with `nonce`, `type`, `reviewer` and `payload`.
     Peer {
         /// The review request, in the format of the specification.

@@ -122,8 +122,8 @@ fn each_answer_counts_with_its_nonce() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// `NONCE` and `FOREIGN` differ in eight digits, so the random changes do not convert `FOREIGN` into
-    /// `NONCE`.
+    /// `NONCE` and `FOREIGN` differ in eight digits, so it is practically impossible that random changes convert
+    /// `FOREIGN` into `NONCE`.
     #[test]
     fn no_answer_counts_with_a_foreign_nonce(
         form in 0..ANSWERS.len(),

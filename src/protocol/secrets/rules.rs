@@ -13,7 +13,7 @@ const PACKAGED: &str = include_str!("gitleaks.toml");
 
 static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 
-/// Additional rules for passwords and tokens in URLs, because gitleaks has no rules for these secrets.
+/// Additional rules for secrets in URLs (passwords and tokens), because gitleaks has no rules for these secrets.
 const OWN: &str = include_str!("own.toml");
 
 /// The pattern with which gitleaks recognises the end of a value in a configuration file.
@@ -23,9 +23,8 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// that ends a value in prose.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// A part of every regular expression that recognises a secret after a name, such as `password = secret`. In an
-/// expression with this part, Glee does not replace [`END`] by [`PROSE_END`], because the expression would match
-/// too much prose.
+/// Every regular expression for a secret after a name, such as `password = secret`, contains this part. Glee keeps
+/// [`END`] in an expression with this part, because with [`PROSE_END`] the expression would match too much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;
@@ -109,8 +108,8 @@ impl From<String> for Expression {
 }
 
 impl Expression {
-    /// Returns `None` if the expression cannot be compiled. Unicode classes are disabled, because secrets are ASCII
-    /// and Unicode classes slow down the compilation.
+    /// Returns `None` if the expression cannot be compiled. Unicode classes are disabled. Secrets contain only
+    /// ASCII characters, and Unicode classes would slow down the compilation.
     fn get(&self) -> Option<&Regex> {
         let source = || escape_braces(&self.source);
         let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(LARGEST_REGEX).build().ok();
@@ -118,7 +117,8 @@ impl Expression {
     }
 }
 
-/// Escapes braces that do not denote a repetition, because Go accepts such braces unescaped.
+/// Escapes braces that do not denote a repetition. Go accepts such braces unescaped, but the crate `regex` does
+/// not.
 fn escape_braces(source: &str) -> String {
     let mut escaped = String::with_capacity(source.len());
     let mut after_backslash = false;
@@ -150,7 +150,7 @@ struct Rule {
     allowed: Vec<Allowed>,
 }
 
-/// An exception to a rule. A match of an exception is not a secret.
+/// An exception to a rule. If an exception applies to a match of the rule, the match is not a secret.
 #[derive(Default, Deserialize)]
 struct Allowed {
     #[serde(default)]
@@ -223,8 +223,8 @@ impl Rule {
                 text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
-        // The check of the entropy comes first, because a check of the exceptions can compile regular
-        // expressions.
+        // The entropy is checked first, because this check is fast. A check of the exceptions can compile regular
+        // expressions, which is slow.
         let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
         let exceptions =
             || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());

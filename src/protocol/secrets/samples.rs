@@ -37,8 +37,8 @@ impl Numbers {
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
                 let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
-                // A part with a minimum of 0 repetitions occurs at most twice in the sample, because most
-                // optional parts are separators.
+                // A part with a minimum of 0 repetitions is usually a separator. Because real separators are
+                // short, a sample contains such a part at most twice.
                 let times = match repetition.min {
                     0 => self.below(most.min(2) as usize + 1),
                     least => least as usize + self.below((most - least) as usize + 1),

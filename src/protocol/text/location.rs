@@ -1,6 +1,6 @@
 //! Finds a location such as `path:12-18` in a line of prose.
 //!
-//! A location always has a line number. Paths with a drive letter, ports, times and ratios are not locations. A
+//! A location always has a line number. Ports, times, ratios and paths with a drive letter are not locations. A
 //! word without a folder is a path only if the word looks like a file name. Each character of the text is examined
 //! a bounded number of times.
 
@@ -23,7 +23,7 @@ struct Lines {
     length: usize,
 }
 
-/// The number of bytes, from the beginning of a text, in which Glee searches for paths with spaces.
+/// Glee searches only the first `HEAD` bytes of a text for paths with spaces.
 const HEAD: usize = 4 << 10;
 
 /// The paths that contain a space, a quote, a backslash or another character that separates words.
@@ -41,8 +41,8 @@ impl Paths {
         Self(odd)
     }
 
-    /// Returns the first location in the text whose path is in `self`. If several paths in `self` begin at the
-    /// same position, the function returns the longest path.
+    /// Searches the text for locations with a path in `self`, and returns the first such location. If several
+    /// paths in `self` begin at the same position, the function returns the longest path.
     fn find(&self, text: &str) -> Option<NamedPlace> {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
@@ -89,8 +89,8 @@ pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
     }
 }
 
-/// Finds the first location in a text. Returns `None` if the path of this location is possibly only the last
-/// part of a path with spaces.
+/// Finds the first location in a text. Returns `None` if the path of this location is possibly the end of a longer
+/// path with spaces.
 pub(crate) fn find(text: &str) -> Option<NamedPlace> {
     first(text).filter(|place| !is_continued(&text[..place.range.start]))
 }
@@ -109,7 +109,7 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // If a word contains a URL or a Windows path, only the text before the URL or the path can contain a
+        // If a word contains a URL or a Windows path, only the text before this part of the word can contain a
         // location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
@@ -134,7 +134,7 @@ pub(crate) fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
     Some((path, line, end_line))
 }
 
-/// Parses line numbers without a path, such as `12`, `12-18`, `12:5` or `L12-L18`.
+/// Parses line numbers such as `12`, `12-18`, `12:5` or `L12-L18`, without a path.
 pub(crate) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     let text = text.trim();
     let (pattern, numbers) = text.strip_prefix('L').map_or((&COLON, text), |numbers| (&HASH, numbers));
@@ -177,8 +177,8 @@ fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
     code.contains(char::is_whitespace).then_some(code)
 }
 
-/// Returns the path with spaces in inline code such as `src/my file.rs:12`. Returns `None` for code with a space
-/// before the first slash, such as `cat src/a.rs`, because this code is a command.
+/// Returns the path in inline code such as `src/my file.rs:12`, if the path contains a space. Returns `None` for
+/// code with a space before the first slash, such as `cat src/a.rs`, because this code is a command.
 fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
@@ -228,7 +228,7 @@ fn unbalanced(path: &str) -> usize {
     open.last().map_or(cut, |at| at + 1)
 }
 
-/// Parses the line numbers after a path that ends at `at`, such as `#L12`, `:12` or ` (line 12)`.
+/// Parses line numbers such as `#L12`, `:12` or ` (line 12)` after a path that ends at `at`.
 fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);
@@ -242,12 +242,12 @@ fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     lines.map(|lines| Lines { length: lines.length + skipped, ..lines })
 }
 
-/// Matches line numbers after a colon, such as `12`, `12-18`, `12:5` or `12:5-18:9`. Columns are ignored.
+/// Matches line numbers such as `12`, `12-18`, `12:5` or `12:5-18:9` after a colon. Columns are ignored.
 static COLON: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"([0-9]+)[:：][0-9]+(?:[-–]([0-9]+)[:：][0-9]+|[-–][0-9]+)?|([0-9]+)(?:[-–]([0-9]+))?")
 });
 
-/// Matches line numbers after `#L`, such as `12`, `12-L18`, `12-18` or `12C5-L18C9`.
+/// Matches line numbers such as `12`, `12-L18`, `12-18` or `12C5-L18C9` after `#L`.
 static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
 /// Matches line numbers in words, such as ` (line 12)`, ` (lines 12-18)`, ` at line 12` or ` at lines 12-18`.

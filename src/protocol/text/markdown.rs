@@ -1,4 +1,4 @@
-//! Recognises code fences, quotes, rules, list markers, headings and tables in an answer, line by line.
+//! Recognises code fences, quotes, horizontal rules, list markers, headings and tables in an answer, line by line.
 //!
 //! Only the parts of Markdown that delimit findings are recognised. A fence that is never closed extends to the end
 //! of the text.
@@ -85,7 +85,8 @@ impl Fence {
         opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
     }
 
-    /// A closing line consists of the fence's character, repeated at least as often as in the opening line.
+    /// The line that closes a fence consists of the fence's character, repeated at least as often as in the
+    /// opening line.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
         text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4

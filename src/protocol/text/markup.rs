@@ -24,7 +24,7 @@ impl MarkupPage {
         !self.is_full
     }
 
-    /// Adds a heading, and items until an item exceeds the maximum length. If the first item does not fit, adds
+    /// Adds a heading and then items, until the next item does not fit. If the first item does not fit, adds
     /// nothing. Returns the number of added items.
     pub(crate) fn section(&mut self, heading: &str, items: impl Iterator<Item = String>) -> usize {
         let mut number = 0;
@@ -162,8 +162,8 @@ fn push_code(text: &str, out: &mut String) {
     out.push_str(&code(text));
 }
 
-/// Whether a host turns the word into a link or a mention: an address, a name after `@`, the number of an issue,
-/// or the hash of a commit.
+/// Whether a host turns the word into a link or a mention. Such a word is an address, a name after `@`, the number
+/// of an issue, or the hash of a commit.
 fn is_linked(word: &str) -> bool {
     let lower = word.to_lowercase();
     let mut numbers = lower.match_indices('#').chain(lower.match_indices("gh-"));

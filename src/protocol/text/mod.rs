@@ -1,4 +1,5 @@
-//! Parses lines, Markdown, JSON, locations, tags, suggestion blocks and nonces in the text of agents, and escapes text for display.
+//! Parses lines, Markdown, JSON, locations, tags and suggestion blocks in the text of agents. Other functions
+//! create nonces and escape text for display.
 
 pub(crate) mod json;
 pub(crate) mod lines;

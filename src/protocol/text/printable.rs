@@ -1,12 +1,13 @@
 //! Escapes text from files and agents for display.
 //!
 //! Escape sequences, control characters, bidirectional overrides and invisible characters become visible, so that
-//! text cannot move the cursor, hide a line or create a link. Commands that continuous integration services read
-//! from a log are escaped, too.
+//! text cannot move the cursor, hide a line or create a link. A command that a continuous integration service
+//! would read from a log is escaped, too.
 
 use crate::domain::Untrusted;
 
-/// Texts that begin a command for Azure Pipelines, GitHub's runner or TeamCity, at any position in a line.
+/// Each of these texts begins a command for Azure Pipelines, GitHub's runner or TeamCity. The text can be at any
+/// position in a line.
 const MARKS: [&str; 3] = ["##vso[", "##[", "##teamcity["];
 
 /// Commands that GitHub's runner executes after `::` at the beginning of a line. Line wrapping can move any word to

@@ -1,4 +1,4 @@
-//! Suggestion blocks as on GitHub and GitLab: blocks of code that replace the lines of a comment or a finding.
+//! Suggestion blocks as on GitHub and GitLab: code that replaces the lines to which a comment or a finding refers.
 
 use crate::protocol::text::markdown::{LineKind, Structure, trim_blank_lines};
 
@@ -6,9 +6,9 @@ use crate::protocol::text::markdown::{LineKind, Structure, trim_blank_lines};
 /// `suggestion:-2+1` also replaces two lines above and one line below.
 const INFO: [&str; 2] = ["suggestion", "suggestion:-0+0"];
 
-/// Removes the suggestion block from a text and returns its lines. The text must contain exactly one suggestion
-/// block, which must be closed and not blank. Otherwise, the function returns `None` and does not change the
-/// text.
+/// Removes the suggestion block from a text, and returns the lines of the block. The text must contain exactly one
+/// suggestion block, which must be closed and not blank. Otherwise, the function returns `None` and does not
+/// change the text.
 pub(crate) fn take(text: &mut String) -> Option<String> {
     let mut structure = Structure::default();
     let (mut found, mut open) = (None, None);
@@ -20,8 +20,8 @@ pub(crate) fn take(text: &mut String) -> Option<String> {
             LineKind::FenceOpen => {
                 let opening = line.trim();
                 let info = opening.trim_start_matches(['`', '~']);
-                // A block that begins on the line of a list marker is ignored. The content of the block has a
-                // different indentation from this line.
+                // A block that begins on the line of a list marker is ignored. The content of such a block is
+                // indented differently from the line of the list marker.
                 let is_plain = opening.len() - info.len() >= 3;
                 open = (is_plain && INFO.contains(&info.trim())).then(|| (start, end, indentation(line)));
             }

@@ -100,7 +100,7 @@ pub async fn start(
 /// Resumes an interrupted run. Also resumes an ended run if disputes are open, or if disputes were settled after
 /// the end of the run. Only the open disputes that `stayed_open` returns are reopened. The `judges` join the run
 /// if the run has no judge. `named` is the route that the command line sets for all open disputes. Fails for the
-/// same reasons as [`start`], and if the run was never started.
+/// same reasons as [`start`]. Also fails if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,
@@ -118,8 +118,8 @@ pub async fn resume(
     rest(review).await
 }
 
-/// Continues an ended run for a fix request. The coder receives only the findings of the fix request. The
-/// reviewers that raised the findings check the changes. Disputes remain open. Fails for the same reasons as
+/// Continues an ended run for a fix request. The coder receives only the findings of the fix request. The changes
+/// are checked by the reviewers that raised the findings. Disputes remain open. Fails for the same reasons as
 /// [`start`].
 pub async fn fix(
     setup: RunSetup,
@@ -149,7 +149,8 @@ pub async fn fix(
     rest(review).await
 }
 
-/// Fails if the write guard cannot observe a nested repository, because changes by the coder would go unnoticed.
+/// Fails if the write guard cannot observe a nested repository. Changes by the coder in such a repository would go
+/// unnoticed.
 fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
     match guard.unfollowed().first().cloned() {
         Some(Unfollowed { folder, bound }) => Err(WorkspaceError::Unfollowed { folder, bound }.into()),

@@ -68,7 +68,7 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // A failed review is ignored here, because its only effect is one answer less for the
+                    // A failed review is ignored here. The only effect of the failure is one answer less for the
                     // quorum. A failed re-check gives the finding the state `Unconfirmed`, which `unconfirmed`
                     // recognises.
                     Purpose::Review { .. }
@@ -86,7 +86,8 @@ fn agent_failed(state: &ReviewState) -> bool {
 fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
     let mut last = BTreeMap::new();
     for (id, call) in &state.calls {
-        // An agent's calls for one purpose are sorted by attempt, so the map keeps the last attempt.
+        // An agent's calls for one purpose are sorted by attempt. Each later attempt replaces the earlier attempt
+        // in the map, so the map keeps the last attempt.
         last.insert((&id.agent, &id.purpose), (id, call));
     }
     last.into_values().collect()
@@ -206,7 +207,8 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// The maximum number of lines between an earlier finding and a new finding of the same reviewer that repeats it.
+/// A new finding can repeat an earlier finding of the same reviewer if the line numbers of the two findings differ
+/// by at most this number.
 const NEAR: u32 = 5;
 
 /// Returns the earlier findings about changed code, except findings that the same reviewer raised again. The

@@ -1,6 +1,6 @@
 //! Plans a run before any paid call is made.
 //!
-//! If no agent has a required role, planning fails, because Glee does not assign the role to another agent
+//! Planning fails if a required role has no agent. Glee does not assign this role to an agent of another role
 //! (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
@@ -164,8 +164,8 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The configured agents, except backups. An agent counts as a backup if an earlier agent with the same role
-/// names the agent as its `backup`.
+/// The configured agents, except backups. An agent counts as a backup if the `backup` of an earlier agent with the
+/// same role is this agent.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents

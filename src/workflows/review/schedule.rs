@@ -65,7 +65,7 @@ pub(crate) struct SchedulePolicy {
     pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
-    /// The maximum number of repair calls per round after a failure of a `review.verify` command.
+    /// If a `review.verify` command fails, at most this number of repair calls is made per round.
     pub(crate) repairs: u32,
     pub(crate) escalate_to: Route,
 }

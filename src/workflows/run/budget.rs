@@ -19,7 +19,7 @@ pub(crate) enum Place {
     OverBudget,
 }
 
-/// The maximum number of concurrent calls of each agent that has reached a rate limit. The number of calls is
+/// For each agent that has reached a rate limit, the maximum number of concurrent calls. The number of calls is
 /// not limited for an agent without an entry in the map.
 #[derive(Debug, Default)]
 pub(crate) struct Pace(BTreeMap<AgentName, usize>);

@@ -52,7 +52,7 @@ pub struct Choice {
 
 /// Decides disputes: asks a person, or uses the configured route. The methods can block until the person answers.
 pub trait DisputeResolver: Send {
-    /// Returns `None` if the person interrupted the question, which stops the run.
+    /// Returns `None` if the person interrupted the question. The run then stops.
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice>;
 
     fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord>;

@@ -193,7 +193,7 @@ impl RunResources {
                 events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
             }
             Some(observation) => {
-                // A call without a transcript started no process, so the agent changed no files.
+                // If a call has no transcript, no process was started, so the agent changed no files.
                 let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let found = self.guard.end(&self.workspace, &id, observation, is_held);
                 let Found { violations, stale: changed } = found;
@@ -222,7 +222,8 @@ impl RunResources {
     }
 }
 
-/// Adds the agent's secret variables and arguments, which the recorded plan does not contain.
+/// Adds the values of the agent's environment variables, and the agent's secret arguments. The recorded plan
+/// contains neither.
 pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
         return Agent { env: BTreeMap::new(), ..agent.clone() };

@@ -1,4 +1,4 @@
-//! The loop that runs the steps of every workflow concurrently and records the results.
+//! The loop that all workflows share. The loop runs the steps of a workflow concurrently and records the results.
 //!
 //! The runner makes the calls, enforces the limits of the run, handles interruptions and records the events. Each
 //! event is written to the disk before anything acts on the event, so a run that was killed can be resumed.

@@ -1,5 +1,6 @@
-//! A reviewer can repeat a finding that a ruling dismissed. This module finds the reviewer's reference to this
-//! ruling. The ruling is in brackets before or after the title, as in `(D12)` or `(confidence 80, D12)`.
+//! A reviewer can repeat a finding that a ruling dismissed. This module finds the reviewer's reference to the
+//! ruling that dismissed the finding. The ruling is in brackets before or after the title, as in `(D12)` or
+//! `(confidence 80, D12)`.
 
 use crate::domain::RulingRef;
 use crate::protocol::text::location::{self, Paths};
@@ -7,9 +8,9 @@ use crate::protocol::text::tag;
 
 const HEAD: usize = 1 << 10;
 
-/// Finds the first reference to a ruling in `shown`. `text` is the part of a finding after the tag. Returns two
-/// values: `text` without the reference, and the ruling. Brackets in the middle of the title remain part of the
-/// title. If a ruling is not in `shown`, a reference to this ruling also remains in the text.
+/// Finds the first reference in `text` to one of the rulings in `shown`. `text` is the part of a finding after the
+/// tag. Returns two values: `text` without the reference, and the ruling. Brackets in the middle of the title
+/// remain part of the title. A reference to a ruling that is missing in `shown` remains in the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

@@ -1,13 +1,14 @@
-//! Merges the findings in the prose and in the JSON results of a reviewer's answer into one list.
+//! A reviewer's answer can contain findings in prose and in JSON results. This module merges all these findings
+//! into one list.
 //!
-//! The list contains all findings in the order of the answer. A finding that occurs several times in prose or in
-//! JSON is listed once. An agent can write a draft and then correct the draft in a JSON result. In this case,
-//! the JSON result replaces all findings above the JSON result. A JSON result that replaces findings must
-//! directly precede the closing line and contain exactly the announced number of findings. If a replaced finding
-//! has a high severity, the JSON result must also contain a finding with a high severity. Only a complete
-//! `review_result` can replace tagged prose. If an earlier JSON result contains findings, the later JSON result
-//! must have a finding at the same location as one of these findings. An answer without a replacement is
-//! complete only if the answer contains the announced number of findings.
+//! The list contains all findings in the order of the answer. A finding in a JSON result is not added if the prose
+//! or an earlier JSON result contains the same finding. An agent can write a draft and then correct the draft in a
+//! JSON result. In this case, the JSON result replaces all findings above the JSON result. A JSON result that
+//! replaces findings must directly precede the closing line and contain exactly the announced number of findings.
+//! If a replaced finding has a high severity, the JSON result must also contain a finding with a high severity.
+//! Only a complete `review_result` can replace tagged prose. If an earlier JSON result contains findings, the
+//! later JSON result must have a finding at the same location as one of these findings. An answer without a
+//! replacement is complete only if the answer contains the announced number of findings.
 
 use std::collections::HashSet;
 
@@ -35,8 +36,8 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// The number of stored findings in the prose before `result`. The field `read` also counts the findings that
-    /// exceeded a size limit and were not stored.
+    /// Counts the stored findings that precede `result` in the prose. The field `read` also counts the findings
+    /// that exceeded a size limit and were not stored.
     kept: usize,
     read: u64,
 }
@@ -82,7 +83,7 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// The flag `is_broken` is true if the answer contains unreadable JSON with findings.
+    /// The flag `is_broken` is true if the answer contains unreadable JSON that seems to contain findings.
     pub(crate) fn unite(
         mut self,
         prose: ProseReader<'_>,

@@ -109,8 +109,8 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records that the answer contains a copy of the prompt's example of the closing line. The text before the
-    /// copied line is possibly also a copy of the prompt.
+    /// Records that the answer repeats the prompt's example of the closing line. The text before the copied line
+    /// is possibly also a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });

@@ -19,8 +19,8 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>) -> io::Result<ReviewAnsw
     parse_of(input, nonce, &Paths::default(), &[])
 }
 
-/// Extends [`parse`]: the function also recognises references to the rulings in `shown`, and the paths in
-/// `paths`, which can contain spaces.
+/// Like [`parse`], but also recognises the paths in `paths` and references to the rulings in `shown`. The paths
+/// can contain spaces.
 pub fn parse_of<R: BufRead>(
     input: R,
     nonce: Option<&str>,

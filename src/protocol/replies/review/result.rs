@@ -2,7 +2,7 @@
 //!
 //! The two standard formats are a `review_result` with a payload, and an object with a list of findings. The
 //! parser also reads variants, such as a list without an enclosing object, or one object on each line. An answer
-//! with an unreadable value in a list of findings is incomplete.
+//! is incomplete if a list of findings in the answer contains an unreadable value.
 
 use std::collections::BTreeSet;
 
@@ -55,8 +55,8 @@ impl JsonResult {
         }
     }
 
-    /// Reads the findings inside a string. If an item of a list of findings is a string without findings, the
-    /// whole string becomes one finding.
+    /// Reads the findings inside a string. If a string in a list of findings contains no findings that the parser
+    /// recognises, the whole string becomes one finding.
     fn take_text(&mut self, text: &str, place: Place) {
         let word = plain(text);
         if word.is_empty() || approves(&word) || word == "na" {
@@ -106,8 +106,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings in a value. A finding without a file gets the file `file`. Returns whether the value
-    /// is a list or an object of findings.
+    /// Reads the findings in a value. A finding without a file gets the file `file`. Returns whether the value is
+    /// a list, or an object that contains findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {

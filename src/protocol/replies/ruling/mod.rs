@@ -84,8 +84,8 @@ struct Candidates {
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether the last lines are code or the beginning of a JSON object, and therefore possibly an unfinished
-    /// ruling.
+    /// Whether the last lines can be an unfinished ruling, because these lines are code or the beginning of a JSON
+    /// object.
     pending: bool,
 }
 

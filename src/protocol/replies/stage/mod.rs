@@ -1,9 +1,9 @@
 //! Parses answers in stages and at checkpoints. An answer is a JSON object with the nonce. In a stage, an answer in
 //! prose is also valid.
 //!
-//! Several equal JSON objects count as one object, and different objects invalidate the answer. The JSON object
-//! of a decision or of a validation must be the last text in the answer, because decisions and validations
-//! affect other agents.
+//! Several equal JSON objects count as one object, and different objects invalidate the answer. Decisions and
+//! validations affect other agents. For these answers, a stricter rule applies: the JSON object must be the last
+//! text.
 
 use std::io::{self, BufRead};
 

@@ -1,8 +1,8 @@
 //! Finds the JSON objects in an answer.
 //!
-//! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object
-//! is found if no other text is on its first and last line. With [`Scope::Lists`], the same rules also apply to
-//! JSON lists. Invalid JSON is ignored, but the parser records whether the invalid JSON contained findings.
+//! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object is
+//! found if no other text is on its first and last line. With [`Scope::Lists`], the same rules also apply to JSON
+//! lists. The parser ignores invalid JSON, but records whether the invalid JSON seems to contain findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
@@ -34,14 +34,14 @@ pub(crate) struct Extractor {
     pub(crate) too_large: bool,
     pub(crate) broken: bool,
     lines: u64,
-    /// The error in the first invalid JSON that seems to be an answer, with line and column.
+    /// The error, with line and column, in the first invalid JSON that seems to be an answer.
     pub(crate) fault: Option<String>,
 }
 
 #[derive(Debug)]
 struct Candidate {
     scanner: Scanner,
-    /// The text of the complete objects before the current object in the same fence. A comma follows each
+    /// The text of all complete objects that precede the current object in the same fence. A comma follows each
     /// object.
     earlier: String,
     mark: usize,

@@ -54,7 +54,8 @@ impl LenientValue {
         }
     }
 
-    /// Returns a string or a number without surrounding white space, or `None` if the text is blank.
+    /// Returns a string without surrounding white space, or a number as text. Returns `None` for a blank string
+    /// and for any other value.
     pub(crate) fn word(&self) -> Option<String> {
         self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     }
@@ -66,8 +67,8 @@ impl LenientValue {
         }
     }
 
-    /// Joins all strings in a value, including nested strings, with line breaks; `None` if the value contains no
-    /// string.
+    /// Returns all strings in a value, including nested strings, joined by line breaks. Returns `None` if the
+    /// value contains no string.
     pub(crate) fn joined(&self) -> Option<String> {
         let mut texts = Vec::new();
         self.gather(&mut texts);

@@ -236,8 +236,8 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
     kept
 }
 
-/// Updates the state of a finding by the ruling that applied in the finding's run. The returned flag is true if
-/// the ruling is still in force. If the ruling is no longer in force, the finding is open.
+/// Updates the state of a finding according to the ruling that applied in the finding's run. The returned flag is
+/// true if the ruling is still in force. If the ruling is no longer in force, the finding is open.
 fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Binding]) -> (SettledFinding, bool) {
     let mut settled = settled.clone();
     let own = match &settled.state {

@@ -4,14 +4,14 @@ use super::ReviewState;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{CallMetadata, FailureKind, Usage};
 
-/// The maximum number of requests to a reviewer in a round to re-check the same finding.
+/// In one round, a reviewer gets at most this number of requests to re-check the same finding.
 pub(crate) const RECHECKS: u32 = 2;
 
 impl ReviewState {
     pub(crate) fn finish_call(&mut self, call: &CallId, answer: &CallAnswer) {
         let is_given = match call.purpose {
             Purpose::Enforce { .. } => true,
-            // A call to repair failed checks does not withdraw the coder's earlier responses.
+            // A repair call does not withdraw the coder's earlier responses.
             Purpose::Repair { .. } => false,
             _ => call.purpose.is_coder() && self.is_first_attempt(call),
         };

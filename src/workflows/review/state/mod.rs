@@ -30,8 +30,8 @@ pub(crate) struct RecordedCall {
 pub(crate) struct Reuse {
     pub(crate) from: Vec<ReusedFrom>,
     pub(crate) findings: Vec<RawFinding>,
-    /// `origins[n]` is the finding of an earlier run that `findings[n]` repeats, or `None` if this finding is
-    /// unknown.
+    /// `origins[n]` is the finding of an earlier run that `findings[n]` repeats, or `None` if the earlier finding
+    /// is unknown.
     pub(crate) origins: Vec<Option<FindingOrigin>>,
     /// The files that still need a review; if the list is empty, no call is made.
     pub(crate) asked: Vec<AskedFile>,
@@ -130,7 +130,7 @@ pub(crate) struct ReviewState {
     pub(crate) violated: BTreeSet<CallId>,
     pub(crate) ended: Option<(ExitReason, u64)>,
     pub(crate) undone: bool,
-    /// Whether the stored data of the run was deleted, which makes undo and resumption impossible.
+    /// Whether the stored data of the run was deleted. Without this data, undo and resumption are impossible.
     pub(crate) pruned: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Answers questions about the state of a review: the states of findings, and what the coder and judges receive.
+//! Functions that read the state of a review. The functions determine the states of findings, and what the coder
+//! and the judges receive.
 
 use std::collections::BTreeSet;
 
@@ -39,9 +40,9 @@ impl ReviewState {
     ///
     /// - If `named` is a route, the run decides all open disputes. If this route is `judge`, the function omits
     ///   the disputes that a judge of this run decides in any case.
-    /// - If `named` is `None`, the run decides the disputes whose route `human` was not chosen by a person. A
-    ///   run with `--fix` also decides disputes without a route, if the coder received the finding before the
-    ///   judge.
+    /// - If `named` is `None`, the run decides each dispute that has the route `human`, unless a person chose this
+    ///   route. A run with `--fix` also decides disputes without a route, if the coder received the finding before
+    ///   the judge.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -186,9 +187,9 @@ impl ReviewState {
         })
     }
 
-    /// Whether a judge rules on a mandatory finding before the coder receives the finding. The cause is a
-    /// contradiction between reviewers, the setting that a judge validates the findings of single reviewers, or
-    /// a doubt under the policy `specification`.
+    /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
+    /// possible causes: a contradiction between reviewers, a finding of a single reviewer if
+    /// `review.consensus.validate` is `judge`, or a doubt about the finding under the policy `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {

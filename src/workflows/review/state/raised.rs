@@ -5,7 +5,7 @@ use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{AgentName, FindingId, FindingOrigin, RawFinding};
 
-/// A finding of a reviewer's answer before the merge.
+/// A finding in a reviewer's answer, before findings are merged.
 pub(crate) struct RaisedFinding<'a> {
     /// The call, and the position of the finding in the answer.
     pub(crate) id: String,

@@ -1,5 +1,5 @@
-//! Reads the data for a replay from the record of a run: the plan, the rulings that applied, and the results of
-//! the commands of `review.verify`.
+//! Reads the data for a replay from the record of a run. The data consists of the plan, the rulings that applied,
+//! and the results of the `review.verify` commands.
 
 use std::collections::BTreeMap;
 

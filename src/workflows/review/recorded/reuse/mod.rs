@@ -1,11 +1,11 @@
 //! Reuses answers of earlier runs, so that unchanged code is not reviewed again.
 //!
-//! Every recorded answer about a file has two keys: the key of the reviewer and the key of the file. The keys
-//! are hashes of everything that influences the answer. If an earlier answer has the same keys as the reviewer
-//! and the file now, the file is not reviewed again. In a changed file, only the changed lines and their blocks
-//! are reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers, answers
-//! about files that changed during the call, and damaged records are never used. Later rounds reuse no answers,
-//! because they review the coder's changes.
+//! Every recorded answer about a file has two keys: the key of the reviewer and the key of the file. The keys are
+//! hashes of everything that influences the answer. If both keys of an earlier answer equal the current keys of
+//! the reviewer and the file, the file is not reviewed again. In a changed file, only the changed lines and their
+//! blocks are reviewed. Earlier findings on other lines are kept and get new line numbers. Incomplete answers,
+//! answers about files that changed during the call, and damaged records are never used. Later rounds review the
+//! coder's changes, and therefore reuse no answers.
 
 mod archive;
 mod origins;
@@ -102,8 +102,8 @@ fn hash(parts: &[&[u8]]) -> String {
 }
 
 impl Archive<'_> {
-    /// Returns an event for each reviewer and shard with reusable answers. A shard is left out if the reviewer
-    /// has already given an answer for the shard.
+    /// For each shard, returns one event for each reviewer whose earlier answers can be reused. A shard is left
+    /// out if the reviewer has already given an answer for the shard.
     pub(crate) fn reuse(
         &self,
         state: &ReviewState,
@@ -132,8 +132,8 @@ impl Archive<'_> {
         Ok(events)
     }
 
-    /// Joins adjacent shards of a planned run, because every call repeats the instructions. In a joined shard,
-    /// each reviewer has to review at most `max` bytes.
+    /// Joins adjacent shards of a planned run to reduce the number of calls, because every call repeats the
+    /// instructions. In a joined shard, each reviewer has to review at most `max` bytes.
     pub(crate) fn joined(
         &self,
         plan: &Plan,

@@ -21,7 +21,7 @@ impl<'a> Origins<'a> {
     /// merge the finding.
     pub(crate) fn of(&mut self, run: &RunId, reviewer: &AgentName, raw: &RawFinding) -> Option<FindingOrigin> {
         let state = self.runs.entry(run.clone()).or_insert_with(|| {
-            // A review does not fail because of an unreadable origin, which only the statistics use.
+            // An unreadable origin does not make the review fail, because only the statistics use the origin.
             ReviewState::of(&self.journal.events(run).unwrap_or_default())
         });
         let place = |raw: &RawFinding| (raw.file.clone(), raw.line, raw.title.clone());
