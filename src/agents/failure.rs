@@ -1,5 +1,5 @@
-//! Defines the failures of an agent's process, for example a missing program, but not the errors that the
-//! process reports in its output.
+//! Defines the failures of an agent's process, for example a missing program. Errors that the process reports in
+//! its output are not defined here.
 
 use std::time::Duration;
 use std::{fmt, io};
@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use crate::agents::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
-/// A command line or an output line in a message is shortened to this number of characters.
+/// In a message, a command line or an output line is shortened to this number of characters.
 const SHOWN: usize = 200;
 
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +38,8 @@ impl fmt::Display for Cap {
     }
 }
 
-/// The failure of an agent's process. The field `command`, or the first unnamed field of a variant, is the
-/// command line in printable form.
+/// The failure of an agent's process. The field `command` of a variant contains the command line in printable
+/// form. If a variant has no field `command`, the first unnamed field contains the command line.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("failed to run `{0}`: the program or its interpreter was not found")]

@@ -138,7 +138,7 @@ section! {
         pub recheck: bool = true,
         /// Whether Glee reuses a reviewer's earlier answers about unchanged content.
         pub reuse: bool = true,
-        /// The minimum number of reviewers that must give a complete answer for exit code 0.
+        /// Exit code 0 requires complete answers from at least this number of reviewers.
         pub quorum: Option<u32> as "As::<OrAll<Count<1, { u32::MAX }>>>" = None,
         /// Commands that must pass after the coder's edits.
         pub verify: Vec<Vec<String>> as "As::<Commands>" = Vec::new(),
@@ -152,7 +152,7 @@ section! {
         pub max_file_size: u64 as "As::<Size>" = 1 << 20,
         /// Whether the run fails if files could not be reviewed.
         @stricter pub skipped: Skipped = Skipped::default(),
-        /// The maximum size of the code in one call of a reviewer.
+        /// The maximum size of the code that Glee sends to a reviewer in one call.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
         /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,
@@ -211,7 +211,7 @@ pub enum DebateRounds {
     /// No debate.
     #[default]
     Off,
-    /// Three rounds about mandatory findings and about findings of a single reviewer.
+    /// Three rounds about the findings that are mandatory or that only one reviewer raised.
     Auto,
     /// Two rounds about all findings.
     #[serde(rename = "2")]
@@ -333,7 +333,8 @@ section! {
     pub struct Advisories {
         /// Folders or zip archives of OSV advisories, in which Glee looks up the packages that findings mention.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
-        /// An API such as `https://api.osv.dev`, to which Glee sends the names of packages in findings.
+        /// An API such as `https://api.osv.dev`. Glee sends the API the names of the packages that findings
+        /// mention.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
     }
 }
@@ -341,7 +342,8 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
-    /// No sandbox. Glee still compares the tree to detect writes of reviewers and judges.
+    /// No sandbox. Glee still compares the tree before and after each call of a reviewer or judge, to detect
+    /// writes.
     Off,
     /// Reviewers and judges run in a sandbox if the system supports sandboxes.
     #[default]
@@ -364,7 +366,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct WatchSettings {
-        /// Connected agents that `glee watch` starts and reads events from.
+        /// The connected agents that `glee watch` starts, and whose events the watch reads.
         pub agents: Vec<String> as "As::<Words>" = Vec::new(),
         /// The reviewers in a watch. If the list is empty, all connected reviewers take part.
         pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),
@@ -401,8 +403,8 @@ pub enum Pause {
 
 section! {
     pub struct ProjectSettings {
-        /// The id of the project's history in every clone. Only the project's configuration file is allowed to
-        /// set this key.
+        /// The id that every clone uses for the project's history. Only the project's configuration file is
+        /// allowed to set this key.
         @own pub id: Option<String> as "As::<OrNone<Id>>" = None,
     }
 }
@@ -414,7 +416,7 @@ section! {
         @stricter pub tokens: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// The maximum cost of a run in US dollars, as far as costs are known.
         @stricter pub usd: Option<f64> as "As::<OrNone<Money>>" = None,
-        /// The maximum number of calls of agents in a run, including retries.
+        /// The maximum number of agent calls in a run, including retries.
         @stricter pub calls: Option<u64> as "As::<OrNone<Whole>>" = None,
         /// The maximum wall time of a run.
         @stricter pub duration: Duration as "As::<Time>" = Duration::from_secs(60 * 60),
@@ -442,7 +444,7 @@ section! {
         @stricter pub max_line_size: u64 as "As::<Size>" = 8 << 20,
         /// The time after which Glee kills an agent that was asked to stop.
         @stricter pub kill_grace: Duration as "As::<Delay>" = Duration::from_secs(3),
-        /// The maximum number of retries of a call after transient failures.
+        /// The maximum number of times that Glee retries a call after transient failures.
         @stricter pub retries: u32 as "As::<Count<0, 10>>" = 3,
         /// The delay before the first retry. The delay doubles before each further retry.
         pub backoff: Duration as "As::<Time>" = Duration::from_secs(2),
@@ -452,8 +454,8 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct NotifySettings {
-        /// Glee sends a notification only if this time has passed since the last answer of a person (or since the
-        /// start of the run).
+        /// The minimum time between the last answer of a person and a notification. If no person has answered yet,
+        /// the time counts from the start of the run.
         pub after: Option<Duration> as "As::<OrNone<Delay>>" = Some(Duration::from_secs(30)),
         /// How the terminal shows the notification.
         pub terminal: TerminalNotice = TerminalNotice::Auto,
@@ -465,8 +467,8 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TerminalNotice {
-    /// OSC 777 if the terminal is known to support OSC 777. In `linux` and `dumb` terminals, nothing is sent. In
-    /// all other terminals, OSC 9 is sent.
+    /// Glee sends OSC 777 if the terminal is known to support this sequence. In `linux` and `dumb` terminals,
+    /// nothing is sent. In all other terminals, OSC 9 is sent.
     #[default]
     Auto,
     /// The control sequence OSC 9.
@@ -482,9 +484,11 @@ pub enum TerminalNotice {
 section! {
     #[derive(Eq)]
     pub struct UiSettings {
-        /// Whether a report that is longer than the screen is shown in a pager: `GLEE_PAGER`, else `PAGER`, else `less`.
+        /// Whether Glee opens a pager for reports that are longer than the screen: `GLEE_PAGER`, else `PAGER`,
+        /// else `less`.
         @user pub pager: PagerUse = PagerUse::Auto,
-        /// The address to which a report links a location in the code. `auto` links to the file if the terminal supports links.
+        /// The link address that a report uses for a location in the code. `auto` links to the file if the
+        /// terminal supports links.
         @user pub hyperlink: Hyperlink as "As::<LinkFormat>" = Hyperlink::Auto,
     }
 }

@@ -11,8 +11,8 @@ use crate::agents::adapters::command;
 use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
 use crate::domain::FailureKind;
 
-/// The minimum number of characters of a line that Glee displays while an agent writes. Instead of a shorter
-/// line, Glee displays the word `writing`.
+/// While an agent writes, Glee displays a line only if the line has at least this number of characters. Instead of
+/// a shorter line, Glee displays the word `writing`.
 const LEGIBLE: usize = 24;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum ProgressEvent<'a> {
     Message(&'a str),
     /// A part of a message, if the program prints each message only in parts.
     Piece(&'a str),
-    /// A text that is not part of the answer, for example reasoning. A draft that a later event repeats in full
-    /// is also such a text. Glee displays the text only while the agent runs.
+    /// A text that is not part of the answer, for example reasoning. If a later event repeats a draft in full, the
+    /// draft is not part of the answer. Glee displays the text only while the agent runs.
     Draft(&'a str),
     Tool(String),
 }
@@ -103,8 +103,8 @@ pub trait Adapter: Send + Sync {
         self.progress(&event).into_iter().find_map(ProgressEvent::activity)
     }
 
-    /// Returns the agent's messages in a line of stdout, with a line break after each complete message. Returns
-    /// `None` if the line contains no message.
+    /// Extracts the agent's messages from one line of stdout, and adds a line break after each complete message.
+    /// Returns `None` if the line contains no message.
     fn speech(&self, line: &str) -> Option<String> {
         if !self.profile().prints_events {
             return Some(format!("{line}\n"));

@@ -42,7 +42,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// If `status` is `None`, the failure keeps its HTTP status.
+    /// If the parameter `status` is `None`, the HTTP status of the failure does not change.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -149,9 +149,8 @@ impl ParsedOutput {
     }
 }
 
-/// Returns the first line of stderr that reveals the kind of the failure. If no line of stderr reveals the kind
-/// of the failure, returns the first line that contains `error`. If no line contains `error`, returns the last
-/// line.
+/// Returns the first stderr line that reveals the kind of the failure. If no line of stderr reveals the kind of
+/// the failure, returns the first line that contains `error`. If no line contains `error`, returns the last line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);

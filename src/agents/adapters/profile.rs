@@ -15,7 +15,8 @@ pub struct Profile {
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// Lists of arguments with which the program prints its help. Glee reads the supported flags from the help.
+    /// Each item is a list of arguments with which the program prints its help. Glee reads the supported flags
+    /// from the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
     /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate longer prompts.
@@ -44,7 +45,7 @@ pub struct Profile {
     pub files: &'static [&'static str],
     pub marks: LineMarks,
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders in the tree with modules that the program loads in every role. If one of these folders exists,
+    /// Folders in the tree from which the program loads modules in every role. If one of these folders exists,
     /// Glee does not start the program.
     pub loads: &'static [&'static str],
     /// Whether the reported token counts cover the whole session instead of the last call.

@@ -85,8 +85,8 @@ fn claude_uses_what_its_help_names() {
     let at = judge.args.iter().position(|arg| arg == "--json-schema").unwrap();
     let schema: serde_json::Value = serde_json::from_str(judge.args[at + 1].to_str().unwrap()).unwrap();
     let mut ruling = crate::agents::schema::SchemaForm::Ruling.schema();
-    // Glee removes `$schema`, because Claude Code would download the draft from the URL in `$schema`, and
-    // supports only older drafts.
+    // Claude Code would download the JSON Schema draft from the URL in `$schema`, and supports only older drafts.
+    // Glee therefore removes `$schema`.
     ruling.remove("$schema");
     assert_eq!(&schema, ruling.as_value());
     program.words = Some(words("--tools --permission-mode --strict-mcp-config"));

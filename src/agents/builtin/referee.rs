@@ -1,8 +1,9 @@
 //! `builtin:referee` rules on an objection without a model, by looking up the objection's references in the tree.
 //!
-//! The embedded referee rules DISMISS on two conditions: all references of the objection exist, and the cited
-//! code contains a name from the flagged code. The embedded referee rules ENFORCE if no reference exists. In all
-//! other cases, the ruling is ESCALATE. A reference to the flagged code itself is no evidence.
+//! The embedded referee rules DISMISS on two conditions: all references of the objection exist, and the cited code
+//! contains a name from the flagged code. The embedded referee rules ENFORCE if the objection contains no
+//! references, or if every reference names code or a folder that does not exist. In all other cases, the ruling is
+//! ESCALATE. A reference to the flagged code itself is no evidence.
 
 use std::fmt;
 use std::path::Path;

@@ -50,8 +50,8 @@ fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
 }
 
-/// Returns the fixed text of all lines of a match. Returns `None` if the rule has no fix, or if the fix also
-/// changes other lines.
+/// Returns all lines of a match as text, with the rule's fix applied. Returns `None` if the rule has no fix, or if
+/// the fix also changes other lines.
 fn replacement(text: &str, hit: &Hit) -> Option<String> {
     let edit = hit.edit.as_ref()?;
     let matched = text.get(hit.range.clone())?.trim_end_matches('\n');

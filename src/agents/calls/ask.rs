@@ -112,8 +112,8 @@ impl Agents {
         self.detect(kind, agent, &program).await.version
     }
 
-    /// Calls an agent. If the agent's service reports a rate limit or an exceeded quota, or if the agent's
-    /// program is missing, calls the agent's backup. A backup can also have a backup.
+    /// Calls an agent. Calls the agent's backup if the agent's program is missing, or if the agent's service
+    /// reports a rate limit or an exceeded quota. A backup can also have a backup.
     pub async fn ask_or_backup(&self, ask: Ask<'_>, backups: &[Agent]) -> CallResult {
         let mut remaining: Vec<&Agent> = backups.iter().collect();
         let mut agent = ask.agent;
@@ -215,8 +215,8 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // Glee ignores an error while writing the record, because the raw output is stored in separate
-            // files.
+            // If the record cannot be written, Glee ignores the error, because the raw output is stored in
+            // separate files.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }
         Ok(asked)

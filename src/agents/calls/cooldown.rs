@@ -1,4 +1,4 @@
-//! Stores the rate limits of programs between runs, so that no run calls a program before its rate limit ends.
+//! Stores the rate limits of programs between runs. A run calls no program before the program's rate limit ends.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ use crate::config::settings::Limits;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     pub passed: bool,
-    /// The end of stderr. If the command failed, the text begins with the error and the end of stdout.
+    /// The end of stderr. If the command failed, the text begins with the error and the last part of stdout.
     pub tail: String,
 }
 

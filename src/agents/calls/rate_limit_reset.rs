@@ -1,14 +1,14 @@
-//! Reads the end of a rate limit from the message of a program. Glee ignores an ambiguous time, because a wrong
+//! Derives the end time of a rate limit from a program's message. Glee ignores an ambiguous time, because a wrong
 //! guess could make Glee wait too long.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-/// Finds the end of a rate limit in a text such as `try again in 20s`, `resets 3pm (Europe/Berlin)` or `try
-/// again at Nov 24th, 2026 3:45 PM`. A number after `|` means seconds since 1970. A time without a time zone is
-/// a local time, because the program runs on the same machine as Glee. A time of day without a date means the
-/// next moment at this time of day.
+/// Finds the end time of a rate limit in a text such as `try again in 20s`, `resets 3pm (Europe/Berlin)` or `try
+/// again at Nov 24th, 2026 3:45 PM`. A number after `|` means seconds since 1970. A time without a time zone is a
+/// local time, because the program runs on the same machine as Glee. A time of day without a date means the next
+/// moment at this time of day.
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = text.to_lowercase();
     if let Some((_, epoch)) = lower.rsplit_once('|') {

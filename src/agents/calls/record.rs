@@ -23,8 +23,8 @@ pub(crate) struct CallRecord {
     pub(crate) program: PathBuf,
     pub(crate) version: Option<String>,
     pub(crate) args: Vec<String>,
-    /// The names of the agent's environment variables. The values of the variables are not stored, because they
-    /// can be secrets.
+    /// The names of the agent's environment variables. The values of the variables are not stored, because the
+    /// values can be secrets.
     pub(crate) environment: Vec<String>,
     pub(crate) directory: PathBuf,
     pub(crate) session: Option<String>,
@@ -74,8 +74,8 @@ impl CallRecord {
     }
 }
 
-/// Reads the records of all call attempts from a run's folder, sorted by time. Each record is paired with the
-/// common prefix of the attempt's file names.
+/// Reads all records of call attempts from a run's folder, and sorts the records by time. Each record is paired
+/// with the common prefix of the attempt's file names.
 pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

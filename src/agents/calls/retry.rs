@@ -20,7 +20,7 @@ pub(crate) fn pause(
     left: Duration,
     limits: &Limits,
 ) -> Option<Duration> {
-    // An empty answer costs as much as any other answer, so the call is retried at most once.
+    // An empty answer costs as much as any other answer, so Glee retries a call with an empty answer at most once.
     let most = if kind == FailureKind::Empty { limits.retries.min(1) } else { limits.retries };
     if tried > most || !(kind.is_transient() || kind.reset().is_some()) {
         return None;

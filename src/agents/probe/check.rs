@@ -51,8 +51,8 @@ impl Probed {
     }
 }
 
-/// Whether the check asks the agent to change a file. The check asks every coder, except embedded agents and
-/// agents with the adapter `json`.
+/// Whether the check asks the agent to change a file. The check asks each coder to change a file, unless the coder
+/// is an embedded agent or uses the adapter `json`.
 pub fn is_asked_to_edit(role: Role, kind: AdapterKind) -> bool {
     role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin)
 }

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The number of bytes that Glee reads from the start of a program's file. These bytes contain the ELF header,
-/// or the first line of a script. Linux reads at most 256 bytes of this line.
+/// The number of bytes that Glee reads from the start of a program's file. These bytes contain the ELF header, or
+/// the first line of a script. Linux reads at most 256 bytes of the first line of a script.
 const HEAD: u64 = 256;
 
-/// Returns the reason why a file cannot be run, as a part of a sentence for an error message. Returns `None` if
-/// the file can be run or the check is inconclusive.
+/// Returns the reason why a file cannot be run. The reason is a part of a sentence, for use in an error message.
+/// Returns `None` if the file can be run or the check is inconclusive.
 pub(crate) fn objection(path: &Path) -> Option<String> {
     let head = head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {

@@ -1,6 +1,6 @@
-//! Finds the program of a command by its path or in PATH. Glee refuses a program from PATH if the program is inside
-//! the tree or the PATH entry is a relative path. The author of the code under review can add or change a program
-//! inside the tree.
+//! Finds the program of a command, either by the path in the command or by a search in PATH. Glee refuses a
+//! program from PATH if the program is inside the tree or the PATH entry is a relative path. The author of the
+//! code under review can add or change a program inside the tree.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -50,8 +50,8 @@ fn other(outside: &Option<PathBuf>) -> String {
         .map_or_else(String::new, |path| format!("; outside the repository, PATH has `{}`", path.display()))
 }
 
-/// Returns the absolute path of a command's program. If the first word contains `/`, the word is a path relative to
-/// `root`. A word without `/` is looked up in `path`, the value of PATH.
+/// Returns the absolute path of a command's program. If the first word of the command contains `/`, the word is a
+/// path relative to `root`. A word without `/` is looked up in `path`, the value of PATH.
 pub fn find(command: &[String], root: &Path, path: Option<&OsStr>) -> Result<PathBuf, LocateError> {
     let name = command.first().filter(|name| !name.is_empty()).ok_or(LocateError::Empty)?;
     if name.contains(std::path::is_separator) {

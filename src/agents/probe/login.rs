@@ -1,4 +1,5 @@
-//! Finds the variable or the file with an agent's login, without starting the agent's program.
+//! Finds the environment variable or the file that contains an agent's login, without starting the agent's
+//! program.
 
 use std::env;
 use std::path::PathBuf;

@@ -32,10 +32,10 @@ pub const ALLOWED: [&str; 19] = [
 
 pub const ALLOWED_PREFIX: &str = "LC_";
 
-/// Builds the environment of an agent from three sources: variables from `vars` (see [`allowed`]), variables
-/// about the request, and configured variables. If several sources contain the same variable, the configured
-/// variable applies. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of the
-/// task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by spaces) and `GLEE_DISPUTE` (for a judge). Variables
+/// Builds the environment of an agent from three sources: variables from `vars` (see [`allowed`]), variables about
+/// the request, and configured variables. A configured variable takes precedence over a variable of the same name
+/// from another source. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of
+/// the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by spaces) and `GLEE_DISPUTE` (for a judge). Variables
 /// with an empty value are omitted.
 pub(crate) fn environment(
     agent: &Agent,

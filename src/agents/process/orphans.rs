@@ -1,7 +1,7 @@
 //! Ends the processes that a killed supervisor left behind. On Linux, Glee is the subreaper of its supervisors. If
 //! a supervisor dies, Glee becomes the parent of the supervisor's child processes. Each supervisor leads a
-//! separate session, and no descendant of a supervisor can join Glee's session. A child process of Glee outside
-//! Glee's session is a running supervisor or an orphan.
+//! separate session, and no descendant of a supervisor can join Glee's session. If a child process of Glee is not
+//! in Glee's session, the child process is a running supervisor or an orphan.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{Registered, end_all, spawn_registered};
@@ -53,8 +53,8 @@ mod linux {
         Ok((child, Registered(pid)))
     }
 
-    /// Kills the orphans of a dead supervisor. Returns the ids of the processes that still exist at the
-    /// deadline, or `None` if all orphans ended.
+    /// Kills the orphans of a dead supervisor. Returns the ids of the orphans that still exist at the deadline, or
+    /// `None` if all orphans ended.
     pub(crate) async fn end_all(supervisor: Registered) -> Option<Vec<i32>> {
         drop(supervisor);
         let deadline = Instant::now() + SWEEP;

@@ -20,8 +20,8 @@ impl Pager {
         (!matches!(command.trim(), "" | "cat")).then_some(Self(command))
     }
 
-    /// Whether the pager is `less`, which shows hyperlinks. Other pagers possibly show the control sequences of
-    /// a hyperlink as text.
+    /// Whether the pager is `less`, which shows hyperlinks. Pagers other than `less` may show the control
+    /// sequences of a hyperlink as text.
     pub(crate) fn shows_links(&self) -> bool {
         let words = shlex::split(&self.0).unwrap_or_default();
         words.first().is_some_and(|program| Path::new(program).file_name().is_some_and(|name| name == "less"))
@@ -46,7 +46,7 @@ impl Pager {
             pager.wait()
         });
         match shown {
-            // The shell ends with 126 or 127 if it cannot run the program.
+            // If the shell cannot run the program, the shell ends with exit code 126 or 127.
             Ok(status) if !matches!(status.code(), Some(126 | 127)) => Ok(()),
             _ => stream::out(text),
         }

@@ -1,6 +1,6 @@
-//! Tests the dialog and the live display in a real pseudo-terminal. Each test starts the test binary again
-//! inside the pseudo-terminal. In the pseudo-terminal, the test binary runs only the test [`inside`], which
-//! opens the dialog of a case and prints the result.
+//! Tests the dialog and the live display in a real pseudo-terminal. Each test starts the test binary again inside
+//! the pseudo-terminal. In the pseudo-terminal, the test binary runs only the test [`inside`]. This test opens the
+//! dialog of one test case, and prints the result of the dialog.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -36,8 +36,8 @@ impl Screen {
         self.terminal && self.verbosity != Verbosity::Quiet
     }
 
-    /// Returns the style for the current width. The width of the style is at least 10 columns, and 80 columns if
-    /// the width of the terminal is unknown.
+    /// Returns the style for the current width. The width of the style is 80 columns if the width of the terminal
+    /// is unknown. The width of the style is never less than 10 columns.
     pub fn style(&self) -> Style {
         let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
         let width = self.columns.unwrap_or_else(asked).max(10);

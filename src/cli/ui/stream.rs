@@ -6,7 +6,8 @@ use console::Term;
 
 use crate::cli::style;
 
-/// Writes to stdout. A closed pipe is not an error, because the reader has ended.
+/// Writes to stdout. A closed pipe is not an error, because the pipe closes when the program that reads the output
+/// ends.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -14,8 +15,8 @@ pub fn out(text: &str) -> io::Result<()> {
     }
 }
 
-/// Ignores errors, because an error of stderr cannot be reported. On a terminal, long lines are wrapped between
-/// words.
+/// Ignores write errors, because Glee cannot report an error if stderr itself fails. On a terminal, long lines are
+/// wrapped between words.
 pub fn err(text: &str) {
     let width = Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
     let text = width.map_or_else(|| text.to_owned(), |width| style::fit(text, width));

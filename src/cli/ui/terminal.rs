@@ -1,5 +1,5 @@
 //! The terminal of stderr, which the live display and the dialogs share. While a dialog is open, live lines are
-//! removed and other lines are queued, so that code that prints lines never waits for the user.
+//! removed. Other lines are queued, so code that prints a line never waits for the user.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
@@ -135,8 +135,8 @@ impl Terminal {
         let terminal = self.clone();
         let thread = thread::Builder::new().name("keys".to_owned()).spawn(move || {
             while let Some(keys) = terminal.keys() {
-                // A single character is a pressed key. Several characters come from a special key or from pasted
-                // text, and are ignored.
+                // A single character is a pressed key. Input of several characters comes from a special key or
+                // from pasted text, and is ignored.
                 let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
                 if let (Some(key), None) = (keys.next(), keys.next()) {
                     press(key);
@@ -156,8 +156,8 @@ impl Terminal {
         }
         let stdin = io::stdin();
         let mut files = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
-        // If a process in the background reads from the terminal, the terminal suspends the process, so only a
-        // process in the foreground reads.
+        // Only a foreground process reads from the terminal, because the terminal would suspend a background
+        // process that reads.
         if !is_foreground() || !poll(&mut files, PollTimeout::ZERO).is_ok_and(|ready| ready > 0) {
             return Some(String::new());
         }

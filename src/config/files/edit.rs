@@ -145,8 +145,9 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first valid candidate. A valid candidate parses to the document `wanted`, apart from empty
-/// sections, and lacks at most `lost` comments of `text`. The result has the line ends of `text`.
+/// Returns the first valid candidate. A candidate is valid if the candidate parses to the document `wanted`, apart
+/// from empty sections. In addition, the number of comments of `text` that the candidate lacks must be at most
+/// `lost`. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,

@@ -1,6 +1,6 @@
-//! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. A project's `.glee` folder and
-//! its files must not be symbolic links, because a link could lead out of the project. The user's configuration
-//! file is allowed to be a symbolic link.
+//! Reads regular files of at most [`MAX_BYTES`], and replaces files atomically. The `.glee` folder of a project
+//! and the files in this folder must not be symbolic links, because a link could lead out of the project. The
+//! user's configuration file is allowed to be a symbolic link.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
@@ -44,7 +44,8 @@ pub enum Links {
     /// Links are followed. The user's configuration file can be a link, because users often keep dotfiles as
     /// links.
     Followed,
-    /// Links are refused. The project's configuration file and its `.glee` folder must not be links.
+    /// Links are refused. The `.glee` folder of a project and the configuration file in this folder must not be
+    /// links.
     Refused,
 }
 
@@ -85,7 +86,7 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(&target).map_err(|error| unwritable(error.error))?;
     File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // These errors are ignored, because some systems do not support syncing a folder.
+        // Errors of these three kinds are ignored, because some systems do not support syncing a folder.
         io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
         _ => Err(unwritable(error)),
     })

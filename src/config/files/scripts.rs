@@ -1,8 +1,7 @@
-//! Finds the files of the tree whose names occur in a command, because these files determine what the command
-//! does. A file name can be a whole word, a part of a word (`--config=FILE`), or a module (`-m MODULE`). The
-//! trust hash covers the files that this module finds. In continuous integration, Glee uses the versions of
-//! these files in the base commit of the reviewed change. Glee does not search scripts for the names of other
-//! files.
+//! Searches the tree for files whose names occur in a command. These files determine what the command does. A file
+//! name can be a whole word, a part of a word (`--config=FILE`), or a module (`-m MODULE`). The trust hash covers
+//! the files that this module finds. In continuous integration, Glee takes these files from the base commit of the
+//! reviewed change. Glee does not search scripts for the names of other files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -11,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 const ENDINGS: [&str; 8] = ["", ".py", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/__main__.py"];
 
-/// The folders in which files are searched: the project, and the work tree that contains the project.
+/// The folders in which Glee looks for files: the project, and the work tree that contains the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Roots(Vec<PathBuf>);
 
@@ -33,10 +32,10 @@ impl Roots {
         &self.0[0]
     }
 
-    /// Returns the path and the hash of each file whose name occurs in one of the commands. The files are
-    /// searched in the project, and in the work tree that contains the project. Each path is relative to the
-    /// folder in which the file was found. If a path exists in both folders, the path of the work tree's file
-    /// gets the prefix `../`.
+    /// Returns the path and the hash of each file whose name occurs in one of the commands. Glee looks for the
+    /// files in the project, and in the work tree that contains the project. Each path is relative to the folder
+    /// in which the file was found. If a path exists in both folders, the path of the work tree's file gets the
+    /// prefix `../`.
     pub(crate) fn files<'a>(
         &self,
         commands: impl IntoIterator<Item = &'a [String], IntoIter: Clone>,
@@ -130,7 +129,7 @@ pub fn is_module_of(command: &[String], root: &Path, files: &BTreeMap<String, Pa
 fn tokens(word: &str) -> Vec<&str> {
     let is_break = |c: char| c.is_whitespace() || ";|&()<>\"'`$=,:{}".contains(c);
     let mut tokens: Vec<&str> = word.split(is_break).filter(|token| !token.is_empty()).collect();
-    // The result also contains the whole word, because a path can contain separators such as spaces.
+    // The result also contains the whole word, because a path can contain separators such as `=`.
     if tokens.len() != 1 || tokens[0] != word {
         tokens.insert(0, word);
     }

@@ -91,8 +91,8 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
     layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
-/// Reads `project.id` in the project's configuration file. Errors in other keys are ignored, so that Glee finds the
-/// history even if the configuration is invalid.
+/// Reads `project.id` in the project's configuration file. Errors in keys other than `project.id` are ignored, so
+/// that Glee finds the history even if the configuration is invalid.
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
     let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
     let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };

@@ -261,7 +261,8 @@ form! {
 const LINK_PARTS: [&str; 3] = ["{path}", "{line}", "{column}"];
 
 form! {
-    /// Accepts `auto`, `off`, or an address with `{path}` in the syntax of ripgrep's `--hyperlink-format`.
+    /// Accepts `auto`, `off`, or an address that contains `{path}`. The address has the syntax of ripgrep's
+    /// `--hyperlink-format`.
     LinkFormat: Hyperlink =
         "auto, off, or an address with `{path}` and perhaps `{line}` and `{column}`, such as vscode://file{path}:{line}",
     {"anyOf": [{"enum": ["auto", "off"]}, {"type": "string", "pattern": "^[a-z][a-z0-9+.-]*:.*\\{path\\}"}]},

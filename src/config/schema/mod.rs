@@ -157,7 +157,7 @@ pub(crate) fn find_agent_key(name: &str) -> Option<&'static SettingKey> {
     AGENT_KEYS.iter().find(|key| key.name == name)
 }
 
-/// Returns the names of the keys directly in a section. An empty `section` means the whole document.
+/// Returns the names of the keys at the top level of a section. An empty `section` means the whole document.
 pub(crate) fn children(section: &str) -> Vec<&'static str> {
     let place = if section.starts_with("agents.") || section.starts_with("agents[") {
         &SCHEMA["properties"]["agents"]["items"]

@@ -11,7 +11,7 @@ const LARGEST: u64 = 1 << 40;
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// The units of sizes. A size is printed in the first unit of this list that divides the size without remainder.
+/// The units of sizes. A size is printed in the first listed unit that divides the size without remainder.
 const UNITS: [(&str, u64); 8] = [
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),

@@ -24,8 +24,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the usage of another call. A sum ignores an unknown number, and is unknown only if the number is
-    /// unknown for both calls.
+    /// Adds the usage of another call. If only one of the two numbers is known, the sum is the known number. If
+    /// both numbers are unknown, the sum is unknown.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         fn add<T: std::ops::Add<Output = T>>(a: Option<T>, b: Option<T>) -> Option<T> {
@@ -95,7 +95,7 @@ pub struct Caps {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spent {
-    /// Calls of agents, including retries and calls in progress.
+    /// The number of agent calls, including retries and calls in progress.
     pub calls: u64,
     pub usage: Usage,
 }
@@ -114,7 +114,7 @@ impl Spent {
     }
 }
 
-/// What a program reported about a call in addition to the answer.
+/// The data that a program reported about a call, apart from the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallMetadata {
     /// The id of the session, which a later call can resume.

@@ -1,6 +1,6 @@
 //! The adapter for Claude Code reads the output of `claude -p --output-format stream-json`. The argument
 //! `--setting-sources ""` excludes the hooks, permissions and `CLAUDE.md` of the tree. The flag
-//! `--strict-mcp-config` excludes the tree's MCP servers. An agent of any role has no shell, because allow-lists
+//! `--strict-mcp-config` excludes the tree's MCP servers. The agent has no shell in any role, because allow-lists
 //! of commands are unreliable. Claude Code reads all words between `--tools` and the next option as names of
 //! tools, so `--tools` is never the last option. The adapter was tested with Claude Code 2.1.197 and 2.1.330.
 
@@ -100,8 +100,8 @@ impl Adapter for Claude {
             "assistant" if event.get("is_api_error_message").is_none() => {
                 blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
             }
-            // A `user` event usually starts a new answer, but `Output token limit hit` continues a truncated
-            // answer.
+            // A `user` event usually starts a new answer, but a `user` event with the text `Output token limit
+            // hit` continues a truncated answer.
             "user" if !blocks(event).any(|block| string(block, "/text").starts_with("Output token limit hit")) => {
                 parsed.tool_used();
             }

@@ -1,4 +1,4 @@
-//! Maps the old line numbers of a file to the new line numbers after a unified diff, and restores the old text.
+//! Uses a unified diff to map the old line numbers of a file to the new line numbers, and to restore the old text.
 
 use crate::workspace::diff::parse::{self, DiffMark, Patch, Side};
 

@@ -102,9 +102,9 @@ fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     nodes
 }
 
-/// Maps kinds of definitions to kinds of syntax nodes. The items of an entry are the kind of the definition, the
-/// tree-sitter field that contains the definition's name, and the kinds of tree-sitter nodes. Spaces separate
-/// the kinds of nodes.
+/// Maps kinds of definitions to kinds of syntax nodes. Each entry has three items: the kind of the definition, the
+/// tree-sitter field with the definition's name, and the kinds of tree-sitter nodes. Spaces separate the kinds of
+/// nodes.
 const DEFINITIONS: &[(Named, &str, &str)] = &[
     (
         Named::Function,

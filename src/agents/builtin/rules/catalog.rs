@@ -56,7 +56,7 @@ pub enum CatalogError {
     #[error("invalid rule at `{file}:{line}`: {problem}")]
     Invalid {
         file: String,
-        /// The line of the error. If this line is unknown, `line` is the first line of the rule.
+        /// The line of the error. If the line of the error is unknown, `line` is the first line of the rule.
         line: u64,
         problem: String,
     },

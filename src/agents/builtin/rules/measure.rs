@@ -47,7 +47,8 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule of a finding that matches no label. `rule` is `None` for a label that matches no finding.
+    /// The rule of the finding, if the miss is a finding without a matching label. `rule` is `None` for a label
+    /// that matches no finding.
     pub rule: Option<String>,
 }
 

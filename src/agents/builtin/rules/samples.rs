@@ -1,8 +1,8 @@
 //! Tests the packaged rules with the samples in `tests/rules/<language>/<rule>.<ext>`.
 //!
-//! The rule must match all lines of the sample that end in `expect`, and no other lines. A comment `ok: ...`
-//! explains why the rule must not match a line. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with
-//! all fixes applied.
+//! In a sample, the rule must match all lines that end in `expect`, and no other lines. A comment `ok: ...`
+//! explains why the rule must not match a line. For a rule with a fix, `<rule>.fixed.<ext>` is the sample with all
+//! fixes applied.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Comments that disable rules of ast-grep have no effect. The author of the code can object to a rule with a
-//! comment `glee-allow: <rule> -- <reason>`, which Glee records.
+//! Comments that disable rules of ast-grep have no effect. To object to a rule, the author of the code can add a
+//! comment `glee-allow: <rule> -- <reason>`. Glee records the objection.
 
 use std::ops::Range;
 use std::path::Path;
@@ -45,8 +45,8 @@ pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
 }
 
 impl Catalog {
-    /// Returns the matches of all rules, or of the given rule, in the order of the text. The list is empty if the
-    /// language is not supported.
+    /// Returns the matches of `rule`, or of all rules if `rule` is `None`. The matches are in the order of the
+    /// text. The list is empty if the language is not supported.
     pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
         let Some(tree) = tree(path, text) else { return Vec::new() };
         let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
@@ -94,8 +94,8 @@ impl Catalog {
     }
 }
 
-/// Merges hits of the same category that overlap or start on the same line. The most severe hit is kept. Among
-/// equally severe hits, the first hit with a fix is kept. If no hit has a fix, the first hit is kept.
+/// Merges hits of the same category if the hits overlap or start on the same line. The most severe hit is kept.
+/// Among equally severe hits, the first hit with a fix is kept. If no hit has a fix, the first hit is kept.
 pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
     let mut kept: Vec<Hit> = Vec::new();
     for hit in hits {

@@ -1,5 +1,5 @@
-//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. These files name configured
-//! agents, but contain no commands.
+//! Reads stages (`.glee/stages/<stage>.yml`), pipelines and lists of questions. Stages, pipelines and lists of
+//! questions can refer to configured agents by name, but contain no commands.
 
 use std::path::{Path, PathBuf};
 

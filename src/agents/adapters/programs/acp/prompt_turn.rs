@@ -185,7 +185,7 @@ fn merged(mut newer: ToolCallUpdateFields, older: ToolCallUpdateFields) -> ToolC
     newer
 }
 
-/// Returns at most `limit` lines of `text`, from line `line`. Line numbers start at 1.
+/// Returns at most `limit` lines of `text`, starting at line number `line`. Line numbers start at 1.
 fn part(text: String, line: Option<u32>, limit: Option<u32>) -> String {
     if (line, limit) == (None, None) {
         return text;
