@@ -29,7 +29,7 @@ pub enum WorkspaceError {
     #[error("there is no file or folder `{path}`")]
     Missing {
         path: String,
-        /// The existing path in the same folder with the most similar name.
+        /// Of all existing paths in the same folder, the path with the most similar name.
         similar: Option<String>,
     },
     #[error("cannot read `{path}`")]

@@ -106,8 +106,8 @@ pub(crate) fn settings(
 /// environment variables, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // The function `scripts` expects a program and its arguments. With `env` as the program, the values of
-        // the variables become arguments.
+        // The function `scripts` expects a program and its arguments. The function therefore gets `env` as the
+        // program and the values of the environment variables as the arguments.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -209,8 +209,8 @@ pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
     notifier.finish().iter().for_each(|warning| globals.say(warning));
 }
 
-/// The second value of the result is the signal or the time limit that stopped the run. The caller must notify
-/// the person when the run has ended.
+/// The second value of the result is the signal or the time limit that stopped the run. After the run, the caller
+/// must send the notification that the run ended.
 fn execute<T, F: Future<Output = Result<T, RunError>>>(
     context: &CommandContext<'_>,
     workspace: Arc<Workspace>,
@@ -299,7 +299,8 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
         ended
     });
     drop(attached);
-    // A dialog can still be open on another thread. `shutdown_background` does not wait for that thread.
+    // Another operating-system thread can still display a dialog. `shutdown_background` does not wait for that
+    // thread.
     runtime.shutdown_background();
     terminal.restore();
     let cause = match cause.load(Ordering::Relaxed) {
@@ -314,12 +315,13 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
 pub(crate) struct RunReport<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) reviewed: &'a Sources,
-    /// The recorded events; possibly empty if no format [shows events](Format::shows_events).
+    /// The recorded events. The list can be empty if no format [shows events](Format::shows_events).
     pub(crate) events: &'a [Event],
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// If true, Glee opens no pager. For example, the user answered a dialog, or a signal ended the run.
+    /// If true, Glee opens no pager. This is the case, for example, if the user answered a dialog or a signal
+    /// ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -422,10 +424,11 @@ impl RunReport<'_> {
     }
 }
 
-/// The variable with which GitHub's runner names the file for the summary of the job's page.
+/// The environment variable that contains the path of the summary file of a job on GitHub's runner.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Appends `text` to the file of the job summary. Earlier commands of the step possibly wrote to this file too.
+/// Appends `text` to the file of the job summary. The file can already contain text from earlier commands of the
+/// same CI step.
 fn summarise_job(globals: &Globals, text: &str) {
     let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
     let opened = OpenOptions::new().create(true).append(true).open(path);
@@ -499,7 +502,7 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
 /// stopped the run, and a value from 1 to 254 is the number of a signal.
 const OVER_BUDGET: u8 = u8::MAX;
 
-/// Stops the run when the time `left` has passed. Time during which the process is suspended does not count.
+/// Stops the run after the duration `left`. Time during which the process is suspended does not count.
 async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<AtomicU8>) {
     const STEP: Duration = Duration::from_secs(1);
     while !left.is_zero() {

@@ -38,8 +38,8 @@ pub(crate) fn full_of_any_role(
 ) -> Result<Vec<String>, CommandError> {
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
-        // Several agents possibly match `given` although none has the role `usual`. The second call of `full`
-        // then fails with an error that lists these agents.
+        // It is possible that several agents match `given` and none of these agents has the role `usual`. The
+        // second call of `full` then fails with an error that lists these agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()

@@ -35,8 +35,8 @@ impl Places {
             project_root: Some(&self.root),
             project_copy: None,
             user_file: self.user_file.clone(),
-            // Glee skips a variable with a name that is not UTF-8, because the names of Glee's variables are
-            // UTF-8.
+            // Glee skips every environment variable whose name is not UTF-8. Such a variable cannot be a setting
+            // of Glee, because all names of Glee's variables are UTF-8.
             env: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
                 .collect(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::domain::event::Plan;
 
-/// Returns a command line that repeats the running `glee review` with the additional flag `--fix`.
+/// Returns the command line of the current `glee review` process, with `--fix` as an additional flag.
 pub(crate) fn of_arguments() -> String {
     line(with_fix(std::env::args().skip(1).collect()))
 }

@@ -42,7 +42,7 @@ pub struct FixCommand {
 pub enum Detail {
     /// Shows each open finding in one line, and the conclusion of the run.
     Verdict,
-    /// Shows no source code for optional findings and for findings that an earlier ruling settled.
+    /// Shows source code neither for optional findings nor for findings that an earlier ruling settled.
     Short,
     Full,
 }

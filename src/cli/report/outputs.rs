@@ -68,7 +68,8 @@ impl Outputs {
         Self { is_opened, ..self }
     }
 
-    /// Fails if a flag filters the text report, but standard output gets a report in another format.
+    /// Fails if the user gave a flag that filters the text report, but the report on standard output has another
+    /// format.
     pub(crate) fn check_filter(&self, flags: &[&str]) -> Result<(), CommandError> {
         let format = self.stdout.as_str();
         match flags.first().filter(|_| self.stdout != Format::Text) {

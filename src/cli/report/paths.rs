@@ -60,8 +60,8 @@ impl WorkFolder {
         citations.for_each(|citation| self.citation(citation));
     }
 
-    /// Changes the path in a citation that consists only of a reference to a file, such as `src/a.py:3`. Other
-    /// citations stay unchanged.
+    /// If the whole citation is a reference to a file, such as `src/a.py:3`, changes the path in the citation.
+    /// Other citations stay unchanged.
     fn citation(&self, citation: &mut Untrusted) {
         references::change_path(citation, |path| {
             if self.root.join(&*path).exists() {

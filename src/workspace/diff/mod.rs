@@ -1,4 +1,4 @@
-//! Parses and computes diffs, applies diffs in memory, and compares files with earlier reviews.
+//! Parses and computes diffs, applies diffs in memory, and compares files with the records of earlier reviews.
 
 pub(crate) mod changed_files;
 pub mod delta;

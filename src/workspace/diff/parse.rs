@@ -1,4 +1,4 @@
-//! Parses unified diffs of git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. Parsing
+//! Parses unified diffs from git (with any git settings), `diff -u`, `diff -r`, Subversion and Mercurial. Parsing
 //! fails for a truncated diff, for a hunk that does not match its header, and for a combined diff of a merge
 //! commit. Otherwise, the review would skip changes.
 
@@ -14,8 +14,8 @@ use crate::workspace::git::path_bytes;
 /// One hunk of a unified diff. The strings in `lines` do not contain line endings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// The number of the hunk's first line in the old and in the new file (1-based). If the hunk contains no line
-    /// of a file, the number for this file is the number of the line before the hunk.
+    /// The line numbers (1-based) of the hunk's first line in the old file and in the new file. If the hunk
+    /// contains no line of a file, the number for this file is the number of the line before the hunk.
     pub(crate) old_start: u32,
     pub(crate) new_start: u32,
     pub(crate) lines: Vec<(DiffMark, String)>,
@@ -118,7 +118,7 @@ pub(crate) struct Patch {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
-    /// The files that the diff reports as different without showing the changed lines.
+    /// The files that differ according to the diff, but whose changed lines the diff does not show.
     pub(crate) not_shown: Vec<Vec<u8>>,
     pub(crate) broken: Option<Broken>,
 }
@@ -126,7 +126,7 @@ pub(crate) struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     Combined,
-    /// A hunk does not match its header. The number is the line number of the header in the diff.
+    /// A hunk does not match its header. The number is the line number of the hunk's header in the diff.
     Hunk(usize),
 }
 
@@ -222,7 +222,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Diff {
     diff
 }
 
-/// The header of a file in git's format, from the line `diff --git` to the first hunk.
+/// The header for one file in a git diff, from the line `diff --git` to the first hunk.
 #[derive(Debug, Default)]
 struct Header {
     /// The two names in the `diff --git` line, with prefixes.

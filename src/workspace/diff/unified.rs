@@ -13,8 +13,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
     pub(crate) text: String,
-    /// The line ranges of the new text that are under review, 1-based and inclusive. If lines were removed
-    /// without a replacement, the lines directly before and after the gap are under review.
+    /// The line ranges under review in the new text, 1-based and inclusive. If lines were removed without a
+    /// replacement, the lines directly before and after the gap are under review.
     pub(crate) changed: Vec<(u32, u32)>,
     pub(crate) added: u32,
     pub(crate) removed: u32,

@@ -1,8 +1,8 @@
 //! Exchanges records of the history with a git remote, through the ref `refs/glee/history` of the remote.
 //!
-//! Each record is a git blob. The path of the blob is the hash of the record, with a slash after two digits
-//! (`ab/cdef...`). A push adds a commit to the remote's ref, without force. No ref of the user's repository points
-//! to a fetched or pushed commit, so `git log --all` and `git push --mirror` ignore these commits.
+//! Each record is a git blob. The path of the blob is the hash of the record, with a slash after the first two
+//! digits (`ab/cdef...`). A push adds a commit to the remote's ref, without force. No ref of the user's repository
+//! points to a fetched or pushed commit, so `git log --all` and `git push --mirror` ignore these commits.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -241,7 +241,7 @@ impl Repository {
         if let Some(tip) = tip {
             input += &format!("from {tip}\n");
         }
-        // The tree of the new commit omits entries of the remote's tree that are not records.
+        // Of the entries in the remote's tree, the new commit keeps only the records.
         if !listing.bad.is_empty() {
             input += "deleteall\n";
             for (hash, id) in &listing.good {
@@ -273,7 +273,8 @@ struct Listing {
 /// Maps the hash of a record to the e-mail addresses of the record's authors.
 type Authors = BTreeMap<String, BTreeSet<String>>;
 
-/// Parses raw git trees and commits. The size of each object is limited, because a remote can contain any objects.
+/// Parses raw git trees and commits. The size of each object is limited, because the objects of a remote can have
+/// any size.
 struct Reader {
     objects: Objects,
     trees: HashMap<String, Option<Rc<Vec<Entry>>>>,

@@ -19,8 +19,8 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.
 const NETWORK: Duration = Duration::from_secs(600);
-/// Glee deepens a shallow clone by these numbers of commits in turn, until the clone contains a merge base. If
-/// the clone still contains no merge base, Glee fetches the whole history.
+/// Glee deepens a shallow clone in steps, until the clone contains a merge base. Each number is the number of
+/// commits of one step. If the clone still contains no merge base, Glee fetches the whole history.
 const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 
 /// The repository from which Glee fetches a pull request, with the refs and ids of the head commit and the base
@@ -28,7 +28,7 @@ const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeSource<'a> {
     /// The address from which Glee fetches the commits. If a remote of the clone has this address, Glee uses the
-    /// git settings of the remote.
+    /// clone's git settings for this remote.
     pub repository: &'a str,
     pub head_ref: &'a str,
     pub head: &'a str,

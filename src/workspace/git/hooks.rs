@@ -16,7 +16,7 @@ pub struct HooksFolder {
     /// Whether only this repository uses the folder. A folder outside this repository can contain the hooks of
     /// several repositories.
     pub is_own: bool,
-    /// Whether the folder is in the work tree, so that its files can be committed.
+    /// Whether the folder is in the work tree. The files of such a folder can be committed.
     pub is_in_tree: bool,
 }
 
@@ -89,8 +89,8 @@ impl Workspace {
         OPERATIONS.iter().find(|(file, _)| git.git_dir.join(file).exists()).map(|(_, name)| *name)
     }
 
-    /// The commits that a push adds to a branch of the remote. The remote already has all commits up to the
-    /// merge base with the remote's branch or with the remote's default branch.
+    /// The commits that a push adds to a branch of the remote. The remote already has all commits up to a merge
+    /// base: the merge base of the pushed commit with the remote's branch, or with the remote's default branch.
     pub fn pushed_commits(&self, remote: &str, pushed: &PushedRef) -> Result<PushedCommits> {
         let git = self.git_of_hooks()?;
         let is_none = |id: &str| id.bytes().all(|byte| byte == b'0');

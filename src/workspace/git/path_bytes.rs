@@ -1,4 +1,4 @@
-//! Converts paths between the bytes of git, `Path` values and text.
+//! Converts paths between three forms: the bytes that git uses, `Path` values, and text.
 //!
 //! In git, a path is a sequence of bytes without NUL, with `/` between its components. On Unix, the conversion of a
 //! git path to a `Path` and back loses nothing.

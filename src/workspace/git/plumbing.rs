@@ -211,8 +211,8 @@ impl Repository {
         self.merge_base(&self.commit(revision)?, &head)
     }
 
-    /// Resolves a range to two commit ids. The range `A..B` resolves to A and B. The range `A...B` resolves to
-    /// the common ancestor of A and B, and to B. If A or B is omitted, `HEAD` is used.
+    /// Resolves a range to two commit ids. The range `A..B` resolves to A and B. The range `A...B` resolves to two
+    /// commits: first the common ancestor of A and B, and then B. If A or B is omitted, `HEAD` is used.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
         let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
         let bad = || self.bad_revision(range);
@@ -362,8 +362,8 @@ impl GitCall {
 }
 
 /// Kills a git process that exceeds `limit`, or that waits for a FIFO in two consecutive checks. Returns the
-/// reason. Git opens an ignore or attribute file even if the file is a FIFO, and then waits forever for a
-/// writer. Only on Linux, Glee detects that a git process waits for a FIFO.
+/// reason. Git opens an ignore or attribute file even if the file is a FIFO, and then waits forever for a writer.
+/// On systems other than Linux, Glee does not detect that a git process waits for a FIFO.
 fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
     let began = Instant::now();
     let mut waiting = 0;

@@ -15,7 +15,8 @@ use crate::workspace::git::plumbing::records;
 use crate::workspace::select::{Ignores, walk};
 use crate::workspace::{Result, TargetSpec, Workspace, WorkspaceError};
 
-/// A file with a shared ruling: its name, and either its bytes or the reason why the file was not read.
+/// The name of a file with a shared ruling, and either the bytes of the file or the reason why the file was not
+/// read.
 pub type RulingFile = (String, Result<Vec<u8>, &'static str>);
 
 const LINK: &str = "it is a link";

@@ -1,4 +1,5 @@
-//! Lists the index entries with their recorded times and sizes, and the untracked files that are not ignored.
+//! Lists two kinds of files: the index entries with their recorded times and sizes, and the untracked files that
+//! are not ignored.
 //!
 //! Glee decides from `lstat` alone whether a file equals its index entry, because a comparison by git can run the
 //! repository's filters. Only `ls-files --debug` prints the times in the index. The scan fails if a field is

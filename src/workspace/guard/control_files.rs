@@ -1,6 +1,6 @@
 //! Recognises files that control agents, editors, CI systems, git or Glee.
 
-/// The files and folders at the root of a tree that configure agents, editors, shells and Glee.
+/// At the root of a tree, these files and folders configure agents, editors, shells or Glee.
 pub(crate) const PLACES: [&str; 16] = [
     ".glee",
     ".claude",

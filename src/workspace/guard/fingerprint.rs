@@ -35,7 +35,8 @@ pub struct TreeFingerprint {
     files: BTreeMap<Vec<u8>, FileState>,
     /// Maps each part of the repository, such as `HEAD`, the index, a ref or a hook, to the state of this part.
     repository: BTreeMap<String, String>,
-    /// Maps the folder of each nested repository to the states of its parts, such as `HEAD` and the index.
+    /// Maps the folder of each nested repository to the states of the repository's parts, such as `HEAD` and the
+    /// index.
     nested: BTreeMap<Vec<u8>, BTreeMap<String, String>>,
     /// The nested repositories that the fingerprint does not cover because they exceed a bound.
     pub unfollowed: Vec<Unfollowed>,

@@ -25,7 +25,8 @@ pub(crate) struct Nested {
     /// The commit of `HEAD`; `None` if the nested repository has no commit yet.
     pub(crate) head: Option<String>,
     pub(crate) repository: Repository,
-    /// The index and untracked files; empty if the repository exceeds a bound or git cannot list the files.
+    /// The index entries and the untracked files. The scan is empty if the repository exceeds a bound, or if git
+    /// cannot list the files.
     pub(crate) scan: Scan,
 }
 

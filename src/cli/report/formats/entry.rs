@@ -1,4 +1,4 @@
-//! Data and texts about findings, for several report formats that programs read. All texts are escaped for
+//! Data and texts about findings, which several machine-readable report formats share. All texts are escaped for
 //! display.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,8 @@ pub(crate) enum ReportedState {
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code. If the change was checked again, a reviewer confirmed the change.
+    /// The coder changed the code. If a reviewer checked the changed code again, the reviewer confirmed that the
+    /// finding is fixed.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,
@@ -218,7 +219,7 @@ impl Entry<'_> {
     pub(crate) fn length(&self, line: u32, options: &RenderOptions<'_>) -> Option<u32> {
         let source = (options.source)(self.raw().file.as_deref()?, self.settled.finding.round)?;
         let text = source.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
-        // In place of a secret, the line contains a placeholder of another length.
+        // If the line contained a secret, a placeholder of another length replaces the secret.
         let text = Some(text).filter(|text| !text.contains(secrets::PLACEHOLDER))?;
         u32::try_from(text.encode_utf16().count()).ok()
     }

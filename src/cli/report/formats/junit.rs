@@ -1,7 +1,7 @@
 //! `--format junit`: JUnit XML. Each file becomes a test suite, and each finding becomes a test case. The test
-//! case of an open mandatory finding fails. The test case of a dismissed finding is skipped. A further test
-//! suite, `Review`, has a successful test case for each reviewer that answered completely, and one test case for
-//! each gap.
+//! case of an open mandatory finding fails. The test case of a dismissed finding is skipped. An additional test
+//! suite has the name `Review`. It has a successful test case for each reviewer that answered completely, and one
+//! test case for each gap.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,8 +32,9 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     without_skipped_of_root(text)
 }
 
-/// Removes the attribute `skipped` from the root element, because Jenkins's XML schema allows this attribute
-/// only on test suites. The root element comes first, so its attribute is the first one in `text`.
+/// Removes the attribute `skipped` from the root element, because Jenkins's XML schema allows this attribute only
+/// on test suites. The root element comes first, so the first attribute `skipped` in `text` belongs to the root
+/// element.
 fn without_skipped_of_root(text: String) -> String {
     let Some((before, rest)) = text.split_once(" skipped=\"") else { return text };
     match rest.split_once('"') {

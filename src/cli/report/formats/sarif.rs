@@ -355,7 +355,7 @@ fn result(
         end_line: region.end_line,
         end_column: region.end_column,
     });
-    // For GitHub, a finding about a whole file gets the region of the first line of the file.
+    // In the SARIF report for GitHub, a finding about a whole file gets the first line of the file as its region.
     let first_line = || SarifRegion { start_line: 1, start_column: 1, end_line: 2, end_column: 1 };
     let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
     let locations = raw.file.as_deref().map(|file| location(file, region)).into_iter().collect();

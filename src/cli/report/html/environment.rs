@@ -87,7 +87,8 @@ impl Assets {
         }
     }
 
-    /// Returns the assets of a page whose style sheet and script a server provides at the given addresses.
+    /// Returns the assets of a page that loads its style sheet and its script from the given addresses of a
+    /// server.
     pub(crate) fn served(style_url: &'static str, script_url: &'static str) -> Self {
         Self { policy: None, nonce: None, style: Value::from(""), script: Value::from(""), style_url, script_url }
     }
@@ -113,8 +114,8 @@ pub(crate) fn inline(text: &str) -> String {
     html
 }
 
-/// Escapes a text of several paragraphs. Lines between two lines of three backticks become a block of code, and
-/// text between single backticks becomes code.
+/// Escapes a text of several paragraphs. A line of three backticks begins or ends a block of code. Text between
+/// single backticks becomes inline code.
 pub(crate) fn prose(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 64);
     let mut paragraph: Vec<&str> = Vec::new();

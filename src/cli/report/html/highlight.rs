@@ -12,8 +12,8 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
 /// Prefixes of scope names, each with a CSS class. A token of source code can be in several nested scopes. The
-/// class of a token comes from the innermost scope that has an entry here. A token gets no class if the class in
-/// this entry is empty.
+/// class of a token comes from the innermost scope that has an entry here. If the class of the matching entry is
+/// empty, the token gets no class.
 const CLASSES: [(&str, &str); 22] = [
     ("comment", "c"),
     ("punctuation.definition.comment", "c"),
@@ -44,8 +44,8 @@ static SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     CLASSES.iter().map(|(name, class)| (scope(name), *class)).collect()
 });
 
-/// Parsing starts this number of lines before a wanted line, because a comment or a string can begin in an
-/// earlier line.
+/// The number of lines that are parsed before a wanted line, because a comment or a string can begin in an earlier
+/// line.
 const BEFORE: u32 = 120;
 
 /// The maximum length of a parsed line in bytes. A longer line is usually generated, and parsing the line takes

@@ -141,8 +141,8 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                     add(said.finding, Stance::Against);
                 }
             }
-            // If a ruling forces the coder to implement a finding, the coder's answer is not the coder's own
-            // opinion.
+            // If a ruling forces the coder to implement a finding, the coder's answer is ignored, because the
+            // answer does not show the coder's own opinion.
             CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
                 coder = Some(by);
                 responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));

@@ -32,7 +32,7 @@ const MANY: usize = 100;
 /// The maximum number of paths that the filter suggests.
 const SUGGESTED: usize = 500;
 
-/// The maximum number of diff lines for one file, and for all files together.
+/// Two limits on the number of diff lines: the maximum for one file, and the maximum for all files together.
 const DIFF_LINES: (usize, usize) = (800, 8_000);
 
 /// The maximum number of lines of a diff that is unfolded when the page is opened.

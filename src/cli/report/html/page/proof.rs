@@ -174,7 +174,7 @@ struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
     asked: HashMap<&'a str, MarkView>,
-    /// The result for files that no other field contains.
+    /// The result for each file that is in none of the other fields.
     otherwise: MarkView,
 }
 
