@@ -27,10 +27,10 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds the tree that contains `start`. The tree is the git work tree or, outside git, the nearest folder
-    /// at or above `start` with a `.glee` folder. If no folder at or above `start` has a `.glee` folder, the
-    /// tree is `start` itself. Fails if `start` is unreadable, or if `start` is inside a bare repository or a
-    /// `.git` folder. Also fails if git is missing or refuses the repository.
+    /// Finds the tree that contains `start`. In a git repository, the tree is the git work tree. Outside git, the
+    /// tree is the nearest folder, at or above `start`, that contains a `.glee` folder. If no folder at or above
+    /// `start` has a `.glee` folder, the tree is `start` itself. Fails if `start` is unreadable, or if `start` is
+    /// inside a bare repository or a `.git` folder. Also fails if git is missing or refuses the repository.
     pub fn discover(start: &Path) -> Result<Self> {
         let start = start.canonicalize().map_err(WorkspaceError::unreadable(start))?;
         let repository = Repository::around(&start)?;

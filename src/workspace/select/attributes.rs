@@ -30,14 +30,14 @@ impl Attributes {
         }
     }
 
-    /// Whether git can convert the file's content, for example the line endings, so that the git object differs
-    /// from the file.
+    /// Whether git can convert the file's content, for example the line endings. The content of the git object
+    /// then differs from the content of the file.
     pub(crate) fn converts(&self, path: &[u8], autocrlf: bool) -> bool {
         self.converts_line_ends(path).unwrap_or(autocrlf) || self.is_filtered(path)
     }
 
-    /// Whether git possibly converts more than the line endings of the file, for example because of the
-    /// attribute `filter`.
+    /// Whether git can convert more than the line endings of the file, for example because of the attribute
+    /// `filter`.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
         ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)

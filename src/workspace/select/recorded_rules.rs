@@ -127,7 +127,8 @@ impl Repository {
     }
 }
 
-/// Reads an ignore or attribute file, or the target of a link. Returns an empty text if the file cannot be read.
+/// Reads an ignore or attribute file. If the path is a link, reads the target of the link. Returns an empty text
+/// if the file cannot be read.
 fn text(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     text_files::read_capped(&real, CAP).ok().flatten().map(text_files::lossy).unwrap_or_default()

@@ -80,7 +80,7 @@ impl Target {
 pub(crate) struct Selection {
     pub(crate) files: Vec<SourceFile>,
     pub(crate) skipped: Vec<Skip>,
-    /// The total size of the diffs of the deleted files in `files`, in bytes.
+    /// The total diff size of all deleted files in `files`, in bytes.
     pub(crate) deleted: usize,
     /// The commit under review. `None` means the commit at `HEAD`.
     pub(crate) commit: Option<String>,

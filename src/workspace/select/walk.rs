@@ -32,9 +32,9 @@ pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>>
     kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
 }
 
-/// Returns everything below `folder` except folders, ignored paths, and paths for which `is_excluded` returns
-/// true. The second argument of `is_excluded` is true for a folder. The result also contains each unreadable
-/// folder, with the type `None`. `folder` is relative to the root, and empty for the root itself.
+/// Returns all entries below `folder` that are not folders. Leaves out ignored paths, and paths for which
+/// `is_excluded` returns true. The second argument of `is_excluded` is true for a folder. The result also contains
+/// each unreadable folder, with the type `None`. `folder` is relative to the root, and empty for the root itself.
 pub(crate) fn walk(
     root: &Path,
     folder: &[u8],

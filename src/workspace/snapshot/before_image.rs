@@ -23,8 +23,8 @@ pub struct BeforeImage {
 }
 
 impl Workspace {
-    /// Takes a snapshot before the first call of a run's coder, or returns the existing snapshot. Fails like
-    /// [`Workspace::snapshot`], and with [`WorkspaceError::NotKept`] if a file cannot be read.
+    /// Takes a snapshot before the first call of a run's coder, or returns the existing snapshot. Fails with the
+    /// errors of [`Workspace::snapshot`]. If a file cannot be read, fails with [`WorkspaceError::NotKept`].
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
         if let Some(first) = SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {

@@ -1,8 +1,7 @@
 //! Stages the coder's edits after a run on staged changes. Without `--restage`, Glee only lists the edited files.
 //!
 //! A file is staged only if, before the run, the index and the work tree contained the same version of the file.
-//! Glee does not stage files that were staged in part, or files that a filter converts. Staging runs no filter and
-//! no hook.
+//! Glee stages neither partly staged files nor files that a filter converts. Staging runs no filter and no hook.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,8 +74,8 @@ impl Workspace {
 }
 
 impl Repository {
-    /// Returns the paths of the indexes to update. `git commit FILE` creates the commit from a temporary index,
-    /// and prepares a second index that becomes the index after the commit.
+    /// Returns the paths of the indexes to update. `git commit FILE` creates the commit from a temporary index.
+    /// Git also prepares a second index, which replaces the user's index after the commit.
     fn indexes(&self) -> Vec<PathBuf> {
         let is_partial =
             self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
@@ -125,8 +124,8 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// Returns the input line with which `update-index --index-info` stages a file. Returns `None` if the file
-    /// is unreadable or too large, or if git possibly converts more than the line endings.
+    /// Returns the input line with which `update-index --index-info` stages a file. Returns `None` if the file is
+    /// unreadable or too large, or if git can convert more than the line endings.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

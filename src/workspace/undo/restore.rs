@@ -1,12 +1,12 @@
 //! Undoes the changes of a run's coder file by file, and redoes the changes after an undo. A plan lists the effects
 //! of an undo or a redo, and changes nothing.
 //!
-//! The differences between the snapshots before and after a call of the coder are the coder's changes. If a file
-//! was not changed after the coder's call, an undo restores the old content. If a file was changed after the
-//! coder's call, Glee merges the old content with the later changes. If the merge fails, the file remains unchanged
-//! and is reported as a conflict. By default, an undo removes only files that the coder created. The index, `HEAD`,
-//! branches and stashes of git remain unchanged. Glee records the current content of a file before replacing the
-//! file. Ignore files have no effect on an undo.
+//! Glee takes a snapshot before and after each call of the coder. The differences between the two snapshots are
+//! the coder's changes. If a file was not changed after the coder's call, an undo restores the old content. If a
+//! file was changed after the coder's call, Glee merges the old content with the later changes. If the merge
+//! fails, the file remains unchanged and is reported as a conflict. By default, an undo removes only files that
+//! the coder created. The index, `HEAD`, branches and stashes of git remain unchanged. Glee records the current
+//! content of a file before replacing the file. Ignore files have no effect on an undo.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -94,9 +94,9 @@ type Changes = BTreeMap<Vec<u8>, Vec<(Option<ManifestEntry>, Option<Option<Manif
 type Contents = Vec<(FileContent, Option<FileContent>)>;
 
 impl Workspace {
-    /// Undoes the changes of a run's coder. Fails without changing a file if a snapshot is missing, if the tree
-    /// does not belong to the run, or if the state folder cannot be used. If some files cannot be written,
-    /// restores all other files, and then fails with [`WorkspaceError::NotRestored`].
+    /// Undoes the changes of a run's coder. Fails if a snapshot is missing, if the tree does not belong to the
+    /// run, or if the state folder cannot be used. In these cases, no file is changed. If some files cannot be
+    /// written, restores all other files, and then fails with [`WorkspaceError::NotRestored`].
     pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
@@ -214,7 +214,7 @@ impl Workspace {
         Ok((work, done))
     }
 
-    /// Returns the runs that worked on this tree before the tree was moved to its current path, the newest run
+    /// Returns the runs that worked on this tree before the tree was moved to its current path. The newest run is
     /// first. Each run is returned with the key of its history.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
