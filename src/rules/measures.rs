@@ -23,8 +23,8 @@ pub struct ReviewStatistics {
     /// reviewers include the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewers: Option<Vec<Measures>>,
-    /// The measures of each judge. These measures cover the findings on which the judge ruled, and only the
-    /// judge's own decisions.
+    /// The measures of each judge. These measures cover the findings on which the judge ruled. Among the decisions
+    /// on these findings, only the judge's own decisions count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judges: Option<Vec<Measures>>,
     /// The measures of each model of reviewers.
@@ -36,8 +36,8 @@ pub struct ReviewStatistics {
     /// The measures of each category. Calls are not assigned to categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
-    /// How often two reviewers agree. The measure covers the findings in code that both reviewers read, if at
-    /// least one of them raised the finding. Reviewers agree on a finding if each of them raised or confirmed
+    /// How often two reviewers agree. The measure covers the findings that at least one of the two reviewers
+    /// raised, in code that both reviewers read. Reviewers agree on a finding if each of them raised or confirmed
     /// the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_agreement: Option<Vec<PairAgreement>>,
@@ -64,7 +64,7 @@ pub struct Measures {
     pub alone: Share,
     /// The share of findings with a dispute.
     pub disputed: Share,
-    /// The number of disputes without a decision. The shares of decided disputes do not include the disputes
+    /// The number of disputes without a decision. The shares `upheld` and `dismissed` do not include disputes
     /// without a decision.
     pub held: u64,
     /// The share of decided disputes whose finding was upheld (enforced, accepted as a risk, or deferred).
@@ -73,17 +73,17 @@ pub struct Measures {
     pub dismissed: Share,
     /// The share of the judges' decisions that a person overturned.
     pub overturned: Share,
-    /// Among the judges' decisions on disputes that a person also decided, the share that equals the person's
-    /// decision.
+    /// The share of the judges' decisions that equal a person's decision. Only disputes that a person also decided
+    /// are included.
     pub agreed_with_person: Share,
     /// The share of audit decisions that agree with the audited ruling.
     pub confirmed_by_audit: Share,
     /// The share of findings that the coder resolved by changing the code, without an objection by a re-check.
     pub fixed: Share,
-    /// The share of fixed findings whose change was undone, or was reversed because of a later finding.
+    /// The share of fixed findings whose fix was undone, or was reversed because of a later finding.
     pub reverted: Share,
     pub calls: u64,
-    /// The number of calls whose cost is unknown. The field `usd` does not include the cost of such calls.
+    /// The number of calls whose cost is unknown. Calls of unknown cost are not included in the field `usd`.
     pub unpriced_calls: u64,
     /// The sum of the durations of the calls, in milliseconds.
     pub millis: u64,

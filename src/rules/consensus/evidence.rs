@@ -9,11 +9,11 @@ use super::similarity::phrases::Phrases;
 use super::similarity::vectors::names_code;
 use crate::domain::AdvisoryStatus;
 
-/// Words that introduce a condition in the text of a finding.
+/// Words by which the text of a finding introduces a condition.
 const CONDITIONS: &str = "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, \
                           because, second, concurrent, input, every, until, any";
 
-/// Prefixes of words that describe a failure in the text of a finding.
+/// Prefixes of words by which the text of a finding describes a failure.
 const CONSEQUENCES: &str = "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, \
                             lost, lose, corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, \
                             result, break, null, undefined, infinite, denial, expos, never, wrong, stale, \
@@ -36,8 +36,8 @@ static PHRASES: LazyLock<[Phrases; 4]> =
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Evidence {
-    /// Whether the finding cites a line or an identifier of the code, and no check shows that the cited code is
-    /// missing.
+    /// Whether the finding cites a line or an identifier of the code. False if a check shows that the cited code
+    /// is missing.
     pub(crate) cites: bool,
     pub(crate) line: bool,
     pub(crate) trigger: bool,
@@ -81,14 +81,15 @@ impl Evidence {
     }
 
     /// Computes the weight of one side in a conflict. A cited line, a trigger, a plausible severity, a suggestion
-    /// and a confirmation each add one point. Cited code that does not exist deducts two points.
+    /// and a confirmation each add one point. Two points are deducted if the cited code does not exist.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
         i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
     }
 
-    /// Whether the evidence is concrete enough to accept a critical finding of one reviewer (rule 9).
+    /// Whether the evidence is concrete enough to accept a critical finding that only one reviewer raised (rule
+    /// 9).
     pub(crate) fn is_concrete(self) -> bool {
         self.line && self.trigger || self.confirmed
     }
@@ -100,8 +101,9 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// Returns the validation score of a finding (phase 4), and whether the finding is critical with a confidence
-/// below 70. For a finding without a stated confidence, the score is computed as for a confidence of 60 to 79.
+/// Returns the validation score of a finding (phase 4). The boolean is true if the finding is critical and has a
+/// confidence below 70. For a finding without a stated confidence, the score is computed as for a confidence of 60
+/// to 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

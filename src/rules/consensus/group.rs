@@ -23,7 +23,8 @@ impl Level {
     /// All levels, from lowest to highest.
     pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
-    /// Maps a tag to a level. A finding of unknown severity (`None`) is mandatory, so `None` maps to `High`.
+    /// Maps a tag to a level. A finding of unknown severity (`None`) counts as mandatory, so `None` maps to the
+    /// same level as the tag MUST: `High`.
     pub fn of(tag: Option<Tag>) -> Self {
         match tag {
             Some(Tag::Critical) => Self::Critical,
@@ -63,7 +64,7 @@ pub struct Member {
     /// Whether the finding was first raised in round 2 of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,
-    /// The replacement of lines that the reviewer proposes, if the replacement passed all checks.
+    /// The line replacement that the reviewer proposes, if the replacement passed all checks.
     pub fix: Option<ExactFix>,
 }
 
@@ -139,8 +140,8 @@ pub enum Agreement {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The indices of the group's members in the input of the merge, one for each reviewer. The first member
-    /// represents the group.
+    /// The indices of the group's members in the input of the merge. A group contains at most one member of each
+    /// reviewer. The first member represents the group.
     pub members: Vec<usize>,
     pub repeats: Vec<usize>,
     pub class: Class,
@@ -159,7 +160,7 @@ pub struct Group {
     pub score: Option<i32>,
     /// The index of the member with the longest description.
     pub described_by: usize,
-    /// The new description, if the raiser revised the description in its defence.
+    /// The new description, if the raiser revised the description in a defence.
     pub revised: Option<String>,
     /// The index of the member whose suggestion is used: the longest suggestion with code, or else the longest
     /// suggestion.
@@ -171,7 +172,7 @@ pub struct Group {
     pub reversal: String,
     /// A proposal for settling the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
-    /// Whether the finding was conceded in its defence, and the other reviewers' examinations lowered the
+    /// Whether the finding was conceded in a defence, and the examinations by the other reviewers lowered the
     /// confidence of the finding.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
@@ -199,14 +200,14 @@ pub struct Consensus {
     pub summary: String,
 }
 
-/// The results of checks of a finding against the reviewed code. `CheckedEvidence::default()` means that nothing
+/// The results of checking a finding against the reviewed code. `CheckedEvidence::default()` means that nothing
 /// was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedEvidence {
     pub place: Option<bool>,
     /// Whether identifiers in the finding's text occur in the cited block of code.
     pub identifiers: Option<bool>,
-    /// Whether the reviewer gave the id of a rule, which counts as a confirmation of the finding.
+    /// Whether the reviewer gave a rule id. A rule id counts as a confirmation of the finding.
     pub confirmed: bool,
     pub advisory: AdvisoryStatus,
 }

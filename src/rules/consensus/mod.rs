@@ -11,15 +11,16 @@
 //!   `min(15, 5 x reviewers)` points, and a won conflict deducts 10 points. One answer in a debate changes a
 //!   confidence by at most ±30.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
-//!   group is the median, rounded up. In a conflict of type C, the location and category are the same, but the texts
-//!   have almost no words in common.
+//!   group is the rounded-up median of the members' severities. In a conflict of type C, the location and category
+//!   are the same, but the texts have almost no words in common.
 //! - In a conflict, the side whose evidence is stronger by at least two points wins. If no side wins, two
 //!   different diagnoses of the same code are combined. A conflict about validity or severity remains disputed.
 //! - If no reviewer states a confidence, the result has no confidence. The score of a finding without a
 //!   confidence is computed as for a confidence of 60 to 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
-//! - A critical finding of one reviewer needs a confidence of at least 85 and concrete evidence (rule 9). If the
-//!   confidence is lower or the evidence is not concrete, the finding is disputed instead of accepted (rule 10).
+//! - A critical finding that only one reviewer raised needs a confidence of at least 85 and concrete evidence
+//!   (rule 9). If the confidence is below 85 or the evidence is not concrete, the finding is disputed instead of
+//!   accepted (rule 10).
 
 mod debate;
 mod evidence;
@@ -43,9 +44,9 @@ pub use output::MergeAnswer;
 
 crate::domain::words!(Level, Policy);
 
-/// Groups the findings and decides each group. A path is known if it is in `tree`, or if a member gives the path
-/// with its folder, such as `src/a.rs`. A bare file name is replaced by the known path that ends with this name,
-/// if exactly one exists.
+/// Groups the findings and decides each group. A path is known if `tree` contains the path, or if a member gives
+/// the path with a folder, such as `src/a.rs`. A bare file name is replaced by the known path that ends with this
+/// name, if exactly one exists.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

@@ -13,7 +13,7 @@ use super::group::{Level, Member};
 use super::similarity::phrases::Phrases;
 use crate::rules::parallel;
 
-/// The number of points deducted from the confidence of a finding that was first raised in round 2 of a debate.
+/// The deduction from a finding's confidence, in points, if the finding was first raised in round 2 of a debate.
 const LATE: u8 = 10;
 
 /// The maximum distance, in lines, between two findings that count as near each other.
@@ -35,8 +35,8 @@ impl Category {
     }
 }
 
-/// Lists of word prefixes that determine the category from a reviewer's category or rule. The first list with a
-/// matching prefix applies.
+/// Lists of word prefixes. A prefix in the reviewer's category or rule determines the [`Category`] of the finding.
+/// The first list with a matching prefix applies.
 static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     let security = "secur, vulnerab, injection, xss, csrf, ssrf, traversal, cwe-, cve-";
     let architecture = "maintain, readab, architect, design, style, naming, documentation";
@@ -240,7 +240,7 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
 
 /// Returns the number of each member's path. Paths are numbered in alphabetical order. A bare file name such as
 /// `main.rs` is replaced by the known path that ends with this name, if exactly one exists. A path is known if
-/// it is in `tree`, or if a member gives the path with its folder.
+/// `tree` contains the path, or if a member gives the path with a folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

@@ -42,7 +42,7 @@ struct Lists<'a> {
     disputed: Rows<'a>,
 }
 
-/// A list in the JSON result of a merge. The function `of` gets a group with its index in the JSON list
+/// A list in the JSON result of a merge. The function `of` gets a group and the group's index in the JSON list
 /// `findings`, and returns the rows of the group.
 struct Rows<'a> {
     answer: &'a MergeAnswer<'a>,

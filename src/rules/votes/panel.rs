@@ -26,9 +26,9 @@ fn reason_code(grounds: Grounds) -> String {
     grounds.as_str().to_uppercase()
 }
 
-/// Returns the default reason codes, together with the grounds of judges. If the votes are a FLIP, a DROP and a
-/// KEEP, a FLIP with the ground `NotMandatory` wins. If the FLIP has another ground, the DROP wins, except a
-/// DROP with the ground `NotMandatory`.
+/// Returns the default reason codes and, in addition, the codes of the grounds that judges can give. If the votes
+/// are a FLIP, a DROP and a KEEP, a FLIP with the ground `NotMandatory` wins. If the FLIP has another ground, the
+/// DROP wins, except a DROP with the ground `NotMandatory`.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

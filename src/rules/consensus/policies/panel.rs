@@ -1,9 +1,9 @@
 //! The policy `panel` classifies findings by the number of agreeing reviewers, and never deletes a finding.
 //!
 //! A finding of two or more reviewers is accepted. A finding of one reviewer is accepted if another reviewer
-//! supports the finding in the debate, and is uncorroborated if no other reviewer supports the finding. For an
-//! uncorroborated finding, the report contains the score and a check that would confirm or refute the finding. A
-//! finding that another reviewer contradicts with reasons is disputed. Only the raiser can withdraw a finding,
+//! supports the finding in the debate. Without such support, the finding is uncorroborated. For an uncorroborated
+//! finding, the report contains the score and a check that would confirm or refute the finding. A finding is
+//! disputed if another reviewer contradicts the finding and gives reasons. Only the raiser can withdraw a finding,
 //! and only if the result of the cross-examination is negative.
 
 use crate::domain::{Class, ExaminationWord};

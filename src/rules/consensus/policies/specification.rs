@@ -324,8 +324,8 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Returns whether the score is sufficient to accept a finding of one reviewer (phase 4), and by how many points
-/// the confidence of the finding changes. A finding with a confidence below 40 needs a score of at least 5.
+/// Returns whether the score is sufficient to accept a finding of one reviewer (phase 4). The number is the change
+/// of the finding's confidence, in points. A finding with a confidence below 40 needs a score of at least 5.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),
@@ -335,9 +335,9 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     }
 }
 
-/// Lowers the class or the severity of a group, because the evidence of its finding failed a challenge. If the
-/// finding meets none of the challenge's criteria, the group becomes disputed. If the finding meets at least one
-/// criterion, the group gets the next lower severity.
+/// Lowers the class or the severity of a group, because the evidence of the group's finding failed a challenge. If
+/// the finding meets none of the challenge's criteria, the group becomes disputed. If the finding meets at least
+/// one criterion, the group gets the next lower severity.
 fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;

@@ -1,6 +1,6 @@
 //! Groups the findings of different reviewers by problem. Findings are compared by their texts and locations.
 //!
-//! Different problems can be at the same location, so the location alone is not sufficient. Each finding is
+//! Different problems can be at the same location, so findings are not grouped by location alone. Each finding is
 //! compared with the findings near its lines. If too many findings are near a finding, the comparison is limited
 //! to findings with the same rare terms. The cost is therefore nearly linear in the number of findings. The most
 //! similar pairs are joined first. Two groups are joined only if the average similarity of their findings is
@@ -123,8 +123,9 @@ impl Finder<'_> {
     }
 
     /// Calls `look` with the index of each entry that can match the entry `index`. If more than [`CANDIDATES`]
-    /// entries can match, entries with the same rare terms take precedence, and all other entries are omitted.
-    /// `seen_from` contains `index` for each entry that was already chosen, so that no entry is chosen twice.
+    /// entries can match, the entries that share rare terms with the entry `index` take precedence. At most
+    /// [`CANDIDATES`] entries are chosen. `seen_from` contains `index` for each entry that was already chosen, so
+    /// that no entry is chosen twice.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -214,7 +215,8 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Removes the groups that end too far above this entry and all later entries.
+        // Removes the groups that end too far above this entry. These groups are also too far above all later
+        // entries.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];

@@ -32,7 +32,7 @@ impl Likeness {
     }
 }
 
-/// The maximum distance, in lines, between two matching findings with similar words.
+/// The maximum distance, in lines, at which two findings with similar words match.
 pub const NEAR: u32 = 3;
 
 /// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
@@ -55,9 +55,9 @@ const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
 
 /// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs of
-/// findings, of which the earlier finding had a ruling. Of 103 pairs of findings about the same problem, 3 had a
-/// cosine between `UNSURE` and `SAME`. Of 451 pairs of findings about different problems, 1 had a cosine between
-/// `UNSURE` and `SAME`.
+/// findings. In each pair, the earlier finding had a ruling. Of 103 pairs of findings about the same problem, 3
+/// had a cosine between `UNSURE` and `SAME`. Of 451 pairs of findings about different problems, 1 had a cosine
+/// between `UNSURE` and `SAME`.
 const UNSURE: f32 = 0.1;
 
 /// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the
@@ -166,8 +166,8 @@ impl<'a> Wordings<'a> {
         Self { vectors: Vectors::of(&texts), profiles }
     }
 
-    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the distance of the two
-    /// anchors in lines, or `None` if the distance is unknown.
+    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the distance, in lines,
+    /// between the two anchors, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
         let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
         if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
@@ -211,8 +211,8 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if at least one
-    /// of the texts is short, and the texts mention different kinds of defects or different identifiers.
+    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if one or both
+    /// texts are short and, in addition, the texts mention different kinds of defects or different identifiers.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);

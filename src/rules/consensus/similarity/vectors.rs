@@ -34,7 +34,7 @@ pub(crate) struct Vectors {
     /// The terms of all texts, as pairs of a term id and a weight. The pairs are sorted by text, and within a
     /// text by term id. The vector of each text has length 1.
     terms: Vec<(u32, f32)>,
-    /// For each term, the index in `holders` at which the list of texts with this term begins.
+    /// For each term, the index in `holders` of the first text that contains the term.
     held: Vec<u32>,
     holders: Vec<u32>,
 }
@@ -248,8 +248,8 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
     give(stem.unwrap_or(word));
 }
 
-/// Calls `give` for the whole word, which is not ASCII, and for each pair of adjacent characters. The pairs are
-/// necessary because some scripts write words without spaces between them.
+/// Calls `give` for a word with non-ASCII characters, and for each pair of adjacent characters of the word. The
+/// pairs are necessary because some scripts have no spaces between words.
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);
