@@ -80,8 +80,8 @@ pub(crate) trait Workflow: Sized {
         self.append_all(ended.events).map(drop)
     }
 
-    /// The answer that is recorded for a call beyond the budget. If the method returns `None`, the call waits
-    /// until the run has a larger budget.
+    /// Returns the answer that is recorded for a call if the budget does not permit the call. If the method
+    /// returns `None`, the call waits until the run has a larger budget.
     fn over_budget(&self) -> Option<CallAnswer> {
         None
     }
@@ -91,7 +91,7 @@ pub(crate) trait Workflow: Sized {
         Ok(())
     }
 
-    /// The runner calls this method every time before it waits for a result.
+    /// The runner calls this method before each wait for a result.
     fn waiting(&mut self) {}
 
     /// Whether the runner has to wait for external input even if no step is running.

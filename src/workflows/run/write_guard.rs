@@ -1,10 +1,10 @@
 //! Detects forbidden changes that agents make in the work tree or in its repository.
 //!
-//! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every
-//! agent that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed
-//! the file, but the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of
-//! file permissions, so sandboxed agents are also suspected of changes of permissions. The answer of an agent
-//! that is suspected of a change is discarded.
+//! The guard compares the tree before and after each call of a read-only agent. If a file has changed, every agent
+//! that was running without a sandbox is suspected of the change. A sandboxed agent cannot have changed the file,
+//! but the agent's findings on the file are possibly outdated. A sandbox does not prevent changes of file
+//! permissions. If a permission has changed, sandboxed agents are also suspected. The answer of an agent that is
+//! suspected of a change is discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
 
-/// While other guarded calls are running, a new call reuses an observation of the tree that is at most this old.
+/// While other guarded calls are running, a new call reuses an observation of the tree if the observation is
+/// younger than this duration.
 const SHARED: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
@@ -116,8 +117,8 @@ impl WriteGuard {
         found
     }
 
-    /// Ends a call of the coder. Returns descriptions of changes of the git repository and of changes of files
-    /// that control tools (see `beyond`).
+    /// Ends a call of the coder. Returns descriptions of two kinds of changes: changes of the git repository, and
+    /// changes of files that control tools (see `beyond`).
     pub(crate) fn end_of_coder(
         &mut self,
         workspace: &Workspace,

@@ -55,9 +55,9 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
     open[open.len().saturating_sub(CONCERNS)..].to_vec()
 }
 
-/// Returns the issues that a cycle closes, because the verdict of the issue's reviewer is now `approved`. An
-/// issue that only records a missing verdict is always closed. Any other issue is closed only if its reviewer
-/// received the issue in the request of this cycle.
+/// Returns the issues that a cycle closes. For each of these issues, the reviewer's verdict is now `approved`. The
+/// verdict `approved` always closes the reviewer's issues that only record a missing verdict. Any other issue is
+/// closed only if its reviewer received the issue in the request of this cycle.
 pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
     let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();

@@ -25,7 +25,8 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// Whether only a person can resume the work: after a verdict `blocker`, or after a person's `pause` command.
+    /// True if only a person can resume the work. A verdict `blocker` or a person's `pause` command has this
+    /// effect.
     pub(crate) held: bool,
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
@@ -287,8 +288,8 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue. If the same reviewer has raised the same issue before, the issue is not added while the
-    /// earlier issue is open or rejected.
+    /// Adds an issue. An issue is not added if an earlier, identical issue of the same reviewer is open or
+    /// rejected.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

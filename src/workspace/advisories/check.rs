@@ -208,9 +208,9 @@ fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
 }
 
 impl Question {
-    /// Returns `Confirmed` if an advisory affects a locked version. If no locked version is affected, but a
-    /// locked version contains the fix, returns `Patched`. Returns `Nothing` if no locked version is affected or
-    /// contains a fix.
+    /// Returns `Confirmed` if an advisory affects a locked version. If no locked version is affected, but a locked
+    /// version contains the fix, returns `Patched`. Returns `Nothing` if no locked version is affected and no
+    /// locked version contains a fix.
     fn answer(&self, advisories: &[Advisory]) -> AdvisoryStatus {
         let mut patched = None;
         for advisory in advisories {

@@ -244,12 +244,13 @@ pub struct Excerpt {
     /// The number of the first line of `text` (1-based).
     pub first_line: u32,
     pub text: String,
-    /// The first and the last line of the finding, cut off at the end of the file (1-based).
+    /// The first and the last line of the finding (1-based). If the finding extends beyond the end of the file,
+    /// the second number is the last line of the file.
     pub lines: (u32, u32),
 }
 
-/// Cuts out the lines from `line` to `end_line`, with up to `around` more lines before and after. Returns `None` if
-/// `text` has no line `line`.
+/// Returns the lines from `line` to `end_line`, with at most `around` additional lines before and after these
+/// lines. Returns `None` if `text` has no line `line`.
 pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);

@@ -6,7 +6,7 @@ use crate::rules::consensus::Member;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The minimum length, in bytes, of a quoted name that is checked.
+/// Quoted names with fewer bytes than this number are not checked.
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
@@ -38,7 +38,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// The ranges of lines in `now` that were inserted or changed since `before` (1-based, inclusive).
+/// The ranges of inserted or changed lines in `now`, compared with `before` (1-based, inclusive).
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
     let diff = unified::lines(before, now);
     let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());

@@ -1,6 +1,6 @@
 //! Replaces long sequences of comments in Python code by blank lines before parsing. The replacement does not
-//! change the line or column of any code. For each comment, Python's grammar scans all comments that follow,
-//! which takes quadratic time.
+//! change the line or column of any code. For each comment, Python's grammar scans all following comments, so the
+//! total time is quadratic in the number of comments.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -293,7 +293,8 @@ type ReadChange = Result<Option<SourceFile>, SkipReason>;
 
 struct Sides {
     marks: Attributes,
-    /// The attributes in the base commit, only for files that the current attributes mark as generated.
+    /// The attributes of files in the base commit. Only files that the current attributes mark as generated are
+    /// included.
     before: Attributes,
     objects: Objects,
     autocrlf: bool,

@@ -1,9 +1,9 @@
 //! Compares a file with its last review, to determine the lines that have to be reviewed again.
 //!
-//! Glee records a keyed hash of each line and the ranges under review, but does not record the text. A changed
+//! Glee records the ranges under review and a keyed hash of each line, but does not record the text. A changed
 //! line can affect the whole block around the line (usually a function), so unchanged lines of the block are
-//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each
-//! change. The reviewer can read the rest of the file in the tree.
+//! reviewed too. If the lines to review are a large part of the file, Glee selects fewer lines around each change.
+//! The reviewer can read the rest of the file in the tree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

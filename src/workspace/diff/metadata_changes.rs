@@ -1,4 +1,5 @@
-//! Converts deletions, new modes, links and new submodule commits to files with a diff in git's format.
+//! Converts the following changes to files with a diff in git's format: deletions, mode changes, link changes and
+//! new submodule commits.
 
 use crate::domain::{SkipReason, number_of};
 use crate::protocol::request::SourceFile;
@@ -8,7 +9,7 @@ use crate::workspace::diff::unified;
 use crate::workspace::git::worktree_scan::{LINK, SUBMODULE};
 use crate::workspace::select::filter::{self, Before, Selected};
 
-/// The maximum total size, in bytes, of the diffs of deleted files in one target.
+/// The maximum total size, in bytes, that the diffs of deleted files can have in one target.
 pub(crate) const SHOWN: usize = 512 << 10;
 
 pub(crate) fn submodule(commit: &str) -> Vec<u8> {
@@ -99,7 +100,7 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
 /// Glee reads a changed file only if its size is at most `FACTOR` times the size limit for reviewed files.
 pub(crate) const FACTOR: u64 = 16;
 
-/// The number of lines shown before and after each changed line, in a file over the size limit.
+/// For a file over the size limit: the number of lines that are shown before and after each changed line.
 const AROUND: u32 = 20;
 
 /// Reduces a file over the size limit to the changed lines and the lines around the changed lines. The lines of

@@ -35,7 +35,7 @@ pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 const PIECE: usize = 64 << 10;
 /// The timeout for the first valid line of a new connection.
 const PATIENCE_SILENT: Duration = Duration::from_secs(20);
-/// The timeout for the first valid line of a new connection with a reserved permit (see `seats`).
+/// The timeout for the first valid line if a new connection has a reserved permit (see `seats`).
 const PATIENCE_RESERVED: Duration = Duration::from_secs(2);
 /// The maximum length of the socket's path, in bytes. Every supported system permits paths of this length.
 const ADDRESS: usize = 100;
@@ -163,7 +163,8 @@ impl Listener {
                         drop(converse(stream, intake, guest, owed, seat).await);
                     });
                 }
-                // The usual cause is too many open files, so `accept` is called again after a delay.
+                // The usual cause of this error is that too many files are open. Therefore, `accept` is called
+                // again after a delay.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             }
         }
@@ -212,7 +213,8 @@ pub fn own_name() -> String {
     nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
-/// Forwards the lines of a connection to the watch until the connection closes or times out.
+/// Receives lines from a client and sends these lines to the watch, until the client's connection closes or times
+/// out.
 async fn converse(
     stream: UnixStream,
     intake: Intake,
@@ -320,7 +322,7 @@ impl Client {
     /// Returns a second handle of the connection, with which another thread can write while this thread reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
-        // The thread that writes can pause for a long time, so the thread that reads answers waits without a
+        // The writing thread can pause for a long time. Therefore, the reading thread waits for answers without a
         // timeout.
         let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))

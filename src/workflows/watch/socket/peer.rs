@@ -70,7 +70,8 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
         Ok(descriptor) => Handle::Descriptor(descriptor),
-        // Kernels before Linux 6.5 have no handle for the peer, so the start time of the process is used.
+        // Linux kernels before version 6.5 provide no handle for the peer process, so the start time of the
+        // process is used.
         Err(Errno::ENOPROTOOPT) => {
             pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }
@@ -101,7 +102,7 @@ impl Peer {
 #[cfg(target_os = "linux")]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    // The ancestors of a process can change while they are read, so the reading is repeated until two
+    // The ancestors of a process can change during the reading. Therefore, the reading is repeated until two
     // consecutive results are equal.
     let mut before = process::ancestors(pid);
     for _ in 0..16 {

@@ -57,7 +57,7 @@ pub struct Batch {
     pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 
-/// The watch's reply to a line that it received. The reply is sent as one line of JSON.
+/// The watch's reply to a received line. The reply is sent as one line of JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CommandReply {
     pub ok: bool,

@@ -1,4 +1,4 @@
-//! Reads the events that an agent prints while it works on its task.
+//! Reads the events that an agent prints during its task.
 //!
 //! An event is a line of JSON in the agent's output. The follower reads the output file while the agent writes to
 //! the file. Lines without events are part of the agent's answer. A `done` event is ignored, because the task ends
@@ -30,8 +30,8 @@ pub(crate) struct Follower {
     lines: SocketLines,
     said: SocketLines,
     told: Vec<(EventType, Option<Untrusted>)>,
-    /// If the agent is started again, the new output file can repeat events of the old output file. If the new
-    /// output file repeats another event, this event is `told[again]`.
+    /// If the agent is started again, the new output file can repeat events of the old output file. The next event
+    /// that the new output file can repeat is `told[again]`.
     again: usize,
 }
 
@@ -51,7 +51,8 @@ impl Follower {
         }
     }
 
-    /// Forwards the agent's events to the watch until `work` ends and no event is left.
+    /// Forwards the agent's events to the watch. Returns after `work` has ended and the remaining events have been
+    /// forwarded.
     pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>, stop: Stop) -> T {
         let mut work = std::pin::pin!(work);
         let worked = loop {

@@ -1,4 +1,4 @@
-//! Runs the agents of a watch that print events as lines of JSON and read messages from stdin.
+//! Runs agents for a watch: the agents print events as lines of JSON, and read messages from stdin.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -152,7 +152,8 @@ impl Dialogue for Conversation {
                 }
                 std::future::pending::<()>().await;
             };
-            // If the agent accepts no more messages, `write` waits forever, and `read` still reads the output.
+            // If the agent accepts no more messages, `write` waits forever, but `read` continues to read the
+            // output.
             tokio::select! {
                 () = read => {}
                 () = write => {}

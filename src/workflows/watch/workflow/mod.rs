@@ -47,8 +47,8 @@ pub struct EndedWatch {
 pub(crate) struct WatchWorkflow {
     resources: RunResources,
     state: WatchState,
-    /// The caller's request to stop. When the caller requests a stop, the watch ends all calls and agents
-    /// through `handle`.
+    /// The caller's request to stop. When the caller requests a stop, the watch uses `handle` to end all calls and
+    /// agents.
     stop: Stop,
     handle: StopHandle,
     standing: watch::Sender<WatchReport>,

@@ -1,4 +1,4 @@
-//! Calls the agents that answer one prompt and then end, and reports each answer as a milestone.
+//! Calls each agent whose program answers one prompt and then ends. Reports each answer as a milestone.
 
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Untrusted};
@@ -32,8 +32,8 @@ impl WatchWorkflow {
         Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
     }
 
-    /// Returns the events for the end of an agent's task. A success is reported by a milestone and `done`, and a
-    /// failure by a blocker.
+    /// Returns the events for the end of an agent's task. A success is reported by two events: a milestone and
+    /// `done`. A failure is reported by one event: a blocker.
     pub(super) fn reported(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();
