@@ -7,7 +7,7 @@ use crate::config::schema::values::ReviewerChoice;
 use crate::config::settings::Settings;
 use crate::domain::{Agent, Role};
 
-/// Returns the full name of the agent that `given` abbreviates. If several agents match, agents with the role
+/// Returns the full name of the agent that `given` abbreviates. If several agents match, agents with the role in
 /// `usual` take precedence. If no agent matches, returns `given`, and the caller decides whether to fail.
 pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
@@ -29,7 +29,7 @@ pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result
     }
 }
 
-/// Returns the full names of agents that can have any role. If several agents match, the agents with the role
+/// Returns the full names of agents that can have any role. If several agents match, the agents with the role in
 /// `usual` take precedence.
 pub(crate) fn full_of_any_role(
     agents: &[Agent],
@@ -38,8 +38,8 @@ pub(crate) fn full_of_any_role(
 ) -> Result<Vec<String>, CommandError> {
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
-        // It is possible that several agents match `given` and none of these agents has the role `usual`. The
-        // second call of `full` then fails with an error that lists these agents.
+        // It is possible that several agents match `given`, and that none of these agents has the role in `usual`.
+        // The second call of `full` then fails with an error that lists these agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()

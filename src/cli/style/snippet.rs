@@ -109,8 +109,8 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .fold(false)
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
-    // Before drawing, tabs are replaced by spaces, and long lines are truncated. The drawn column number is thus
-    // wrong for the file, and is removed.
+    // Before drawing, tabs are replaced by spaces, and long lines are truncated. Therefore, the column number in
+    // the drawing differs from the column number in the file, and is removed.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }

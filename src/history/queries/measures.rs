@@ -116,7 +116,7 @@ impl Journal {
     }
 }
 
-/// Days are stored as text. The empty text, which means no limit, sorts before all days.
+/// Days are stored as text. The empty text means that there is no limit. As a text, it is less than every day.
 fn first_day(since: Option<Date>) -> String {
     since.map(|day| day.to_string()).unwrap_or_default()
 }

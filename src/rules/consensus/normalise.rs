@@ -238,9 +238,9 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
     hasher.finish()
 }
 
-/// Returns the number of each member's path. Paths are numbered in alphabetical order. A bare file name such as
-/// `main.rs` is replaced by the known path that ends with this name, if exactly one exists. A path is known if
-/// `tree` contains the path, or if a member gives the path with a folder.
+/// Assigns a number to each path, and returns the path numbers of all members. Paths are numbered in alphabetical
+/// order. A bare file name such as `main.rs` is replaced by the known path that ends with this name, if exactly
+/// one exists. A path is known if `tree` contains the path, or if a member gives the path with a folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

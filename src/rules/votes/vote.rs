@@ -118,8 +118,8 @@ pub struct VoteDecision<'a, V> {
     /// The new value if the action is FLIP: the value of the majority, or else the first value that a FLIP vote
     /// proposes.
     pub new_value: Option<&'a V>,
-    /// The reason code that decided between FLIP, DROP and KEEP. The code is spelled with the same upper and
-    /// lower case as in the vote.
+    /// The reason code that decided between FLIP, DROP and KEEP. The reason code has the same upper and lower case
+    /// as in the vote.
     pub deciding_code: Option<&'a str>,
     /// The number of the rule that decided, from 1 to 3.
     pub rule: u8,

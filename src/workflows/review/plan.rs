@@ -178,7 +178,7 @@ pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> 
         .map(|(_, agent)| agent)
 }
 
-/// The backups of `agents`, the backups of these backups, and so on.
+/// The backup agents of `agents`, the backup agents of these backup agents, and so on.
 pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, ReviewPlanError> {
     let mut found: Vec<Agent> = Vec::new();
     let mut asked: Vec<&Agent> = agents.iter().collect();

@@ -29,7 +29,7 @@ pub(crate) struct Ignores<'a> {
     names: &'static [&'static str],
     /// The recorded files that replace the `.gleeignore` files of the tree.
     recorded: Option<RecordedIgnores>,
-    /// Whether the files in `recorded` also replace the `.gitignore` files of the tree.
+    /// Whether the recorded `.gitignore` files also replace the `.gitignore` files of the tree.
     all_recorded: bool,
     folders: HashMap<Vec<u8>, Arc<[Gitignore]>>,
     /// The rules of ignore files outside the tree, in the order of precedence. If two rules contradict each

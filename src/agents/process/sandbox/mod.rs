@@ -202,9 +202,9 @@ mod kernel {
             .set_compatibility(CompatLevel::HardRequirement)
             .handle_access(AccessFs::from_write(NEEDED))?
             .set_compatibility(CompatLevel::BestEffort)
-            // On a kernel with Landlock scopes, the sandbox blocks signals to processes outside the sandbox,
-            // such as Glee. The sandbox also blocks connections to abstract sockets, because the program behind
-            // a socket could write for the agent.
+            // On a kernel with Landlock scopes, a process in the sandbox cannot send signals to outside processes,
+            // such as Glee. The sandbox also blocks connections to abstract sockets, because the program behind a
+            // socket could write for the agent.
             .scope(Scope::Signal | Scope::AbstractUnixSocket)?
             .create()
     }

@@ -18,7 +18,8 @@ use crate::agents::Confinement;
 use crate::agents::process::sandbox::confinement::{SHARED_MEMORY, Surroundings};
 use crate::workspace::git::path_bytes;
 
-/// The hidden first argument with which Glee's binary only tests whether namespaces work.
+/// If Glee's binary gets this hidden first argument, the binary only tests whether namespaces work, and then
+/// exits.
 pub const NAME: &str = "__namespace";
 
 const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);

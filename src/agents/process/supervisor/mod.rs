@@ -75,8 +75,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // An error is ignored, because one descriptor in `open` is already closed: the descriptor through which
-        // `DESCRIPTORS` was read.
+        // An error of `close` is ignored. The list `open` contains one descriptor that is already closed, through
+        // which `DESCRIPTORS` was read.
         let _ = nix::unistd::close(fd);
     }
 }

@@ -16,7 +16,7 @@ const MOST: usize = 65_000;
 const RESERVED: usize = 200;
 /// The maximum number of characters of a title, a path or a list of names.
 const TITLE: usize = 300;
-/// The maximum number of characters of a longer text, such as the explanation of a finding.
+/// The maximum number of characters of any other text, such as the explanation of a finding.
 const TEXT: usize = 1_500;
 
 pub(crate) fn render(outcome: &Outcome) -> String {

@@ -14,8 +14,8 @@ use crate::workflows::hosts::model::HostKind;
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// A program that finds one of these variables prints the variable's token, regardless of the requested host.
-/// Glee removes the variables from the programs' environment, because each token belongs to only one host (see
-/// `owners`).
+/// Otherwise, a program could send a token to a host to which the token does not belong (see `owners`). Glee
+/// therefore removes the variables from the programs' environment.
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",

@@ -23,8 +23,8 @@ const CHECK: &str = "glee";
 /// The maximum length of three texts in characters: the description of a status, its URL, and the name of a ref.
 const LONGEST: usize = 255;
 
-/// If another status of the same commit blocks a request, Glee repeats the request after these waiting times, in
-/// seconds.
+/// GitLab can refuse to write a commit status while it writes another status of the commit. Glee then repeats the
+/// HTTP request after these waiting times, in seconds.
 const UNTIL_FREE: [u64; 3] = [1, 2, 4];
 
 /// The pipeline to which a status belongs.

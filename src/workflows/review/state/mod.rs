@@ -114,8 +114,8 @@ pub(crate) struct ReviewState {
     /// For each reopened dispute, the number of rulings before the reopening. Rulings from before the reopening
     /// no longer apply.
     pub(crate) ruled_before: BTreeMap<DisputeNumber, usize>,
-    /// The disputes of earlier runs that continue in this run. Each dispute has the id of the earlier run, and
-    /// the number of rulings that earlier runs made on the dispute.
+    /// The disputes of earlier runs that continue in this run. Each dispute has the id of its earlier run, and the
+    /// number of rulings on the dispute from before this run.
     pub(crate) carried: BTreeMap<DisputeNumber, (RunId, usize)>,
     pub(crate) called_judges: Vec<Agent>,
     pub(crate) chosen: BTreeSet<DisputeNumber>,

@@ -25,7 +25,7 @@ use crate::workflows::run::budget;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The judge gets the recorded code and both sides of each dispute, but no earlier ruling. The sample excludes \
-findings that the asked judge has dismissed, and dismissals that have expired. The audit changes no ruling. \
+findings that this judge has dismissed, and dismissals that have expired. The audit changes no ruling. \
 `glee stats` shows how often the judges agree. The same seed draws the same sample from the same history.
 
 Examples:
