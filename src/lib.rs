@@ -1,10 +1,10 @@
-//! Glee has several AI coding agents work on the same code and settles their disagreements.
+//! Glee makes several AI coding agents work on the same code, and settles disagreements between the agents.
 //!
 //! # Theory of operation
 //!
 //! **A run is a sequence of events.** An [`event`](domain::event) is written to disk and synced before any code
-//! acts on it. The state of a run is a fold over its events, and a pure function of the state returns the steps
-//! that are due. Resuming, auditing and displaying a run all read the same events.
+//! acts on it. The state of a run is a fold over the run's events. A pure function of the state returns the steps
+//! that are due. Glee reads the same events when it resumes, audits or displays a run.
 //!
 //! **One loop runs every workflow.** [`workflows::run`] starts the due steps concurrently, calls agents, detects
 //! forbidden changes of the tree, enforces the budget and records the results. Reviews, stages with checkpoints,

@@ -70,7 +70,7 @@ pub struct ReviewRequest {
     #[serde(rename = "type")]
     pub form: String,
     pub reviewer: AgentName,
-    /// The agents whose work is reviewed; never the reviewer itself.
+    /// The agents whose work is reviewed. The reviewer itself is never one of these agents.
     pub targets: Vec<AgentName>,
     /// For each agent in `targets`, the value of `<name>_summary` lists the events that the agent reported after
     /// the last cycle.
@@ -142,7 +142,8 @@ pub enum Action {
     StopAndEscalate,
     /// At least two verdicts are `concerns` (rule 2).
     PauseAndClarify,
-    /// One verdict is `concerns` (rule 3), or a reviewer is absent and all verdicts are `approved` (rule 4).
+    /// Exactly one verdict is `concerns` (rule 3), or a reviewer is absent and all given verdicts are `approved`
+    /// (rule 4).
     LogAndContinue,
     /// All reviewers gave the verdict `approved` (rule 4).
     Continue,

@@ -5,8 +5,8 @@ use super::{
     RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
 };
 
-/// Implements `as_str`, `parse` and `Display` for enums without fields. Within an enum, either all names are
-/// upper case, or all names are lower case.
+/// Implements `as_str`, `parse` and `Display` for enums without fields. In each enum, the names of the variants
+/// are either all upper case or all lower case.
 macro_rules! words {
     ($($type:ident),+ $(,)?) => {
         $(impl $type {

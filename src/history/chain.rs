@@ -111,7 +111,7 @@ impl Journal {
     }
 
     fn walk(&self, check: &mut Verification) -> rusqlite::Result<Option<Fault>> {
-        // The transaction hides events that other processes append during the verification.
+        // The transaction hides events that other processes append while the verification runs.
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = recover::empty()?;
         let building = fresh.unchecked_transaction()?;
@@ -160,7 +160,8 @@ impl Journal {
                 return no_record(Corruption::View { row: format!("{table} {row}") });
             }
         }
-        // SQLite's integrity check comes last, because its result does not identify the damaged record.
+        // SQLite's integrity check comes last, because the result of this check does not identify the damaged
+        // record.
         let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
     }

@@ -26,7 +26,7 @@ pub(crate) const STEPS: [&str; 6] = [
     include_str!("schema/6.sql"),
 ];
 
-/// The index in `STEPS` of the migration that adds the tables for the statistics (`glee stats`).
+/// The index in `STEPS` of one migration. This migration adds the tables for the statistics (`glee stats`).
 const MEASURES: usize = 4;
 
 const NEWEST: i64 = STEPS.len() as i64;
@@ -78,7 +78,7 @@ impl Journal {
         &self.path
     }
 
-    /// Creates the folder for a run's transcripts next to the database, with mode 0700.
+    /// Creates the folder for the transcripts of a run. The folder is next to the database and has mode 0700.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
         private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;

@@ -28,7 +28,7 @@ impl Journal {
 }
 
 fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
-    // Without `writable_schema`, SQLite refuses a file that is shorter than its header states.
+    // Without `writable_schema`, SQLite refuses to open a file that is shorter than the header of the file states.
     damaged.pragma_update(None, "writable_schema", true)?;
     let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
     let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;

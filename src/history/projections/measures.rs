@@ -15,7 +15,8 @@ use crate::history::projections::problems::{Key, Problems, STRONGER, key_of};
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
 
-/// A larger number in the usage of a call is replaced by this number, so that the sums do not overflow.
+/// The maximum for each number in the usage of a call. A larger number is replaced by this maximum, so that the
+/// sums do not overflow.
 const MOST: u64 = 1_000_000_000_000;
 
 /// The maximum number of characters of a category. Reviewers choose the names of categories.
@@ -269,8 +270,9 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Stores the opinions of the reviewers about a finding: raised, confirmed, or silent (a reviewer that read
-    /// the code). If the problem has further findings, the stored opinions about the problem remain.
+    /// Stores the opinions of the reviewers about a finding. A reviewer raised the finding, confirmed the finding,
+    /// or answered without doing either (`silent`). If the problem has further findings, the stored opinions about
+    /// the problem remain.
     fn express(&self, finding: &Finding, origin: &Key) -> rusqlite::Result<()> {
         let (run, number) = origin;
         let problems = self.problems();
@@ -340,7 +342,8 @@ impl Measures<'_> {
         self.count(finding, 1)
     }
 
-    /// Updates the rows of a dispute's finding, and the sums. The finding belongs to this run or to another run.
+    /// Updates the rows of the finding of a dispute. Also updates the sums. The finding belongs to this run or to
+    /// another run.
     fn change_disputed(
         &self,
         dispute: DisputeNumber,
@@ -362,8 +365,8 @@ impl Measures<'_> {
         Disputed { db: self.db, run, finding }
     }
 
-    /// Finds all problems that depend on `finding`. Adds their numbers to the sums if `sign` is 1, and subtracts
-    /// the numbers if `sign` is -1.
+    /// Finds all problems that depend on `finding`. Adds the numbers of these problems to the sums if `sign` is 1,
+    /// and subtracts the numbers if `sign` is -1.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         let problems = self.problems();
         problems.add(&problems.of(&self.changed(finding)?)?, sign)

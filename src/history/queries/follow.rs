@@ -45,7 +45,7 @@ impl Journal {
         Ok(self.rows(sql, [&run.0], |row| from_time(row, "at"))?.pop().flatten())
     }
 
-    /// Reads the rows one by one, so that only one event is in memory.
+    /// Reads the rows one by one. At any time, memory contains only one event.
     fn stream(&self, sql: &str, params: impl Params, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let all = || -> rusqlite::Result<()> {
             let mut statement = self.db.prepare_cached(sql)?;

@@ -83,8 +83,9 @@ impl Journal {
         })
     }
 
-    /// Returns how often each pair of reviewers or judges agreed. `kind` is [`TallyKind::Reviewer`] or
-    /// [`TallyKind::Judge`], because the history records agreement only between two reviewers or two judges.
+    /// For each pair of reviewers or pair of judges, returns how often the two agreed. `kind` is
+    /// [`TallyKind::Reviewer`] or [`TallyKind::Judge`], because the history records agreement only between two
+    /// reviewers or two judges.
     pub fn agreements(&self, kind: TallyKind, since: Option<Date>) -> Result<Vec<AgreementCount>, JournalError> {
         let sql = "SELECT one, other, sum(compared), sum(agreed) FROM pair WHERE kind = ?1 AND day >= ?2
              GROUP BY one, other HAVING sum(compared) > 0 ORDER BY one, other";

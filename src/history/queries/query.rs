@@ -18,7 +18,8 @@ const OF_DISPUTES: &str = "run = ?1 AND kind IN ('dispute_opened', 'disputes_reo
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The ids of at most 100 commits from the plans of reviews. The commit of the newest review is first.
+    /// The ids of at most 100 commits. The plans of reviews contain these ids. The commit of the newest review is
+    /// first.
     pub commits: Vec<String>,
     pub began: Option<Timestamp>,
 }
@@ -164,7 +165,7 @@ impl Journal {
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
 
-    /// Returns the reviews of the target with this name. The newest review comes first.
+    /// Returns the reviews whose target has the name `target`. The newest review comes first.
     pub fn runs_of_target(&self, target: &str) -> Result<Vec<RunId>, JournalError> {
         let sql = "SELECT id FROM run WHERE target = ?1 ORDER BY number DESC";
         self.rows(sql, [target], |row| row.get(0).map(RunId))

@@ -10,9 +10,9 @@ use crate::history::{JournalError, chain::link, store::Journal};
 const RECENT: u32 = 4;
 
 impl Journal {
-    /// Finds earlier reviews of a file by the same reviewer (`asker`), except in the run `now`. Returns the run
-    /// and the event number of each review. The result begins with reviews of the same file content (`key`), and
-    /// ends with reviews of other contents.
+    /// Finds earlier reviews of a file by the same reviewer (`asker`). Reviews in the run `now` are excluded.
+    /// Returns the run and the event number of each review. Reviews of the same file content (`key`) come first in
+    /// the result, and reviews of other contents come last.
     pub fn reviewed(
         &self,
         (asker, file, key): (&str, &str, &str),
@@ -38,8 +38,8 @@ impl Journal {
         Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
     }
 
-    /// Whether all records of a run are intact and linked in the hash chain, and no read-only agent modified
-    /// files during the run.
+    /// Whether all records of a run are intact and linked in the hash chain. The result is false if a read-only
+    /// agent modified files during the run.
     pub fn is_sound(&self, run: &RunId) -> Result<bool, JournalError> {
         let sql = "SELECT seq, at, body, prev, hash, kind,
                 coalesce((SELECT hash FROM event AS other WHERE other.id = event.id - 1), '') AS before,

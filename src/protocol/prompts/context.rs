@@ -1,8 +1,8 @@
 //! Converts a request into the values of a prompt template and encloses text from files and agents in fences.
 //!
-//! The first and the last line of a fence contain a mark, which is the first half of every nonce of the run (see
-//! `nonce`). Text that contains the mark could end a fence early, so Glee removes the mark from a text before
-//! enclosing the text in a fence. Every line inside a fence begins with a line number or a colon. Parsers
+//! The first line and the last line of a fence contain a mark. The mark is the first half of every nonce of the
+//! run (see `nonce`). Text that contains the mark could end a fence early, so Glee removes the mark from a text
+//! before enclosing the text in a fence. Every line inside a fence begins with a line number or a colon. Parsers
 //! recognise tags, closing lines, JSON and code fences only at the beginning of a line. If an agent repeats the
 //! prompt, fenced text is therefore not parsed as an answer.
 

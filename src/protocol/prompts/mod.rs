@@ -1,8 +1,8 @@
 //! Renders requests to agents as text prompts.
 //!
-//! Each task has one template. A project can replace a template by a file of the same name. A template receives
-//! text from files and other agents only inside fences (see `context`). The fences distinguish this text from
-//! Glee's instructions.
+//! Each task has one template. In place of a built-in template, a project can use its own template file with the
+//! same name. A template receives text from files and other agents only inside fences (see `context`). The fences
+//! distinguish this text from Glee's instructions.
 
 use std::fs;
 use std::io::{self, Read as _};

@@ -41,7 +41,8 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     names
 }
 
-/// Reads a reviewer's examinations of the findings in `asked`, and the reviewer's new findings from round 2.
+/// Reads the examinations of the findings in `asked` by a reviewer. Also reads the new findings that the reviewer
+/// raised in round 2.
 pub fn examine(
     mut input: impl BufRead,
     nonce: Option<&str>,

@@ -151,7 +151,7 @@ enum Head<W> {
         finding: FindingId,
         word: String,
     },
-    /// The example of an entry in the prompt, such as `[F1] IMPLEMENTED: <what you changed>`.
+    /// The example of an entry that the prompt contains, such as `[F1] IMPLEMENTED: <what you changed>`.
     Form,
 }
 
@@ -170,7 +170,7 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
-    // A lower-case answer word without a separator after it can be the first word of an ordinary sentence.
+    // If no separator follows a lower-case answer word, the word can be the first word of an ordinary sentence.
     let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;
@@ -191,7 +191,7 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     })
 }
 
-/// Removes closing emphasis marks whose opening marks are before the text.
+/// Removes a closing emphasis mark from the end of the text if the opening mark is before the text.
 fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
     let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };

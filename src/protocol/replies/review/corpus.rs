@@ -115,7 +115,7 @@ fn line_ends_colours_and_marks_change_nothing() {
                 byte => vec![*byte],
             })
             .collect();
-        // The answer of case 39 already contains colour codes, so the test adds no colour codes to it.
+        // The answer of case 39 already contains colour codes, so the test adds no colour codes to this answer.
         let coloured = if answer.contains(&0x1b) { answer.clone() } else { coloured };
         for (variation, answer) in [("CRLF", crlf), ("BOM", marked), ("colour", coloured)] {
             let read = parse(&answer[..], Some(&expected.nonce)).unwrap();
