@@ -1,4 +1,4 @@
-//! Glee makes several AI coding agents work on the same code, and settles disagreements between the agents.
+//! Glee lets several AI coding agents work on the same code, and settles disagreements between the agents.
 //!
 //! # Theory of operation
 //!

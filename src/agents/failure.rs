@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use crate::agents::{AgentError, Invocation, Output};
 use crate::domain::{Agent, FailureKind};
 
-/// In a message, a command line or an output line is shortened to this number of characters.
+/// Each command line and each output line in a message is shortened to this number of characters.
 const SHOWN: usize = 200;
 
 #[derive(Debug, thiserror::Error)]

@@ -15,8 +15,8 @@ pub struct Profile {
     pub login: &'static str,
     /// Whether the program prints JSON events instead of a plain answer.
     pub prints_events: bool,
-    /// Each item is a list of arguments with which the program prints its help. Glee reads the supported flags
-    /// from the help.
+    /// Each item is a list of arguments that makes the program print its help. Glee reads the supported flags from
+    /// the help.
     pub helps: &'static [&'static [&'static str]],
     pub required: &'static [&'static str],
     /// The maximum length of a prompt, in `bytes` or `characters`. Some programs silently truncate longer prompts.
@@ -28,7 +28,7 @@ pub struct Profile {
     /// Converts an effort level to the program's name for the level. `None` if the program has no effort
     /// setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether Glee requests high effort for an arbiter whose configuration sets no effort.
+    /// Whether Glee requests high effort for an arbiter if the arbiter's configuration sets no effort.
     pub raises_effort: bool,
     /// Environment variables that Glee passes to this program in addition to the variables for all programs.
     pub sees: &'static [&'static str],
@@ -45,7 +45,7 @@ pub struct Profile {
     pub files: &'static [&'static str],
     pub marks: LineMarks,
     pub exit_codes: &'static [(&'static [i32], FailureKind)],
-    /// Folders in the tree from which the program loads modules in every role. If one of these folders exists,
+    /// In every role, the program loads modules from these folders of the tree. If one of these folders exists,
     /// Glee does not start the program.
     pub loads: &'static [&'static str],
     /// Whether the reported token counts cover the whole session instead of the last call.

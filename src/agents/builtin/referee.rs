@@ -1,8 +1,9 @@
-//! `builtin:referee` rules on an objection without a model, by looking up the objection's references in the tree.
+//! `builtin:referee` decides a dispute without a model: the embedded referee looks up the objection's references
+//! in the tree.
 //!
 //! The embedded referee rules DISMISS on two conditions: all references of the objection exist, and the cited code
 //! contains a name from the flagged code. The embedded referee rules ENFORCE if the objection contains no
-//! references, or if every reference names code or a folder that does not exist. In all other cases, the ruling is
+//! references, or if every reference is to missing code or a missing folder. In all other cases, the ruling is
 //! ESCALATE. A reference to the flagged code itself is no evidence.
 
 use std::fmt;
@@ -57,7 +58,7 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     found
 }
 
-/// The result of checking a citation. The number in a variant is the first line of the cited code.
+/// The result of checking a citation. The number in a variant is the number of the cited code's first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CitationCheck {
     Missing,

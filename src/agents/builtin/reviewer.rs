@@ -1,4 +1,5 @@
-//! Answers review requests to `builtin:rules`. Reports rule matches in the lines under review as findings.
+//! Answers review requests to `builtin:rules`. Reports each match of a rule in the lines under review as a
+//! finding.
 
 use std::ops::Range;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Defines [`Agents`], through which Glee calls agents, and the types of the cached data.
+//! Defines the type [`Agents`] for calls to agents, and the types of the cached data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

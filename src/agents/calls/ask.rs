@@ -34,7 +34,7 @@ pub struct Ask<'a> {
     /// If the agent has a `timeout`, this `timeout` replaces `call_timeout`.
     pub limits: &'a Limits,
     pub sandbox: Sandbox,
-    /// The paths to which a confined agent must not write: the tree, the tree's git folders and Glee's state.
+    /// A confined agent must not write to these paths: the tree, the tree's git folders and Glee's state.
     pub protected: &'a [PathBuf],
     pub files: &'a TranscriptFiles,
     pub session: Option<&'a Session>,
@@ -341,7 +341,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Fails if the tree contains modules, because the program would load these modules even in a read-only role.
+/// Fails if the tree contains modules that the program would load even in a read-only role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
     let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {

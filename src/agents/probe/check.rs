@@ -1,7 +1,7 @@
-//! Checks with a harmless request that an agent respects its role. The agent runs in a temporary folder, and the
-//! request tells the agent to repeat a nonce and to create or change a file. A reviewer or judge must fail to
-//! create the file, and a coder must change the file. The check inspects the files, because an agent's report
-//! can be wrong.
+//! Sends an agent a harmless request, to check that the agent respects its role. The agent runs in a temporary
+//! folder, and the request tells the agent to repeat a nonce and to create or change a file. A reviewer or judge
+//! must fail to create the file, and a coder must change the file. The check inspects the files, because an
+//! agent's report can be wrong.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -51,8 +51,8 @@ impl Probed {
     }
 }
 
-/// Whether the check asks the agent to change a file. The check asks each coder to change a file, unless the coder
-/// is an embedded agent or uses the adapter `json`.
+/// Whether the check asks the agent to change a file. The check asks all coders to change a file, with two
+/// exceptions: embedded agents, and agents with the adapter `json`.
 pub fn is_asked_to_edit(role: Role, kind: AdapterKind) -> bool {
     role == Role::Coder && !matches!(kind, AdapterKind::Json | AdapterKind::Builtin)
 }
@@ -124,8 +124,8 @@ fn changes(tree: &Path) -> io::Result<Files> {
     })
 }
 
-/// The request that the check sends to plug-ins and embedded agents. All other agents receive the prompt and not
-/// the request.
+/// The request that the check sends to plug-ins and embedded agents. All other agents receive the prompt instead
+/// of this request.
 fn task(role: Role) -> Task {
     let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
     match role {

@@ -1,6 +1,6 @@
 //! Finds the program of a command, either by the path in the command or by a search in PATH. Glee refuses a
-//! program from PATH if the program is inside the tree or the PATH entry is a relative path. The author of the
-//! code under review can add or change a program inside the tree.
+//! program from PATH in two cases: the program is inside the tree, or the PATH entry is a relative path. The
+//! author of the code under review can add or change a program inside the tree.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -39,7 +39,7 @@ impl Adapter for Gemini {
             )),
             folders: &[("", ".gemini", "")],
             marks: LineMarks { preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]), fruitless: None },
-            // The exit codes from 145 on are HTTP statuses modulo 256, because an exit code has 8 bits.
+            // Exit codes of 145 and above are HTTP statuses modulo 256, because an exit code has 8 bits.
             exit_codes: &[
                 (&[41, 145, 147], FailureKind::NotLoggedIn),
                 (&[53], FailureKind::MaxTurns),

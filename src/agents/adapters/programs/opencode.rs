@@ -1,8 +1,8 @@
-//! The adapter for opencode reads the output of `opencode run --format json`. Glee passes the agent's
-//! permissions in an environment variable, because opencode's predefined agent `plan` is not read-only. The
-//! variable `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the settings and MCP servers of the tree. The flag
-//! `--pure` disables the tree's plug-ins, but opencode still loads the plug-ins' modules. Glee therefore refuses
-//! to start opencode in a tree with plug-ins. The adapter was tested with opencode 1.18.33.
+//! The adapter for opencode reads the output of `opencode run --format json`. opencode's predefined agent `plan`
+//! is not read-only, so Glee does not use `plan`, and passes the permissions in an environment variable. The
+//! variable `OPENCODE_DISABLE_PROJECT_CONFIG` excludes the settings and MCP servers of the tree. The flag `--pure`
+//! disables the tree's plug-ins, but opencode still loads the plug-ins' modules. Glee therefore refuses to start
+//! opencode in a tree with plug-ins. The adapter was tested with opencode 1.18.33.
 
 use serde_json::Value;
 
@@ -42,7 +42,8 @@ impl Adapter for Opencode {
                 ("XDG_STATE_HOME", ".local/state", "opencode"),
                 ("XDG_CACHE_HOME", ".cache", "opencode"),
             ],
-            // If the service aborts an answer, opencode silently repeats the request any number of times.
+            // If the service aborts an answer, opencode silently repeats its request to the service any number of
+            // times.
             marks: LineMarks {
                 preamble: Some(&[r#"{"type":"step_start""#]),
                 fruitless: Some(r#""reason":"unknown""#),

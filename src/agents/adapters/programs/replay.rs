@@ -11,7 +11,7 @@ use crate::agents::{Adapter, AgentError, Invocation, Output, Profile, Query, Rea
 use crate::domain::FailureKind;
 use crate::system::files;
 
-/// The hidden first argument with which Glee plays back a recorded call.
+/// The hidden first argument that makes Glee play back a recorded call.
 pub const ARGUMENT: &str = "__replay";
 
 /// When Glee plays back a call, the last line of stderr consists of this text and the name of the recorded

@@ -42,8 +42,8 @@ pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
     chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
 }
 
-/// Finds a definition, for example by `["TestCart", "test_total"]`. The last name belongs to the definition, and
-/// the other names belong to the enclosing definitions.
+/// Finds a definition by a list of names, for example by `["TestCart", "test_total"]`. The last name belongs to
+/// the definition, and the other names belong to the enclosing definitions.
 pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Syntax<'a>> {
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {

@@ -86,8 +86,8 @@ impl Catalog {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
-    /// Loads the packaged rules with one of the `ids`, and all rules of the project. Rules that apply to none of
-    /// the `paths` are omitted.
+    /// Loads the packaged rules that have one of the `ids`, and all rules of the project. Rules that apply to none
+    /// of the `paths` are omitted.
     pub fn for_rules<'a>(
         root: &Path,
         paths: impl IntoIterator<Item = &'a str>,

@@ -2,8 +2,8 @@
 //!
 //! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
 //! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
-//! most two lines away from the finding. The key `also` lists further lines at which a finding about the defect
-//! is correct.
+//! most two lines away from the finding. The key `also` lists further lines. A finding about the defect is correct
+//! on these lines too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

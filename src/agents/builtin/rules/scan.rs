@@ -1,7 +1,7 @@
 //! Matches a catalog's rules against one file.
 //!
-//! Comments that disable rules of ast-grep have no effect. To object to a rule, the author of the code can add a
-//! comment `glee-allow: <rule> -- <reason>`. Glee records the objection.
+//! A comment that disables a rule in ast-grep has no effect in Glee. To object to a rule, the author of the code
+//! can add a comment `glee-allow: <rule> -- <reason>`. Glee records the objection.
 
 use std::ops::Range;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) struct Hit {
     pub(crate) tag: Tag,
     /// The rule's defect class, or the rule's id if the rule has no class.
     pub(crate) category: String,
-    /// The rule's message, in which matched text replaces the variables.
+    /// The rule's message. Matched text replaces the variables in the message.
     pub(crate) message: String,
     /// The first and last line, counted from 1.
     pub(crate) lines: (u32, u32),
