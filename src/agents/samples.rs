@@ -1,4 +1,4 @@
-//! Sample agents and requests for the tests of `agents`.
+//! Contains sample agents and sample requests for the tests of the module `agents`.
 
 use std::path::Path;
 use std::time::Duration;

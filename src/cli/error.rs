@@ -38,7 +38,7 @@ impl CommandError {
         self.source.to_string()
     }
 
-    /// Returns the error from which this error was created, if the original error has the type `E`.
+    /// If this error was created from an error of the type `E`, returns that original error.
     pub(crate) fn cause<E: std::error::Error + Send + Sync + 'static>(&self) -> Option<&E> {
         self.source.downcast_ref()
     }

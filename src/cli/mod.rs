@@ -102,7 +102,7 @@ enum Command {
 }
 
 impl Command {
-    /// Whether Glee handles signals from the start of the command. If false, signals keep their default effect
+    /// Whether Glee begins to handle signals when the command starts. If false, signals keep their default effect
     /// until the command starts a run.
     fn runs_agents(&self) -> bool {
         match self {
@@ -176,7 +176,8 @@ fn usage(error: &clap::Error) -> ExitCode {
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
     if let Ok(state_dir) = paths::state_dir() {
-        // A failure to restrict the permissions is ignored, because the state folder can belong to another user.
+        // A failure to restrict the permissions is ignored. For example, Glee cannot restrict the permissions if
+        // the state folder belongs to another user.
         drop(private::tighten(&state_dir));
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());

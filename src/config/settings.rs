@@ -126,9 +126,9 @@ pub struct AgentForm {
 
 section! {
     pub struct ReviewSettings {
-        /// Two lists of tags: mandatory opinions and optional opinions.
+        /// Two lists of tags: the tags of mandatory opinions, and the tags of optional opinions.
         pub opinions: Opinions = Opinions::default(),
-        /// Two lists of tags: mandatory issues and optional issues.
+        /// Two lists of tags: the tags of mandatory issues, and the tags of optional issues.
         pub issues: Issues = Issues::default(),
         /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
@@ -211,7 +211,7 @@ pub enum DebateRounds {
     /// No debate.
     #[default]
     Off,
-    /// Three rounds about the findings that are mandatory or that only one reviewer raised.
+    /// Three rounds about mandatory findings, and about findings that only one reviewer raised.
     Auto,
     /// Two rounds about all findings.
     #[serde(rename = "2")]
@@ -366,7 +366,7 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct WatchSettings {
-        /// The connected agents that `glee watch` starts, and whose events the watch reads.
+        /// The connected agents of a watch. `glee watch` starts these agents and reads their events.
         pub agents: Vec<String> as "As::<Words>" = Vec::new(),
         /// The reviewers in a watch. If the list is empty, all connected reviewers take part.
         pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),

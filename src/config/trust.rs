@@ -1,12 +1,12 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
 //! approval. A command needs no trust if the whole command is the name of an embedded agent or of a known program.
-//! Every other command needs trust. An adapter needs trust unless it is the default adapter of the command. Each
-//! of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url` needs trust
-//! unless the setting is empty or `none`. If a command names a file in the tree, the file needs trust. Templates
-//! in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need no trust. The
-//! trust hash covers only the content that needs trust. Changes to comments, to the order of keys, or to settings
-//! that need no trust require no new approval. The state folder contains one record for each approved hash of a
-//! project.
+//! Every other command needs trust. An adapter needs trust if the adapter is not the default adapter of the
+//! command. If one of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url`
+//! is neither empty nor `none`, the setting needs trust. If a command names a file in the tree, the file needs
+//! trust. Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need
+//! no trust. The trust hash covers only the content that needs trust. Changes to comments, to the order of keys,
+//! or to settings that need no trust require no new approval. The state folder contains one record for each
+//! approved hash of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

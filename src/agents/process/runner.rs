@@ -107,7 +107,7 @@ pub struct ProcessRunner {
 
 impl ProcessRunner {
     pub fn new() -> io::Result<Self> {
-        // `/proc/self/exe` remains valid if the executable is replaced during a run.
+        // `/proc/self/exe` remains valid even if the executable is replaced during a run.
         let own = Path::new("/proc/self/exe");
         let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
         Ok(Self::with_program(glee))
@@ -117,8 +117,8 @@ impl ProcessRunner {
         Self { glee: glee.into(), namespaces: Arc::default() }
     }
 
-    /// Tests in a separate process whether namespaces work. A process that has created a namespace cannot leave
-    /// the namespace, even if mounting in the namespace fails.
+    /// Starts a separate process that tests whether namespaces work. A process that has created a namespace cannot
+    /// leave the namespace, even if mounting in the namespace fails.
     fn makes_namespaces(&self) -> bool {
         *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
@@ -184,7 +184,7 @@ impl Execute for ProcessRunner {
 struct Running {
     child: Child,
     registered: Option<Registered>,
-    /// Glee's end of the liveness pipe. If Glee drops this end, the supervisor stops the agent.
+    /// Glee's end of the liveness pipe. If Glee drops this end of the pipe, the supervisor stops the agent.
     liveness: Option<io::PipeWriter>,
     report: io::PipeReader,
     _temporary: TempDir,
@@ -320,7 +320,8 @@ impl Running {
 }
 
 /// Returns the agent's output or a failure, depending on how the agent's process ended. If the supervisor sent no
-/// report, `report` contains the supervisor's exit status and the surviving processes.
+/// report, the parameter `report` is an error that contains the supervisor's exit status and the surviving
+/// processes.
 fn conclude(
     job: &ProcessJob<'_>,
     command: String,

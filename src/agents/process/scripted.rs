@@ -1,4 +1,5 @@
-//! A runner for tests, which plays scripted agents, applies limits and stop requests, and records the requests.
+//! A runner for tests. The runner plays scripted agents, applies limits and stop requests, and records the
+//! requests to the agents.
 
 use std::fmt;
 use std::future::Future;

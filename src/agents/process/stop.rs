@@ -1,5 +1,5 @@
-//! A request to stop, which cannot be withdrawn. Every clone of a [`Stop`] receives the request, even if the
-//! clone calls [`Stop::stopped`] after the request.
+//! A stop request that cannot be withdrawn. Every clone of a [`Stop`] receives the request, even if the clone
+//! calls [`Stop::stopped`] after the request.
 
 use tokio::sync::watch;
 

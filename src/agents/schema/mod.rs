@@ -1,6 +1,6 @@
-//! Defines the published JSON Schemas of the plug-in interface, for the request to a `json` agent and for the
-//! agent's answers. Tests compare the copies in `docs/schema` with these schemas. The only permitted change of a
-//! published schema is a new optional field.
+//! Defines the published JSON Schemas of the plug-in interface. The schemas describe the request to an agent with
+//! the adapter `json`, and the agent's answers. Tests compare the copies in `docs/schema` with these schemas. The
+//! only permitted change of a published schema is a new optional field.
 
 pub(crate) mod strict;
 
@@ -276,8 +276,8 @@ pub struct ConsensusReply {
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// The chosen approach: `hybrid`, the name of an agent, or a label such as `approach_a`. The labels follow the
-    /// order of the request.
+    /// The chosen approach: Either the word `hybrid`, or the name of an agent, or a label such as `approach_a`.
+    /// The labels follow the order of the request.
     pub decision: String,
     /// The reason.
     pub rationale: String,
@@ -337,7 +337,8 @@ pub struct PeerPayload {
     pub verdict: Verdict,
     /// The review in a few sentences.
     pub summary: String,
-    /// The issues. A review without issues is `approved`, and an `approved` review has no critical or high issue.
+    /// The issues. A review without issues has the verdict `approved`. A review with this verdict has no critical
+    /// or high issue.
     pub issues: Vec<PeerReplyIssue>,
 }
 

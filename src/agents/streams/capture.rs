@@ -92,8 +92,8 @@ impl<R: AsyncRead + Unpin> Stream<R> {
         self.pipe.is_some()
     }
 
-    /// Reads the next bytes and returns their number, which is 0 at the end of the stream. Fails only if writing to
-    /// the file fails.
+    /// Reads the next bytes, and returns the number of bytes read. This number is 0 at the end of the stream.
+    /// Fails only if writing to the file fails.
     pub(crate) async fn pull(&mut self) -> io::Result<usize> {
         let Some(pipe) = &mut self.pipe else { return Ok(0) };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);

@@ -47,7 +47,7 @@ pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
 }
 
 impl Relay {
-    /// Sends `bytes` to the [`StdoutReader`]. Empty `bytes` mean that the output has ended.
+    /// Sends `bytes` to the [`StdoutReader`]. If `bytes` is empty, the output has ended.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(pieces) = &self.pieces else { return };
         let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);

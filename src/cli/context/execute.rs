@@ -56,8 +56,8 @@ pub(crate) struct CommandContext<'a> {
 }
 
 /// Returns the settings of a run, and the scripts that the reviewed change edits. A script is a file of the tree
-/// that a configured command executes. If `steering` is given, Glee ignores the work tree's versions of the
-/// project's configuration, ignore rules and scripts. Glee then reads these files from the commit or tree
+/// that a configured command executes. If `steering` is given, Glee does not read the project's configuration,
+/// ignore rules or scripts from the work tree. Glee then reads these files from the commit or tree
 /// `steering.base`.
 pub(crate) fn settings(
     globals: &Globals,
@@ -102,8 +102,8 @@ pub(crate) fn settings(
     Ok((settings, files.edited.into_iter().collect()))
 }
 
-/// Returns the commands of agents, of `review.verify` and of notifications. The result also contains the agents'
-/// environment variables, because a value can be the path of a script.
+/// Returns the commands of all agents, the commands in the setting `review.verify`, and the notification command.
+/// The result also contains the agents' environment variables, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
         // The function `scripts` expects a program and its arguments. The function therefore gets `env` as the
@@ -179,7 +179,7 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
     let reviewed = Arc::clone(&workspace);
     let (mut ended, cause, notifier) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
-        // The exit code is the same whether the user stops the run in a dialog or with Ctrl-C.
+        // If the user stops the run in a dialog, the exit code is the same as after Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
         ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
     }
@@ -320,8 +320,8 @@ pub(crate) struct RunReport<'a> {
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// If true, Glee opens no pager. This is the case, for example, if the user answered a dialog or a signal
-    /// ended the run.
+    /// If true, Glee opens no pager. For example, `was_asked` is true if the user answered a dialog, or if a
+    /// signal ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -424,7 +424,7 @@ impl RunReport<'_> {
     }
 }
 
-/// The environment variable that contains the path of the summary file of a job on GitHub's runner.
+/// On GitHub's runner, this environment variable contains the path of the file for the job summary.
 const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// Appends `text` to the file of the job summary. The file can already contain text from earlier commands of the
@@ -465,7 +465,7 @@ impl EventSink for RunObserver {
     }
 }
 
-/// Applies the route from the command line to every dispute. If the route is `human`, a dialog asks for the
+/// For every dispute, uses the route that the command line selects. If the route is `human`, a dialog asks for the
 /// rulings.
 struct ChosenRoute {
     route: Route,
@@ -498,8 +498,8 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// `cause` has this value if the time limit `budget.duration` stopped the run. In `cause`, 0 means that nothing
-/// stopped the run, and a value from 1 to 254 is the number of a signal.
+/// `cause` has this value if the time limit `budget.duration` stopped the run. The value 0 in `cause` means that
+/// nothing stopped the run. A value from 1 to 254 is the number of the signal that stopped the run.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run after the duration `left`. Time during which the process is suspended does not count.

@@ -74,8 +74,8 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run of the stage if that run is unfinished and has the same inputs as `plan`. Otherwise,
-    /// or if `fresh` is true, starts a new run.
+    /// Resumes the last run of the stage if that run is unfinished and has the same inputs as `plan`. Starts a new
+    /// run if there is no such run, or if `fresh` is true.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {

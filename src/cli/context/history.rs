@@ -1,5 +1,5 @@
-//! Opens the history for a command. The history is the file in the option `--history` or, without this option, the
-//! repository's database in the state folder.
+//! Opens the history for a command. The history is the file that the option `--history` names. Without this
+//! option, the history is the repository's database in the state folder.
 
 use std::path::PathBuf;
 

@@ -29,8 +29,8 @@ pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result
     }
 }
 
-/// Returns the full names of agents that can have any role. If several agents match, the agents with the role in
-/// `usual` take precedence.
+/// For each word in `given`, returns the full name of the agent. The agent can have any role. If several agents
+/// match, the agents with the role in `usual` take precedence.
 pub(crate) fn full_of_any_role(
     agents: &[Agent],
     given: &[String],
@@ -39,7 +39,7 @@ pub(crate) fn full_of_any_role(
     let name = |given: &String| {
         let name = full(agents, given, Some(usual))?;
         // It is possible that several agents match `given`, and that none of these agents has the role in `usual`.
-        // The second call of `full` then fails with an error that lists these agents.
+        // The second call of the function `full` then fails with an error that lists these agents.
         if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
     };
     given.iter().map(name).collect()

@@ -16,8 +16,8 @@ pub(crate) fn work_folder(globals: &Globals, workspace: &Workspace) -> WorkFolde
     WorkFolder::new(&globals.directory(), workspace.root())
 }
 
-/// Finds the folder to which output paths are relative, for a command that needs no work tree. In the root folder
-/// of a repository, the function starts no git process.
+/// Finds the base folder of the relative paths in a command's output. The command needs no work tree. In the root
+/// folder of a repository, the function starts no git process.
 pub(crate) fn work_folder_here(globals: &Globals) -> WorkFolder {
     if globals.directory().join(".git").exists() {
         return WorkFolder::default();
@@ -29,7 +29,7 @@ pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
     Ok(paths::state_dir()?)
 }
 
-/// Fails if the path `kept` is inside the work tree, where a coder could change the file.
+/// Fails if the path `kept` is inside the work tree, because a coder could change files there.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
     if workspace.holds(kept) {
         let message = format!("`{}` is inside the reviewed tree, where a coder could rewrite it", kept.display());

@@ -1,10 +1,10 @@
-//! Wraps the texts below the options of a help page at the width of the screen.
+//! On a help page, wraps the texts below the options so that the lines fit the screen.
 
 use clap::Command;
 use console::Term;
 use textwrap::{Options, WordSplitter};
 
-/// The maximum width of a line in columns. Longer lines would be hard to read.
+/// The maximum width of a line, in columns. Longer lines would be hard to read.
 pub(crate) const WIDEST: usize = 100;
 /// The three spaces that separate an example from its explanation.
 const GAP: &str = "   ";
@@ -28,7 +28,7 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
 }
 
 /// Wraps each row of a table. Two adjacent spaces separate columns. Continuation lines are indented to the last
-/// column.
+/// column of the table.
 pub(crate) fn wrap_table(table: &str, width: usize) -> String {
     let wrap_row = |row: &str| {
         let column = row.rfind("  ").map_or(0, |gap| gap + 2);

@@ -34,7 +34,7 @@ fn with_fix(given: Vec<String>) -> Vec<String> {
 
 /// Returns a command that reviews the same target as a recorded run. Returns `None` if the target cannot be
 /// selected again, for example a diff from standard input. Also returns `None` if an early version of Glee
-/// recorded the run, because such a record has no arguments.
+/// recorded the run, because early versions did not record the arguments.
 pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Option<String> {
     let target = plan.target_args.clone()?;
     let mut words = Vec::new();

@@ -10,7 +10,7 @@ pub struct RenderOptions<'a> {
     pub style: Style,
     pub detail: Detail,
     /// Returns the content of a reviewed file. The arguments are the path in the tree, and the number of the
-    /// round, counted from 1. For `None`, the report shows no source code of the file.
+    /// round, counted from 1. If the result is `None`, the report shows no source code of the file.
     pub source: &'a dyn Fn(&str, u32) -> Option<String>,
     /// The recorded events of the run, for formats that [show events](super::Format::shows_events).
     pub events: &'a [Event],
@@ -40,9 +40,9 @@ pub struct FixCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Shows each open finding in one line, and the conclusion of the run.
+    /// Shows the conclusion of the run, and one line for each open finding.
     Verdict,
-    /// Shows source code neither for optional findings nor for findings that an earlier ruling settled.
+    /// Omits the source code of optional findings, and of findings that an earlier ruling settled.
     Short,
     Full,
 }

@@ -1,4 +1,4 @@
-//! Makes the paths in output for people relative to the folder in which the user works. The user can then open
+//! In human-readable output, makes paths relative to the folder in which the user works. The user can then open
 //! the paths or pass the paths to commands.
 
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ impl WorkFolder {
         Self { root: root.to_owned(), within: within().unwrap_or_default() }
     }
 
-    /// Returns the folder to which paths are relative. In output for people, paths are relative to `self`; in
-    /// output for programs, paths are relative to the root of the tree.
+    /// Returns the folder to which paths are relative. Paths in human-readable output are relative to the folder
+    /// `self`. Paths in output for programs are relative to the root of the tree.
     pub(crate) fn for_people(self, is_for_people: bool) -> Self {
         if is_for_people { self } else { Self::default() }
     }
@@ -36,7 +36,7 @@ impl WorkFolder {
         self.within.is_empty()
     }
 
-    /// Converts `path` from a path relative to the root of the tree to a path relative to the folder in which the
+    /// `path` is relative to the root of the tree. The function makes the path relative to the folder in which the
     /// user works.
     pub(crate) fn path(&self, path: &mut String) {
         if !self.is_root() {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::stream;
 use crate::cli::signals;
 
-/// A pager, as a command of the shell.
+/// The shell command that starts a pager.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pager(String);
 

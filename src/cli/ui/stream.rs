@@ -6,8 +6,7 @@ use console::Term;
 
 use crate::cli::style;
 
-/// Writes to stdout. A closed pipe is not an error, because the pipe closes when the program that reads the output
-/// ends.
+/// Writes to stdout. A closed pipe is not an error, because the program that reads the output can end early.
 pub fn out(text: &str) -> io::Result<()> {
     match write(&mut io::stdout().lock(), text) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -124,8 +124,8 @@ impl Terminal {
         saved.settings = saved.settings.take().or(settings);
     }
 
-    /// Calls `press` for each key that the user presses, until [`Self::restore`] is called. Keys that are
-    /// pressed in a dialog are not passed. Returns false if Glee cannot read single keys here.
+    /// Calls `press` for each key that the user presses, until [`Self::restore`] is called. Keys that the user
+    /// presses in a dialog are not passed to `press`. Returns false if Glee cannot read single keys here.
     pub(crate) fn listen(&self, mut press: impl FnMut(char) + Send + 'static) -> bool {
         if !self.shared.screen.is_live() || !io::stdin().is_terminal() || !is_foreground() {
             return false;

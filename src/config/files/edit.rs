@@ -1,6 +1,6 @@
-//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. Glee refuses an
-//! edit that would delete an unrelated comment. Glee also refuses an edit after which the text does not parse to
-//! the expected document.
+//! Edits the text of a configuration file, and keeps comments, order, quoting and line ends. Glee refuses an edit
+//! that would delete an unrelated comment. Glee also refuses an edit if the edited text does not parse to the
+//! expected document.
 
 use std::fmt::Write as _;
 use std::str::FromStr as _;
@@ -145,9 +145,9 @@ fn pruned(value: Value) -> Value {
     if map.is_empty() { Value::Null } else { Value::Object(map) }
 }
 
-/// Returns the first valid candidate. A candidate is valid if the candidate parses to the document `wanted`, apart
-/// from empty sections. In addition, the number of comments of `text` that the candidate lacks must be at most
-/// `lost`. The result has the line ends of `text`.
+/// Returns the first valid candidate. A candidate is valid if the candidate parses to the document `wanted`. The
+/// comparison ignores empty sections. In addition, at most `lost` comments of `text` are allowed to be missing in
+/// the candidate. The result has the line ends of `text`.
 fn verified(
     text: &str,
     key: &str,

@@ -1,5 +1,5 @@
 //! Reads and writes shared rulings as YAML files, `.glee/rulings/<id>.yml`. An unknown key, an invalid value or a
-//! wrong file name is an error. A ruling whose file has an error does not bind.
+//! wrong file name is an error. If the file of a ruling has an error, the ruling has no effect.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub const MAX_FILES: usize = 2_000;
 
 const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
-/// An error in the file of a shared ruling. A ruling whose file has an error does not bind.
+/// An error in the file of a shared ruling. If the file of a ruling has an error, the ruling has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line number of the error, counted from 1.

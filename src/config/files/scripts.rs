@@ -98,7 +98,7 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // `token` is a slice of `word`, so the difference of the addresses is the position of `token` in
+            // `token` is a slice of `word`, so the difference between the addresses is the position of `token` in
             // `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from

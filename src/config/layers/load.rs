@@ -23,7 +23,7 @@ const PROJECT_ID: &str = "project.id";
 #[derive(Clone, Debug, Default)]
 pub struct ConfigSources<'a> {
     pub project_root: Option<&'a Path>,
-    /// A copy of the project, from which Glee reads the project's configuration file. The trust records still
+    /// A copy of the project. Glee reads the project's configuration file from this copy. The trust records still
     /// refer to the original path, `project_root`.
     pub project_copy: Option<PathBuf>,
     pub user_file: Option<PathBuf>,

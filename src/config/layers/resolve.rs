@@ -56,8 +56,8 @@ fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, Con
     let name = key.name.as_str();
     let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
         .map(|layer: &Layer| layer.values.get(name));
-    // A flag is also allowed to set a key that is marked `@own`, because Glee passes the recorded settings of a
-    // run as flags.
+    // A flag, like the project's file, is allowed to set a key that is marked `@own`, because Glee passes the
+    // recorded settings of a run as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
         return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
     }

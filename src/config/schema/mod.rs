@@ -82,7 +82,7 @@ impl SettingKey {
         if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
     }
 
-    /// Parses the text of a variable or a command-line argument, without checking the value.
+    /// Parses the text of an environment variable or a command-line argument, without checking the value.
     pub(crate) fn read(&self, text: &str) -> Value {
         let text = text.trim();
         let is = |kind| admits(&self.schema, kind);

@@ -239,7 +239,7 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
 pub(crate) const ADAPTERS: [&str; 11] =
     ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 
-/// Glee asks the user before a review that exceeds this size.
+/// If a review exceeds this limit, Glee first asks the user.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum ConfirmAbove {
     Calls(u32),

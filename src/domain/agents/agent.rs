@@ -44,7 +44,7 @@ pub enum Effort {
 pub struct Agent {
     pub name: AgentName,
     pub role: Role,
-    /// The program and its fixed arguments; `["builtin:rules"]` for an embedded agent.
+    /// The program and its fixed arguments, for example `["builtin:rules"]` for an embedded agent.
     pub command: Vec<String>,
     /// The name of the adapter, such as `text`, `json` or `builtin`.
     pub adapter: String,

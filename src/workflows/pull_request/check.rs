@@ -6,7 +6,7 @@ use crate::workflows::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
 
-/// The numbers of mandatory findings and of disputes that prevent a clean outcome.
+/// How many mandatory findings and how many disputes prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocking {
     /// Mandatory findings that are open and do not wait for a person.

@@ -16,7 +16,7 @@ use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
-/// The maximum size of a new marker of a ruling, in bytes. Glee writes no larger marker.
+/// The maximum size in bytes of a new marker that contains a ruling. Glee writes no larger marker.
 const WRITTEN: usize = 12 << 10;
 /// The maximum size of marker data, in bytes. Glee ignores a marker with more data.
 const READ: usize = 32 << 10;
@@ -70,7 +70,7 @@ pub(crate) struct AnswerMark {
     pub(crate) statement: ThreadStatement,
     /// The head commit.
     pub(crate) head: String,
-    /// Whether the thread was resolved, so that Glee opens the thread again after this statement.
+    /// Whether Glee opens the resolved thread again after this statement.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reopens: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

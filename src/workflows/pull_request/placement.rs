@@ -17,7 +17,8 @@ pub(crate) struct CommentPlace {
     pub(crate) line: Option<u32>,
     /// For a comment on several lines, the number of the first line, which is less than `line`.
     pub(crate) start_line: Option<u32>,
-    /// The suggestion block, which the host offers to apply to exactly these lines.
+    /// The suggestion block. The host offers to replace exactly the lines of the comment with the text in this
+    /// block.
     pub(crate) suggestion: Option<String>,
 }
 
@@ -46,7 +47,8 @@ pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Opt
     })
 }
 
-/// Whether the host accepts comments on all lines. The lines are consecutive, so they are in one hunk.
+/// Whether the host accepts comments on all lines. Lines of a diff with consecutive numbers are always in the same
+/// hunk.
 fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
     // Ranges come from agents and can have any size.
     let count = lines.end() - lines.start();

@@ -1,9 +1,10 @@
 //! Finds the thread of each finding.
 //!
 //! A finding continues a thread if the thread's marker names the finding. Otherwise, Glee recognises the finding
-//! of a thread by the same rules as a finding of an earlier run. If the block of a thread was edited, a finding
-//! with similar words also continues the thread. Such a finding must be near the thread, or be the only finding
-//! of the file with the thread's title.
+//! of a thread by the same rules as a finding of an earlier run. The block of a thread can have been edited. In
+//! this case, a finding also continues the thread if the words of the finding and of the thread are similar. Such
+//! a finding must be near the thread. A finding that is not near must have the title of the thread, and no other
+//! finding in the file may have this title.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +24,7 @@ const FAR: u32 = 20;
 #[derive(Clone, Debug)]
 pub(crate) struct FindingThread<'a> {
     pub(crate) thread: &'a Thread,
-    /// The marker, with the current path of a renamed file.
+    /// The marker of the thread. If the file was renamed, the marker contains the current path.
     pub(crate) mark: FindingMark,
     /// The finding in the outcome to which the thread belongs.
     pub(crate) finding: Option<&'a SettledFinding>,
@@ -31,7 +32,7 @@ pub(crate) struct FindingThread<'a> {
     pub(crate) is_duplicate: bool,
 }
 
-/// The threads of Glee, the oldest first. At most one thread on the host belongs to a finding.
+/// The threads of Glee, the oldest first. Glee assigns at most one thread to each finding.
 pub(crate) fn of<'a>(review: &RequestReview<'a>) -> Vec<FindingThread<'a>> {
     let mut threads: Vec<FindingThread<'a>> =
         review.conversation.threads.iter().filter_map(|thread| own(review, thread)).collect();
@@ -101,8 +102,8 @@ fn edited(
         let is_renamed = review.files.iter().any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
             let anchor = &threads[**at].mark.anchor;
-            // The host states only the file's path at the base commit. If a file was renamed twice, the words of
-            // the findings decide which thread matches.
+            // For a renamed file, the host states a single earlier path: the path at the base commit. If a file
+            // was renamed twice, the words of the findings decide which thread matches.
             let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
             (anchor.file == file || is_lost) && !anchor.block.is_empty() && blocks.place(anchor).is_none()
         };
@@ -149,8 +150,7 @@ pub(crate) fn anchor(finding: &Finding) -> Anchor {
 }
 
 impl FindingThread<'_> {
-    /// Whether the code of the finding no longer exists: neither in the file of the thread nor in a changed
-    /// file.
+    /// Whether the code of the finding exists neither in the file of the thread nor in any changed file.
     pub(crate) fn is_gone(&self, review: &RequestReview<'_>) -> bool {
         let anchor = &self.mark.anchor;
         let own = (review.text_of)(&anchor.file);

@@ -3,7 +3,7 @@
 //!
 //! On Linux, Landlock confines a read-only agent and its descendants. A confined process can write or create files
 //! only in the agent's configuration folders and temporary folder. The process can also write to devices such as
-//! `/dev/null`. A confined process can also remove, rename or link files only in these folders. A confined process
+//! `/dev/null`. A confined process can remove, rename or link files only in these folders. A confined process
 //! cannot send signals to processes outside the sandbox, inspect such processes, or connect to their abstract
 //! sockets. If namespaces are available, the agent has a temporary copy of the user's caches and a separate
 //! `/dev/shm`. The agent also cannot see sockets in the file system (see `namespace`). Landlock cannot prevent a
@@ -230,7 +230,8 @@ mod kernel {
         drop(restrict());
     }
 
-    /// For this thread and its descendants, drops the capabilities with which root could undo the sandbox.
+    /// Drops the capabilities that root could use to undo the sandbox. This thread and its descendants lose these
+    /// capabilities.
     pub(crate) fn drop_capabilities() {
         // If the thread does not run as root, dropping a capability fails. This error is ignored, because a
         // thread without the rights of root has none of these capabilities.

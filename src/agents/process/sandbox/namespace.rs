@@ -31,7 +31,7 @@ pub fn probe() -> ExitCode {
     if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Starts the program at `glee` to test whether agents can run in namespaces.
+/// Starts Glee's program, whose path is `glee`, to test whether agents can run in namespaces.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
     command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -62,10 +62,10 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     Surroundings { cache, has_memory, instead: None }
 }
 
-/// Makes all mounts except the folders in `writable` read-only for this thread and its descendants. Returns true
-/// on success. Descendants cannot make the mounts writable again, because descendants lack the capability to
-/// mount. A descendant can create a new namespace, but the mounts in the new namespace are locked. Unlike
-/// Landlock, read-only mounts do not keep a program from creating a sandbox.
+/// Makes all mounts read-only for this thread and its descendants. The folders in `writable` stay writable.
+/// Returns true on success. Descendants cannot make the mounts writable again, because descendants lack the
+/// capability to mount. A descendant can create a new namespace, but the mounts in the new namespace are locked.
+/// Unlike Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
     let is_folder =

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-/// Agents can see the sockets in these folders, because the services behind the sockets only resolve names of
-/// hosts and users.
+/// Agents are allowed to see the sockets in these folders, because the services behind the sockets do nothing but
+/// resolve names of hosts and users.
 const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
 /// The folders in which Glee searches for sockets of other network namespaces. For example, the host of a
 /// container has another network namespace.

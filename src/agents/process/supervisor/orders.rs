@@ -101,7 +101,7 @@ pub(crate) fn descriptor(fd: RawFd) -> PathBuf {
     format!("{DESCRIPTORS}/{fd}").into()
 }
 
-/// The hidden first argument that makes Glee's binary a supervisor.
+/// The hidden first argument that makes Glee run as a supervisor.
 pub(crate) const NAME: &str = "__supervise";
 
 #[cfg(test)]

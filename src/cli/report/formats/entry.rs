@@ -32,7 +32,7 @@ pub(crate) enum ReportedState {
     Dismissed,
 }
 
-/// A part of a file. The end line belongs to the region, and the end column does not. Columns are counted in
+/// A part of a file. The region includes its end line, but ends before its end column. Columns are counted in
 /// UTF-16 code units, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
@@ -67,7 +67,7 @@ fn without_noncharacters(text: String) -> String {
 pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
     sorted.sort_by_key(|settled| {
-        // An unknown severity is sorted before the highest severity.
+        // Findings of an unknown severity come before findings of the highest severity.
         (reported_state(settled), settled.finding.raw.severity.tag, settled.finding.id)
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();

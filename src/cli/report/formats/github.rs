@@ -1,6 +1,6 @@
 //! `--format github`: commands for GitHub's runner that annotate the code. GitHub shows only the first 10
-//! annotations of each kind in a step, so the report contains no more than 10. The job summary also lists the
-//! findings beyond this limit.
+//! annotations of each kind in a step. The report therefore contains at most 10 annotations of each kind. The job
+//! summary also lists the findings beyond this limit.
 
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
 use crate::cli::report::formats::gaps;

@@ -1,7 +1,7 @@
 //! `--format junit`: JUnit XML. Each file becomes a test suite, and each finding becomes a test case. The test
 //! case of an open mandatory finding fails. The test case of a dismissed finding is skipped. An additional test
-//! suite has the name `Review`. It has a successful test case for each reviewer that answered completely, and one
-//! test case for each gap.
+//! suite has the name `Review`. This test suite contains a successful test case for each reviewer that answered
+//! completely, and a test case for each gap.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

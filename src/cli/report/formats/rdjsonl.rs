@@ -32,7 +32,8 @@ struct DiagnosticLocation<'a> {
     range: Option<Range>,
 }
 
-/// A range of lines. The range includes the end line, because its start and its end have no column numbers.
+/// A range of lines. The start and the end of the range have no column numbers, so the range includes the whole
+/// end line.
 #[derive(Serialize)]
 struct Range {
     start: Position,

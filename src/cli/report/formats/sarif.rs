@@ -286,8 +286,8 @@ fn message(text: impl Into<String>) -> Message {
     Message { text: text.into().replace("](", "] (") }
 }
 
-/// Returns one SARIF rule for each combination of category and severity. The map contains the index of each rule
-/// by the rule's id.
+/// Returns one SARIF rule for each combination of category and severity. Each key of the map is the id of a rule,
+/// and the value is the index of this rule.
 fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
     let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in entries {
@@ -424,7 +424,7 @@ fn uri(path: &str) -> String {
     path.bytes().map(encode).collect()
 }
 
-/// `closed` and `excess` count the findings that the results omit.
+/// `closed` and `excess` are the numbers of findings that the results omit.
 fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Invocation {
     let gap = |gap: gaps::Gap<'_>| Notification {
         level: level_name(gap.level),

@@ -1,4 +1,4 @@
-//! The templates of HTML pages, their style sheet, their script and the content security policy.
+//! The templates of HTML pages, and the style sheet, the script and the content security policy of these pages.
 //!
 //! The templates escape every value. Only functions of this file and of `highlight` create markup from a text,
 //! and these functions first escape the text.

@@ -14,7 +14,7 @@ use crate::cli::style::{Style, count};
 use crate::domain::{AnswerStatus, ExitReason, FindingId, Outcome};
 use crate::protocol::text::printable;
 
-/// The maximum width of a line in columns. Longer lines would be hard to read.
+/// The maximum width of a line, in columns. Longer lines would be hard to read.
 const WIDEST: usize = 110;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {

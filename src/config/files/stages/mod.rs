@@ -14,7 +14,8 @@ use crate::domain::{Advice, Question, Role};
 /// The folder of a project's stages, relative to the project's root.
 pub const FOLDER: &str = ".glee/stages";
 
-/// The name and the text of each packaged stage. All stages except `ask` are in the order of the specification.
+/// The name and the text of each packaged stage. The stage `ask` comes first. The other stages are in the order of
+/// the specification.
 const PACKAGED: [(&str, &str); 7] = [
     ("ask", include_str!("ask.yml")),
     ("plan", include_str!("plan.yml")),
@@ -45,7 +46,7 @@ pub struct Stage {
     /// The fields that every answer and the synthesis must have.
     #[serde(default)]
     pub required_fields: Vec<String>,
-    /// The names of the agents. By default, all agents that have one of the `roles` take part.
+    /// The names of the agents. By default, every agent with a role in the field `roles` takes part.
     #[serde(default)]
     pub agents: Option<Vec<String>>,
     #[serde(default = "reviewers")]
@@ -179,8 +180,8 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     Ok(pipeline)
 }
 
-/// Reads a list of questions. Fails if two questions have the same id, a question has no text, or a question has
-/// only one option.
+/// Reads a list of questions. Fails if two questions have the same id, or if a question has no text or only one
+/// option.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
     let shape = |message: String| StagesError::Shape { path: path.to_owned(), message };

@@ -29,8 +29,8 @@ pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
     if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
 }
 
-/// Returns the complete URL of `target`, which is a link or redirect in the answer from the URL `from`. Fails if
-/// the scheme, host or port changes, because the next request contains the token.
+/// `target` is a link or a redirect in the answer from the URL `from`. Returns the complete URL of `target`. Fails
+/// if the scheme, host or port changes, because the next request contains the token.
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;
     let url = match target {

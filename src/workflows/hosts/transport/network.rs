@@ -12,7 +12,7 @@ use ureq::{Agent, Body, Error, Proxy, Timeout};
 use super::reply::{Lost, Reply};
 use crate::workflows::hosts::origin::{is_loopback, origin};
 
-/// The timeout of a connection attempt, with name resolution and TLS.
+/// The timeout of a connection attempt, including name resolution and TLS.
 const CONNECT: Duration = Duration::from_secs(15);
 
 /// The maximum duration of a request, including the transfer of the answer.

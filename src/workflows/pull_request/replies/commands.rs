@@ -112,7 +112,7 @@ fn shortened(text: &str) -> Untrusted {
     Untrusted::from(text.trim()).first(LONGEST)
 }
 
-/// Returns the command of the first line in lower case, and the text after the command.
+/// Returns the command in lower case, and the text after the command. The command has to be in the first line.
 fn command(body: &str) -> Option<(String, &str)> {
     let indent = body.len() - body.trim_start_matches(' ').len();
     let text = &body[indent..];
@@ -132,7 +132,7 @@ fn command(body: &str) -> Option<(String, &str)> {
         .then(|| (name, behind[start..].trim_start_matches([':', ',', '.'])))
 }
 
-/// Removes HTML comments and quotations of other comments from a text.
+/// Removes HTML comments from a text, and also the parts that quote other comments.
 fn said(body: &str) -> String {
     let mut text = String::new();
     let mut rest = body;

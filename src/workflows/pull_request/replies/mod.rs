@@ -35,7 +35,7 @@ pub struct ReplyObjection {
     pub text: Untrusted,
     /// Locations of the form `path:line` in the text.
     pub evidence: Vec<Untrusted>,
-    /// Whether an earlier ruling enforces the finding, so that the objection requests another ruling.
+    /// Whether an earlier ruling enforces the finding. If so, the objection requests another ruling.
     pub is_reopening: bool,
 }
 
@@ -70,7 +70,7 @@ const NOT_MAINTAINER: &str = "only people who are allowed to merge changes can r
                               to object";
 const NOT_RAISED: &str = "there is nothing to rule on, because the last review does not raise this finding";
 
-/// Reads what people said to Glee since its last answers.
+/// Reads what people wrote to Glee after the last answers from Glee.
 pub fn replies(review: &RequestReview<'_>) -> Replies {
     let mut replies = Replies::default();
     for thread in threads::of(review) {
@@ -162,7 +162,7 @@ impl SaidRuling {
     }
 }
 
-/// The replies in one thread that Glee has not answered.
+/// The unanswered replies in one thread.
 #[derive(Default)]
 pub(crate) struct PendingReplies {
     objections: Vec<SaidObjection>,
@@ -197,7 +197,8 @@ impl PendingReplies {
                         pending.rulings.push(said);
                     }
                 }
-                // An author who does not belong to the repository does not count as a member.
+                // Glee ignores the objections of the pull request's author if the author does not belong to the
+                // repository.
                 ReplyKind::Objection { .. } if is_stranger => pending.ignored += 1,
                 ReplyKind::Objection { text, evidence, is_command } => {
                     pending.objections.push(SaidObjection { comment: id, by, text, evidence, is_command });

@@ -6,7 +6,7 @@ use crate::protocol::text::printable::{self, Shown};
 
 /// The maximum number of characters of a body, including its markers. GitHub accepts 65,536 characters.
 pub(crate) const LONGEST: usize = 65_000;
-/// The maximum number of characters of a title, and of any other text of an agent.
+/// The maximum numbers of characters: `TITLE` for a title, and `TEXT` for any other text of an agent.
 pub(crate) const TITLE: usize = 300;
 pub(crate) const TEXT: usize = 3_000;
 

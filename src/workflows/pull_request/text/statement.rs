@@ -1,4 +1,4 @@
-//! What Glee says in a thread after its first comment.
+//! What Glee says in a thread after the comment that starts the thread.
 
 use crate::domain::{Disposition, Ruler};
 use crate::workflows::pull_request::standing::KnownDecision;
@@ -76,7 +76,7 @@ pub(crate) fn kept_open(head: &str) -> String {
     )
 }
 
-/// `refusals` contains the login name of a person and the reason for each refused command.
+/// For each refused command, `refusals` contains the login name of the person and the reason for the refusal.
 pub(crate) fn refused(refusals: &[(String, &str)]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (by, why) in refusals {

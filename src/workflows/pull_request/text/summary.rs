@@ -12,7 +12,7 @@ use crate::workflows::pull_request::text::{links, statement};
 
 /// The number of characters that are reserved for the marker, and for the sentence that counts the omitted parts.
 const RESERVED: usize = 400;
-/// The maximum number of files of one kind that are listed.
+/// A list of files of one kind contains at most this number of files.
 const FILES: usize = 100;
 
 /// Orders findings from the most to the least important. An unknown severity counts as the highest.

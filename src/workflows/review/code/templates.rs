@@ -7,9 +7,9 @@ use crate::system::{files, private};
 use crate::workflows::run::error::RunError;
 use crate::workspace::root::Workspace;
 
-/// Returns the folder with the project's templates. If the change under review edits `.glee`, the folder is a
-/// copy from the base commit. If the change under review does not edit `.glee`, and the run has a coder, the
-/// folder is a copy from the start of the run.
+/// Returns the folder with the project's templates. If the change under review edits `.glee`, the folder is a copy
+/// from the base commit. If the change does not edit `.glee` but the run has a coder, the folder is a copy from
+/// the start of the run.
 pub(crate) fn templates(workspace: &Workspace, plan: &Plan, folder: &Path) -> Result<PathBuf, RunError> {
     let place = |root: &Path| root.join(".glee").join("prompts");
     let (own, copy) = (place(workspace.root()), folder.join("steering"));

@@ -1,7 +1,7 @@
 //! Turns the answers of judges into the ruling that takes effect.
 //!
 //! If a DISMISS cites code that does not exist in the reviewed tree, the ruling becomes an ESCALATE. A dispute is
-//! also escalated if a judge gives no valid ruling in two answers.
+//! also escalated if two answers of the same judge contain no valid ruling.
 
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
@@ -96,7 +96,8 @@ fn ruling(
     }
 }
 
-/// A judge's ruling after a check of its citations against the tree. Fails with a reason if there is no ruling.
+/// A judge's ruling, after the citations of the ruling were checked against the tree. Fails with a reason if there
+/// is no ruling.
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,

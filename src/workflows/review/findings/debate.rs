@@ -313,7 +313,8 @@ fn is_new(finding: &Finding) -> bool {
     sources(finding).all(|source| source.starts_with(EXAMINE))
 }
 
-/// The prefix of the ids of findings that reviewers added during an examination (see [`CallId::file_stem`]).
+/// The ids of findings that reviewers added during an examination begin with this prefix (see
+/// [`CallId::file_stem`]).
 const EXAMINE: &str = "examine-";
 
 pub(crate) fn observations(context: &RoundContext<'_>) -> Vec<Member> {

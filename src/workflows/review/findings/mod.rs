@@ -2,7 +2,7 @@
 //!
 //! `merge` combines the findings of several reviewers, and `debate` applies examinations and defences.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
-//! defines the data that `recognition` and `relations` require. `replacement` checks the replacements of lines that
+//! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
 //! reviewers propose.
 
 pub(crate) mod debate;

@@ -48,7 +48,8 @@ impl Placed<'_> {
 /// anchor.
 type Pair = (Likeness, usize, usize);
 
-/// Returns the pairs of an earlier anchor and a new anchor that certainly or possibly describe the same problem.
+/// An earlier anchor and a new anchor form a pair if both anchors certainly or possibly describe the same problem.
+/// Returns all pairs.
 fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair> {
     let mut by_file: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, anchor) in found.iter().enumerate() {
@@ -148,8 +149,8 @@ pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: Text
     continued(earlier, later, text_of).into_keys().collect()
 }
 
-/// Maps indices of anchors in `earlier` to indices of anchors in `later` that describe the same problem. A later
-/// finding repeats at most one earlier finding, because the findings of one run are different problems.
+/// Maps the index of an anchor in `earlier` to the index of the anchor in `later` that describes the same problem.
+/// A later finding repeats at most one earlier finding, because the findings of one run are different problems.
 pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeMap<usize, usize> {
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
@@ -274,7 +275,8 @@ pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: Text
     };
     let binds = |binding: &&Binding| {
         let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
-        // A ruling that only changed the tag of a finding is left out, so that reviewers raise the finding again.
+        // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
+        // again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
@@ -334,7 +336,7 @@ const PRECEDENTS: usize = 3;
 const SIMILAR: f32 = 0.3;
 
 /// Earlier rulings on similar findings about other code. The ruling on the most similar finding comes first. Two
-/// findings are similar if they have the same file or category, and similar words.
+/// findings are similar if they have the same file or the same category, and also have similar words.
 pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,

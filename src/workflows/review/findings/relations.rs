@@ -21,7 +21,7 @@ use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 use crate::workspace::diff::unified;
 
-/// The maximum number of findings per round that are reported as possible repetitions of an earlier dispute.
+/// In each round, at most this number of findings are reported as possible repetitions of an earlier dispute.
 const UNSURE: usize = 20;
 
 /// The maximum size in bytes of the diff between the disputed code and the current code.

@@ -49,7 +49,7 @@ pub(crate) struct RulingInput<'a> {
 }
 
 impl RulingInput<'_> {
-    /// Returns `None` if no ruling is given, so that the judge or a dialog must settle the dispute.
+    /// Returns `None` if no ruling is given. The judge or a dialog must then settle the dispute.
     pub(crate) fn disposition(&self) -> Result<Option<Disposition>, CommandError> {
         let own = self.own()?;
         if self.until.is_some() && self.word != Some(RulingChoice::Dismiss) {

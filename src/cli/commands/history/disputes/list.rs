@@ -26,7 +26,7 @@ pub(crate) struct Filters {
     /// List only open disputes
     #[arg(long)]
     open: bool,
-    /// List only disputes that have a ruling in force, but whose code was removed from the tree
+    /// List only disputes with a ruling in force on code that was removed from the tree
     #[arg(long)]
     gone: bool,
     /// List only disputes with this ruling or outcome

@@ -1,6 +1,6 @@
 //! `glee disputes resolve`: settles open disputes. If the command line contains a ruling, the ruling is recorded
-//! at once. Otherwise the judge or the user decides the dispute, and the command reopens the run in which the
-//! dispute was opened. The coder implements enforced findings only when the user resumes the run.
+//! at once. Otherwise, the command reopens the run of the dispute, and the judge or the user decides the dispute.
+//! The coder implements enforced findings only when the user resumes the run.
 
 use jiff::civil::Date;
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// The kind of dismissal [default: refuted]
     #[arg(long = "as", value_enum, value_name = "WHAT")]
     disposition: Option<DismissalKind>,
-    /// The issue that tracks a deferred finding, or the original of a duplicate finding
+    /// The issue that tracks a deferred finding; for a duplicate finding, the original finding
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
     /// The last day (UTC) on which a dismissal applies, as a date (2026-11-01) or a period from today (90d)

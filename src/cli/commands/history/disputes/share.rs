@@ -83,7 +83,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     )))
 }
 
-/// Returns the disputes whose rulings are in force and not yet shared, and whose code still exists in the tree.
+/// Returns the disputes with a ruling that is in force and not yet shared. Disputes about code that was removed
+/// from the tree are omitted.
 fn unshared(
     globals: &Globals,
     workspace: &Workspace,

@@ -19,7 +19,7 @@ use crate::workflows::review::disputes::rulings::succession;
 use crate::workflows::review::recorded::dispute_code::DisputeCode;
 use crate::workspace::root::Workspace;
 
-/// The maximum width of a line in columns. Longer lines would be hard to read.
+/// The maximum width of a line, in columns. Longer lines would be hard to read.
 const WIDEST: usize = 100;
 
 /// Show the finding, objection and rulings of a dispute

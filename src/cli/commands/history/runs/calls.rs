@@ -14,7 +14,7 @@ use crate::protocol::text::printable;
 use crate::system::files;
 
 /// Prints the stored prompts and answers, which contain placeholders instead of secrets. `only` is the name of a
-/// call, or the name of an agent whose calls are all printed.
+/// call or of an agent. For an agent, all calls of the agent are printed.
 pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool) -> CommandResult {
     let journal = lookup::journal(globals, &place::workspace(globals)?)?;
     let run = journal.find_any_run(text)?;

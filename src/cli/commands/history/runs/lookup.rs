@@ -70,7 +70,8 @@ pub(crate) struct Recalled {
     pub(crate) events: Vec<Event>,
     /// The route that the user chose for disputes, in this command or at the start of the run.
     pub(crate) chosen: Option<Route>,
-    /// If the plan of the run contains no judge, the judges in the current settings. Otherwise, the list is empty.
+    /// Contains the judges in the current settings if the plan of the run contains no judge. Otherwise, the list
+    /// is empty.
     pub(crate) judges: Vec<Agent>,
 }
 

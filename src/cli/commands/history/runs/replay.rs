@@ -1,4 +1,4 @@
-//! `glee runs replay`: computes the decisions of a recorded run again, with the same or other rules and without
+//! `glee runs replay`: computes the decisions of a recorded run again, by the same or by other rules, without
 //! calling agents.
 
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::protocol::text::printable;
 use crate::rules::consensus::Policy;
 use crate::workflows::review;
 
-/// Compute the decisions of a recorded run again without calling agents, optionally by other rules
+/// Compute the decisions of a recorded run again, optionally by other rules, without calling agents
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Glee repeats the decisions of the run with the recorded answers of agents and people: which findings are \

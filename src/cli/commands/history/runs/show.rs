@@ -15,7 +15,8 @@ use crate::workflows::consensus;
 use crate::workflows::review::recorded::view::{self, Recorded};
 use crate::workspace::root::Workspace;
 
-/// Prints the report of a recorded run. `text` is the id of the run, or the `--id` of a stage or checkpoint.
+/// Prints the report of a recorded run. `text` is the id of the run, or the value of the option `--id` of a stage
+/// or checkpoint.
 pub(crate) fn run(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let journal = journal(globals, &workspace)?;
@@ -68,8 +69,8 @@ fn print_events(events: &[Event]) -> std::io::Result<()> {
     events.iter().try_for_each(|event| stream::out(&json_line(event)))
 }
 
-/// Finds the stages and checkpoints whose `--id` is `text`, and returns the last run of each. If there are none,
-/// returns the run whose id starts or ends with `text`.
+/// Finds the stages and checkpoints that were run with `text` as the value of the option `--id`, and returns the
+/// last run of each. If there are none, returns the run whose id starts or ends with `text`.
 fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
     let mut last: Vec<(String, RunId)> = Vec::new();
     for row in journal.stages()?.into_iter().filter(|row| row.id == text) {
@@ -82,7 +83,7 @@ fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
     Ok(last.into_iter().map(|(_, run)| run).collect())
 }
 
-/// Prints stages and checkpoints. For a run of another kind, the function prints the events.
+/// Prints stages and checkpoints. A watch or an audit can be printed only as events, in the format `jsonl`.
 fn show_others(
     globals: &Globals,
     journal: &Journal,

@@ -40,7 +40,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     run: RunArg,
-    /// Write the tree from before the run into this new or empty folder, and change no other file
+    /// Write the tree, as it was before the run, into this new or empty folder, and change no other file
     #[arg(long, value_name = "DIR", conflicts_with_all = ["force", "remove_new", "redo"])]
     to: Option<PathBuf>,
     /// Restore files even if your later changes cannot be merged, and keep copies of your versions
@@ -177,7 +177,7 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
     text
 }
 
-/// Asks the user what to do with files that have conflicts, and with new files. Stores the answers in
+/// Asks the user what to do with new files, and with files that have conflicts. Stores the answers in
 /// `options.forced` and `options.remove_new`.
 fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
     let color = globals.color_stderr();

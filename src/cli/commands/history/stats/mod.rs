@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
     #[arg(long, value_name = "DATE", value_parser = period::first_day)]
     since: Option<Date>,
-    /// Write a page for the browser to FILE; the page needs no other file
+    /// Write an HTML page to FILE; the page needs no other file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "format"])]
     html: Option<PathBuf>,
     #[command(flatten)]

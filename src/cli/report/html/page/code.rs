@@ -31,7 +31,7 @@ const MOST_PARSED: u32 = 20_000;
 /// round.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
-/// A range of lines in a file, as a round reviewed the file.
+/// A range of lines in the version of a file that a round reviewed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CodePlace {
     pub(crate) file: String,
@@ -125,7 +125,7 @@ impl Excerpts {
     }
 }
 
-/// Escapes a text for display, and cuts its long lines.
+/// Escapes a text for display, and shortens its long lines.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for line in text.lines() {

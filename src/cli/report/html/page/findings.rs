@@ -31,7 +31,7 @@ struct FindingView {
     id: String,
     anchor: String,
     tag: String,
-    /// The value by which the page's severity filter selects the finding.
+    /// The page's severity filter selects the finding by this value.
     level: &'static str,
     tone: &'static str,
     title: String,

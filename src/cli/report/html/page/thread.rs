@@ -72,7 +72,7 @@ impl Threads {
         self.entries.remove(&finding).unwrap_or_default()
     }
 
-    /// Adds an entry to the discussion of a finding, unless the discussion already contains the same entry. An
+    /// Adds an entry to the discussion of a finding if the discussion does not contain the same entry yet. An
     /// agent can repeat an answer when a call is retried.
     fn add(&mut self, finding: FindingId, entry: ThreadEntry) {
         let entries = self.entries.entry(finding).or_default();
