@@ -1,8 +1,9 @@
 //! Ends the program on the signals INT, TERM and HUP. A separate thread receives the signals, so that a busy main
-//! thread cannot delay the signals. The thread asks the run to stop, and the run then ends its agents and writes a
-//! report. If the event loop of the run does not respond within [`PATIENCE`], the process exits at once. An
-//! immediate exit is safe for two reasons: every write to the history is a transaction, and the supervisors end
-//! their agents. When the run has ended, the process continues, and only a further signal ends the process.
+//! thread does not delay the reaction to a signal. The thread asks the run to stop, and the run then ends its
+//! agents and writes a report. If the event loop of the run does not respond within [`PATIENCE`], the process
+//! exits at once. An immediate exit is safe for two reasons: every write to the history is a transaction, and the
+//! supervisors end their agents. After the run has ended, the signal thread does not end the process. A further
+//! signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
@@ -85,7 +86,7 @@ impl Drop for Attached {
 /// receives Ctrl-C.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
-/// Runs `show`, during which Ctrl-C does not end the process.
+/// Calls the function `show`. During this call, Ctrl-C does not end the process.
 pub(crate) fn ignoring_interrupt<T>(show: impl FnOnce() -> T) -> T {
     receive();
     PAGING.store(true, Ordering::Relaxed);

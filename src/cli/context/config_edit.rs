@@ -55,13 +55,13 @@ impl<'a> ConfigTarget<'a> {
     }
 
     /// Replaces the content of the file by the result of `edit`. If the file does not exist, `edit` gets the
-    /// initial content [`HEAD`].
+    /// initial content from the constant [`HEAD`].
     pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
-        // The error message names the file only if the file was invalid before. Otherwise the command line
-        // caused the error.
+        // The error message names the file only if the file was already invalid before the edit. Otherwise the
+        // command line caused the error.
         let name = (before == Before::Broken).then_some(self.name.as_str());
         self.replace(&changed, name, before)
     }

@@ -35,7 +35,7 @@ impl WrittenReport {
         fs::read(root.join(&self.path)).is_ok_and(|bytes| hash(&bytes) == self.hash)
     }
 
-    /// Returns the format and the path with which Glee can write the same report again.
+    /// Returns the format and the path of the report, so that Glee can write the report again.
     pub(crate) fn output(&self, root: &Path) -> Option<(Format, PathBuf)> {
         let (_, format, _) = Format::ALL.iter().find(|(name, ..)| *name == self.format)?;
         Some((*format, root.join(&self.path)))

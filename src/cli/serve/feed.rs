@@ -81,8 +81,7 @@ pub(crate) struct SentEvent {
 #[derive(Clone, Debug)]
 enum News {
     Event(Arc<SentEvent>),
-    /// The channel does not contain all recorded events, so the receiver must read the missing events from the
-    /// history.
+    /// Some recorded events are missing from the channel. The receiver must read these events from the history.
     Missed,
 }
 
@@ -252,7 +251,8 @@ impl Follower {
     }
 }
 
-/// Returns at most `most` events of a run, beginning after the event with the number `after`.
+/// Returns the events of a run after the event with the number `after`. The parameter `most` is the maximum number
+/// of events.
 pub(crate) fn events(
     journal: &Journal,
     run: &RunId,

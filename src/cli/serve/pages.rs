@@ -42,7 +42,7 @@ struct ListPage<T> {
 }
 
 impl<T> ListPage<T> {
-    /// Reads the rows of a list. The function `read` gets the maximum number of rows.
+    /// Reads the rows of a list. The argument of the function `read` is the maximum number of rows to read.
     fn read(recent: Option<u32>, read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>) -> Result<Self, ErrorPage> {
         let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
         let mut rows = read(shown + 1)?;
@@ -69,7 +69,7 @@ pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     Ok(site.page(StatusCode::OK, "serve/report.html", "runs", &page, context! { live, short => run.short() }))
 }
 
-/// If `only` is not empty, the report shows only the findings in `only`.
+/// If the list `only` is not empty, the report shows only the findings in this list.
 fn report(site: &Site, journal: &Journal, run: &RunId, only: &[FindingId]) -> Result<Page, CommandError> {
     let events = journal.events(run)?;
     let fix = execute::fix_command(&site.globals, &lookup::plan(&events, run)?);
@@ -165,7 +165,7 @@ struct DisputesPage {
 
 /// The query parameters of the page. The list of open disputes shows only disputes with a number below
 /// `open_before`. Without `open_before`, the list begins with the newest dispute. The parameter `settled_before`
-/// limits the list of settled disputes in this way.
+/// has the same effect on the list of settled disputes.
 #[derive(Default, Deserialize)]
 pub(crate) struct DisputePosition {
     open_before: Option<u64>,
@@ -213,7 +213,7 @@ pub(crate) fn dispute(site: &Site, number: u64) -> Result<Response, ErrorPage> {
     dispute_with(site, number, StatusCode::OK, FormView::empty(site.access.form_token()))
 }
 
-/// Returns the page of a dispute. The page of an open dispute contains `form`.
+/// Returns the page of a dispute. If the dispute is open, the page contains the form in the parameter `form`.
 pub(crate) fn dispute_with(
     site: &Site,
     number: u64,
@@ -224,8 +224,8 @@ pub(crate) fn dispute_with(
     let journal = site.journal()?.ok_or_else(unknown)?;
     let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
     let form = record.dispute.is_open().then_some(form);
-    // If the report cannot be made, the page shows the error in place of the disputed code. A person can also rule
-    // without the code.
+    // If the report cannot be made, the page shows the error in place of the disputed code. A person can rule on
+    // the dispute even without this code.
     let (report, failure) = match report_of(site, &journal, &record) {
         Ok(report) => (report, None),
         Err(error) => (None, Some(views::line(&error.message()))),

@@ -118,8 +118,9 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     }
     let target = site.path("runs");
     let mut response = if access::is_link_from_elsewhere(&headers) {
-        // The user followed a link on another site. After a redirect, the browser would therefore not send the
-        // `SameSite=Strict` cookie. Instead of a redirect, the server returns a page with a link to `target`.
+        // The user followed a link on another site. A redirect would continue the navigation from that site, so
+        // the browser would not send the `SameSite=Strict` cookie. Instead of a redirect, the server returns a
+        // page with a link to `target`.
         let html = templates::render("serve/enter.html", context! { target });
         ([(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     } else {

@@ -72,7 +72,7 @@ impl Site {
             .unwrap_or_else(|error| error.with_links(self.access.base()).into_response())
     }
 
-    /// Renders a page. `section` is the entry that the navigation bar highlights.
+    /// Renders a page. The parameter `section` names the entry that the navigation bar highlights.
     pub(crate) fn page(
         &self,
         status: StatusCode,

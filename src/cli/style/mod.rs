@@ -142,13 +142,13 @@ impl Style {
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
     }
 
-    /// Cuts `text` to `width` columns, marks the cut, and preserves colours.
+    /// Shortens `text` to at most `width` columns, marks a shortened text, and preserves colours.
     pub fn cut(self, text: &str, width: usize) -> String {
         truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
     }
 
-    /// Appends a cut mark such as `…` to a shortened line. If the line is already full, the mark replaces the
-    /// last word. A full line that consists of a single word gets no mark.
+    /// Appends a mark such as `…` to a shortened line. If the line is already full, the mark replaces the last
+    /// word. A full line that consists of a single word gets no mark.
     fn mark_cut(self, line: &mut String, width: usize) {
         let mark = self.glyph(Glyph::Cut);
         if columns(line) + 1 + columns(mark) > width
@@ -247,7 +247,7 @@ pub fn fit(text: &str, width: usize) -> String {
 /// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. A wide `head` gets
 /// a line of its own. The lines of `text` follow below this line, indented by `least` columns. A `head` is wide in
 /// two cases: the `head` fills more than half of the line, or the longest word of the text does not fit after the
-/// `head`. The result contains at most the first `most` lines of the text.
+/// `head`. The parameter `most` is the maximum number of lines of the text in the result.
 pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -> Vec<String> {
     let longest = widest(text.split_whitespace());
     let (mut head, mut indent) = (head.to_owned(), columns(head));

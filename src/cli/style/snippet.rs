@@ -134,8 +134,8 @@ struct Prepared {
 }
 
 impl Prepared {
-    /// The position at which the marked part of the drawn text starts: the line number, and the column, counted in
-    /// characters from 1.
+    /// The line number and the column at which the marked part of the drawn text starts. Columns are counted in
+    /// characters, from 1.
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
@@ -149,7 +149,7 @@ impl Prepared {
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
         let gutter = end.to_string().len();
-        // The gutter and six more columns hold the line numbers, the bars and the bracket of a range.
+        // The line numbers, the bars and the bracket of a range take up the gutter and six more columns.
         let room = style.width.saturating_sub(gutter + 6).max(12);
         for (number, line) in (u64::from(code.first_line)..).zip(code.text.lines()) {
             let line = printable::line(&line.replace('\t', "    "));

@@ -32,7 +32,8 @@ pub(crate) fn sequence(
         TerminalNotice::Osc9 => format!("\x1b]9;Glee: {text}\x07"),
         TerminalNotice::Osc777 => format!("\x1b]777;notify;Glee;{text}\x07"),
     };
-    // The programs `tmux` and `screen` pass a sequence to the outer terminal only if the sequence is wrapped.
+    // The programs `tmux` and `screen` pass a sequence to the outer terminal only if the sequence is enclosed in
+    // another control sequence.
     Some(match (variable("TMUX"), variable("STY")) {
         (Some(_), _) => format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b")),
         (None, Some(_)) => format!("\x1bP{sequence}\x1b\\"),

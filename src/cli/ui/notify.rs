@@ -1,6 +1,6 @@
-//! Notifies a person that a long run ended or waits for an answer. Glee sends a control sequence to the
-//! terminal, and runs the command `notify.command`. If the command fails, Glee prints a warning and keeps the
-//! exit code.
+//! Notifies a person that a long run ended or waits for an answer. Glee sends a control sequence to the terminal,
+//! and runs the command `notify.command`. If the command fails, Glee prints a warning, and the exit code stays the
+//! same.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -77,8 +77,8 @@ impl Notifier {
         self.ended(message, Some(exit), facts);
     }
 
-    /// Notifies a person that a run has ended, unless the person stopped the run. The notification command also
-    /// receives the fields of the JSON object `facts`.
+    /// Notifies a person that a run has ended. If the person stopped the run, no notification is sent. The
+    /// notification command also receives the fields of the JSON object `facts`.
     pub(crate) fn ended(&self, message: &str, exit: Option<ExitReason>, facts: Value) {
         // A person who stopped the run needs no notification.
         if !matches!(exit, Some(ExitReason::Signal(_))) {

@@ -62,8 +62,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
-    // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. If a later command uses
-    // the short name `mine`, `twin` is the agent `mine-reviewer`.
+    // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. A later command can use
+    // the short name `mine`. The variable `twin` is then the agent `mine-reviewer`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
@@ -125,8 +125,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// The new agent has the adapter, the model and the environment variables of `twin`, unless `args` sets other
-/// values.
+/// If `args` does not set the adapter, the model or the environment variables, the new agent has the values of
+/// `twin`.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
@@ -175,8 +175,8 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
     Ok(update)
 }
 
-/// Writes the keys of `update` into the agent's entry in the configuration `text`. Adds an entry if another file
-/// defines the agent.
+/// Writes the keys of `update` into the agent's entry in the configuration `text`. If the agent is defined in
+/// another file, the function adds an entry to `text`.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
     let set =
         |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);

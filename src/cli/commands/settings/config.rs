@@ -187,8 +187,8 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 
 /// Prints a note if a source with higher precedence sets the same key. The new value then has no effect.
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
-    // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file
-    // or a variable.
+    // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file or
+    // an environment variable.
     let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
@@ -204,8 +204,8 @@ fn list(globals: &Globals, origin: bool) -> CommandResult {
         (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
-    // A cell with more than 72 characters does not widen the first column, because the origins in the second
-    // column must fit on the screen.
+    // Cells with more than 72 characters do not widen the first column. Otherwise the origins in the second column
+    // would not fit on the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
     let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
     let lines: String = rows

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let places = Places::find(globals)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Each started program needs open files, so the limit of open files is raised first.
+    // Each started program needs open files, so Glee raises the limit of open files before the checks start.
     let files = own_process::provide_open_files(0);
     let loaded = settings::load(globals).map(|(_, loaded)| loaded);
     let checks = runtime.block_on(checks::all(globals, &places, &programs, loaded.as_ref()));

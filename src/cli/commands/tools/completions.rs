@@ -1,4 +1,4 @@
-//! `glee completions`: prints the script with which a shell completes Glee's command lines.
+//! `glee completions`: prints the script that completes Glee's command lines in a shell.
 
 use clap_complete::{Shell, env::Shells};
 

@@ -69,7 +69,7 @@ fn variable(name: &str) -> Option<String> {
 
 fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
     let mut child = program.stdin(Stdio::piped()).spawn()?;
-    // An error of the write is ignored, because writing fails if the user quits the pager early.
+    // Write errors are ignored, because writing fails if the user quits the pager early.
     if let Some(mut input) = child.stdin.take() {
         drop(input.write_all(text));
     }

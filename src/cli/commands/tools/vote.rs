@@ -14,7 +14,7 @@ use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
 
-/// Decide the votes of three voters by fixed rules
+/// Apply fixed rules to the votes of three voters
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The input is `{\"actions_by_tuple\": {ID: {\"A\": VOTE, \"B\": VOTE, \"C\": VOTE}}, \"conflict_flags\": \
@@ -254,8 +254,8 @@ impl TryFrom<Value> for MaybeVote {
     }
 }
 
-/// The tuples about which voters disagree, and the type of each conflict. If the list contains a tuple several
-/// times, the last entry applies.
+/// The tuples with conflicting votes, and the type of each conflict. If the list contains a tuple several times,
+/// the last entry applies.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
 enum Flags {

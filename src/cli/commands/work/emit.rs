@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// A file that the event concerns (repeatable)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// The number of the review cycle with the question that the event answers
+    /// The event answers a question of the review cycle with this number
     #[arg(long, value_name = "CYCLE", allow_negative_numbers = true, value_parser = number::<u32>(1, u64::MAX))]
     clarifies: Option<u32>,
     /// Send the events in this file of JSON lines (`-`: standard input)
@@ -153,8 +153,8 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
 /// Sends the lines of a file to the watch, and concurrently reads the watch's answers.
 fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let mut source = Input::open(globals, Some(path))?.reader;
-    // The watch closes a new connection on which no message arrives in time, and the first line of the file can
-    // be late. Glee therefore sends a status query first.
+    // The watch closes a new connection if no message arrives in time. The first line of the file can arrive too
+    // late. Glee therefore sends a status query first.
     connection::accepted(client.command(&WatchCommand::Status)?)?;
     let mut writer = client.speaker()?;
     // The sending thread sets `sent_all` and then shuts down the writer. The watch then closes the connection,
@@ -164,8 +164,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     let sending = thread::spawn(move || {
         let copied = io::copy(&mut source, &mut writer);
         is_sent.store(true, Ordering::Release);
-        // The shutdown sends end-of-file to the watch. An error of the shutdown is ignored, because the watch
-        // has possibly ended.
+        // The shutdown sends end-of-file to the watch. The result of `writer.shutdown` is ignored, because the
+        // call fails if the watch has already ended.
         drop(writer.shutdown(Shutdown::Write));
         copied
     });
@@ -190,8 +190,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
             style::count(recorded, "event")
         ))
     };
-    // If the watch ended early, the main thread does not join the sending thread, because the sending thread
-    // could be waiting for input.
+    // If the watch ended early, the sending thread could still be waiting for input. The main thread therefore
+    // does not join the sending thread.
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }

@@ -12,10 +12,11 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// If `with` is not empty, only the agents in `with` take part in the review. A reviewer uses the model `model`,
-/// unless `with` names another model for this reviewer. Embedded reviewers use no model. If a connected reviewer
-/// runs a program in the list `with`, Glee selects this reviewer. The configured name, focus and environment
-/// variables of the reviewer remain in force.
+/// If the list `with` is not empty, only the agents in this list take part in the review. The reviewers use the
+/// model in the parameter `model`. If an entry of the list `with` names a model, this model has precedence for the
+/// reviewer of the entry. Embedded reviewers use no model. If a connected reviewer runs a program in the list
+/// `with`, Glee selects this reviewer. The configured name, focus and environment variables of the reviewer remain
+/// in force.
 pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
     let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();
@@ -94,8 +95,8 @@ fn unknown(text: &str) -> CommandError {
     ))
 }
 
-/// Returns the index of a reviewer that runs `program`. The reviewer is a connected agent that is not in `taken`,
-/// or a new agent.
+/// Returns the index of a reviewer that runs `program`. The reviewer is a new agent, or a connected agent that the
+/// list `taken` does not contain.
 fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
     let command = [program.to_owned()];
     let connected = settings.agents.iter().enumerate().position(|(index, agent)| {

@@ -74,7 +74,7 @@ pub(crate) struct Args {
     /// Have the coder fix the findings, and settle disputes over findings
     #[arg(long)]
     arbitrate: bool,
-    /// Stage the files that the coder changed, except partly staged files
+    /// Stage the files that the coder changed, but skip partly staged files
     #[arg(long, requires = "staged")]
     restage: bool,
     /// Review all files instead of reusing recorded answers (see the key `review.reuse`)
@@ -161,16 +161,16 @@ impl Args {
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
             ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
-            // The option `--with` replaces the configured `review.reviewers` by `all`, because a configured
-            // reviewer that is not connected would cause an error.
+            // The option `--with` sets the key `review.reviewers` to the value `all`. The configured value could
+            // name a reviewer that is not connected, and this would cause an error.
             ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
         ];
         values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
         Ok(values)
     }
 
-    /// The command-line arguments that select the target `spec` again. `None` for a diff from standard input or
-    /// a pipe.
+    /// The command-line arguments for another review of the target `spec`. `None` for a diff from standard input
+    /// or a pipe.
     fn target_args(&self, spec: &TargetSpec, workspace: &Workspace, globals: &Globals) -> Option<Vec<String>> {
         let path = |path: &PathBuf| argument(path, workspace.root(), globals);
         match spec {
@@ -315,8 +315,8 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     let fix = FixCommand {
         command: match limit {
             None => plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
-            // A hook of git started this review, so the command line of the process is not a command line of
-            // `glee review`.
+            // A hook of git started this review through `glee hook run`, so the command line of the process is not
+            // a command line of `glee review`.
             Some(_) => fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref()),
         },
         has_coder: execute::has_coder(&settings),
@@ -355,7 +355,7 @@ fn short(commit: &str) -> String {
     commit.chars().take(12).collect()
 }
 
-/// Creates a finding for each file that controls the review and that the reviewed change edits.
+/// Creates one finding for each file that controls the review, if the reviewed change edits the file.
 fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
     let base = short(&steering.base);
     let finding = |path: &String| {
@@ -457,7 +457,7 @@ fn confirm(
     if is_small(plan.agents.iter().filter(is_paid).count() * plan.shards.len()) {
         return Ok(());
     }
-    // Only new calls are counted. A call is not new if Glee can reuse a recorded answer.
+    // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
     let is_cheap =

@@ -1,5 +1,5 @@
-//! The section of the text report with the findings, grouped by file. A short report shows no code for optional
-//! findings.
+//! The section of the text report that shows the findings, grouped by file. A short report shows no code for
+//! optional findings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

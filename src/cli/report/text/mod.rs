@@ -1,6 +1,6 @@
-//! The text report with findings, changes, disputes, reviewers, summary and next steps. All levels of detail
-//! except `Detail::Verdict` mention the files that were not reviewed. Text from files and agents is escaped by
-//! `protocol::text::printable`.
+//! The text report with findings, changes, disputes, reviewers, summary and next steps. With `Detail::Verdict`,
+//! the report does not mention the files that were not reviewed. With all other levels of detail, the report
+//! mentions these files. Text from files and agents is escaped by `protocol::text::printable`.
 
 mod changes;
 pub(crate) mod disputes;
@@ -46,8 +46,8 @@ pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
     summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
 }
 
-/// Returns a copy of the outcome without hidden findings and disputes. The second value is a line that counts what
-/// the filter hides. The line is empty if the filter hides nothing.
+/// Returns a copy of the outcome without hidden findings and disputes. The second returned value is a line about
+/// the number of findings and disputes that the filter hides. The line is empty if the filter hides nothing.
 fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
     let mut shown = outcome.clone();
     shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));

@@ -91,7 +91,7 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
     text
 }
 
-/// Whether the row of `reviewer` already shows `failure`.
+/// Whether the reviewer's row in the report already shows this failure.
 fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
     reviewer.name == failure.agent && reviewer.failure.as_ref() == Some(&failure.error)
 }

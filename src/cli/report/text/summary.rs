@@ -81,8 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. Such files
-            // alone do not put the reviewer on this list.
+            // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. Such unread
+            // files alone are no reason to list the reviewer here.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
@@ -112,8 +112,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     (glyph, text)
 }
 
-/// Formats the counts of the summary. The first five counts are always shown. A later count that is zero becomes
-/// an empty string.
+/// Formats the counts of the summary. The first five counts are always shown. If a later count is zero, the
+/// function returns an empty string for this count.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     let count =
         |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();

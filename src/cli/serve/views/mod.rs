@@ -58,7 +58,7 @@ pub(crate) struct RunView {
     ended: String,
     target: String,
     tone: &'static str,
-    /// Whether the run is in progress or was interrupted.
+    /// True if the run is in progress, and also true if the run was interrupted.
     pub(crate) is_unended: bool,
 }
 

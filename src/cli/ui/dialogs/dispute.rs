@@ -21,7 +21,7 @@ const STOPS: &str = "stops the run here";
 #[derive(Debug)]
 pub struct Dialog {
     terminal: Terminal,
-    /// The number of the dispute on the screen, and how many of its rulings are on the screen.
+    /// The number of the displayed dispute, and the count of its displayed rulings.
     shown: Option<(DisputeNumber, usize)>,
     folder: WorkFolder,
 }
@@ -48,7 +48,7 @@ impl Dialog {
         sheet(style, &question)
     }
 
-    /// Draws the dispute above the dialog unless the dispute is already on the screen.
+    /// Draws the dispute above the dialog. A dispute that is already on the screen is not drawn again.
     fn open<T>(
         &mut self,
         question: &PersonQuestion,
@@ -145,7 +145,7 @@ fn routes(question: &PersonQuestion) -> Vec<Route> {
     Route::ALL.into_iter().filter(|route| *route != Route::Judge || question.judge.is_some()).collect()
 }
 
-/// Returns the default route, or `human` if the default is `judge` but no judge is connected.
+/// Returns the default route. If the default is `Route::Judge` but no judge is connected, returns `Route::Human`.
 fn preselected(question: &PersonQuestion) -> Route {
     match question.default {
         Route::Judge if question.judge.is_none() => Route::Human,

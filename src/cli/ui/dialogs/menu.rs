@@ -1,6 +1,6 @@
 //! The prompts of a dialog: a numbered selection and a line of text. Each prompt restores the terminal settings
-//! after every key. `dialoguer` is not used here. Its selection menu accepts no digits, and raises SIGINT on
-//! Ctrl-C while the cursor is hidden.
+//! after every key. `dialoguer` is not used here. The selection menu of `dialoguer` accepts no digits, and raises
+//! SIGINT on Ctrl-C while the cursor is hidden.
 
 use std::io;
 

@@ -16,8 +16,8 @@ const ACTIVITY: usize = 200;
 /// After this time without output, the live line of an agent says that the key `s` skips the agent.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The number of columns that remain free at the end of a live line, so that `^C`, the echo of Ctrl-C, fits into
-/// the line. Otherwise, `^C` would wrap the line, and Glee cannot erase a wrapped line.
+/// The number of columns that remain free at the end of a live line. When the terminal prints `^C` for Ctrl-C, the
+/// text `^C` fits into these columns. Otherwise, `^C` would wrap the line, and Glee cannot erase a wrapped line.
 const FREE: usize = 3;
 
 #[derive(Debug, Default)]

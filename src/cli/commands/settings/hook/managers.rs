@@ -9,7 +9,8 @@ use crate::workspace::{HooksFolder, Workspace};
 const LEFTHOOK: [&str; 6] =
     ["lefthook.yml", "lefthook.yaml", ".lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml", "lefthook.toml"];
 
-/// Fails if another program manages the hooks. The error's hint states how to start Glee from that program.
+/// Fails if another program manages the hooks. The hint of the error states how to start Glee from the program
+/// that manages the hooks.
 pub(crate) fn refuse(workspace: &Workspace, folder: &HooksFolder, hook: Hook) -> Result<(), CommandError> {
     let name = hook.name();
     let exists = |file: &&&str| workspace.root().join(file).exists();

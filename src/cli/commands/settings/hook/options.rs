@@ -65,7 +65,7 @@ pub(crate) struct HookOptions {
     /// Whether git continues after a review with findings, or after a failed review
     #[arg(long, value_parser = one_of(MODES), value_name = "MODE", default_value = "warn")]
     pub(crate) mode: HookMode,
-    /// The maximum duration of the review, unless `budget.duration` is shorter
+    /// The maximum duration of the review (a shorter `budget.duration` has precedence)
     #[arg(long, value_parser = time, value_name = "TIME", default_value = "10m")]
     pub(crate) timeout: Duration,
 }

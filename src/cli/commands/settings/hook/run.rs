@@ -82,7 +82,7 @@ fn staged(globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
     Ok(vec![["--staged", "--quick"].map(str::to_owned).to_vec()])
 }
 
-/// The arguments of `glee review` for each range of commits that the push adds.
+/// Returns one list of arguments of `glee review` for each range of commits that the push adds.
 fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
     let workspace = place::workspace(globals)?;
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -103,8 +103,8 @@ fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandErr
     Ok(targets)
 }
 
-/// Returns the refs that git is about to push. The program pre-commit sets variables with the refs. Git itself
-/// writes the refs to standard input.
+/// Returns the refs that git is about to push. The program pre-commit passes the refs in environment variables.
+/// Git itself writes the refs to standard input.
 fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, CommandError> {
     let named = |name: &str| variable(&format!("PRE_COMMIT_{name}"));
     let mut input = String::new();

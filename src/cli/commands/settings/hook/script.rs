@@ -7,7 +7,7 @@ use crate::config::schema::units;
 /// The file name extension of an earlier hook. Glee's hook runs the earlier hook first.
 pub(crate) const EARLIER: &str = "before-glee";
 
-/// The second line of the script, by which Glee recognises its own hooks.
+/// The second line of the script. Glee recognises its own hooks by this line.
 fn mark(hook: Hook) -> String {
     let name = hook.name();
     format!("# `glee hook install {name}` wrote this file, and `glee hook uninstall {name}` removes it.")

@@ -10,7 +10,7 @@ use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, Role, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
 
-/// Run a pipeline, except stages and checkpoints that an earlier run settled
+/// Run a pipeline, and skip the stages and checkpoints that an earlier run settled
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The pipeline file, which has the keys `prompt` and `stages`

@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FindingFilter,
-    /// Also list findings that are fixed, discarded or dismissed, or whose code changed
+    /// Also list fixed, discarded and dismissed findings, and findings on changed code
     #[arg(long)]
     all: bool,
     #[command(flatten)]

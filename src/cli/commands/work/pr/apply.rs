@@ -1,8 +1,8 @@
 //! Sends a publication, which is a set of planned changes to a pull request, to the host.
 //!
-//! Glee sends the changes in a fixed order: comments, changes of threads, summary, check. After an interruption,
-//! the next publication contains only the missing changes, because each publication is computed from the
-//! conversation on the host.
+//! Glee sends the changes in a fixed order: comments, changes of threads, summary, check. Each publication is
+//! computed from the conversation on the host. After an interruption, the next publication therefore contains only
+//! the missing changes.
 
 use super::connection::RequestOnHost;
 use crate::cli::context::Globals;
@@ -11,7 +11,7 @@ use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
-/// The planned changes that the host did not make, as one number for each kind of change.
+/// For each kind of change, the number of planned changes that the host did not make.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unapplied {
     /// The number of comments that the host refused.
@@ -71,7 +71,8 @@ fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewCo
 }
 
 /// Sends each comment of a refused batch on its own. If the host refuses a comment on a line, Glee sends the text
-/// as a comment on the whole file. Returns the number of comments that the host refused in both forms.
+/// as a comment on the whole file. Returns the number of comments that the host refused on the line and also on
+/// the file.
 fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
     let mut refused = 0;

@@ -48,9 +48,9 @@ impl PullRequestChange {
         Ok(steering)
     }
 
-    /// Returns the scripts that the pull request edits. A script can load other files of its folder, so the
-    /// result also contains a script if the pull request edits a file in or below the script's folder. For a
-    /// script at the root of the tree, only edits of the script itself matter.
+    /// Returns the scripts that the pull request edits. A script can load other files of its folder. An edit of a
+    /// file in or below this folder therefore counts as an edit of the script. A script at the root of the tree
+    /// counts as edited only if the pull request edits the script itself.
     pub(crate) fn edited_scripts(
         &self,
         scripts: &[String],

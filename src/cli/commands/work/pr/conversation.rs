@@ -222,8 +222,8 @@ fn record_objection(
     Ok(number.map(|number| (number, true)))
 }
 
-/// Returns the earlier dispute in which a ruling enforced the finding. The judge receives this dispute together
-/// with the new objection.
+/// Returns the earlier dispute that ended with a ruling to enforce the finding. The judge receives this dispute
+/// together with the new objection.
 fn reopened(
     session: &RequestSession,
     journal: &Journal,

@@ -30,7 +30,7 @@ pub(crate) struct RequestSession {
 }
 
 impl RequestSession {
-    /// Reads a recorded run and the conversation on the pull request. Fails unless the run reviewed the head
+    /// Reads a recorded run and the conversation on the pull request. Fails if the run did not review the head
     /// commit of the pull request.
     pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;

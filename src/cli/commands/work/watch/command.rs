@@ -120,8 +120,8 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     };
     let workspace = place::workspace(globals)?;
     let root = workspace.root().to_string_lossy();
-    // A watch can be running although its socket was removed. If a watch is running, the watch holds the lock,
-    // so the command fails instead of writing to the history of the watch.
+    // A watch can be running although its socket was removed. A running watch holds the lock. The command then
+    // fails, and does not write to the history of the watch.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
     let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };

@@ -52,7 +52,8 @@ pub(crate) struct WatchOptions {
 
 /// The maximum number of event lines in a batch.
 const BATCH: usize = 1_000;
-/// The watch raises the limit of open files for this number of connections, as if each connection were an agent.
+/// The watch raises the limit of open files for this number of connections. The calculation counts each connection
+/// as one agent.
 const CONNECTIONS: usize = 64;
 const UNLIMITED: Duration = Duration::MAX;
 
@@ -113,7 +114,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
-                // The drawing task ends, because the watch has dropped the sender of the status.
+                // The watch has dropped the sender of the status channel, so the drawing task ends.
                 drop(drawing.await);
             }
             ended
