@@ -83,9 +83,9 @@ impl RulingRef {
         }
     }
 
-    /// Finds the ruling to which `text` refers, among the rulings in `shown`. The text can be a result of
-    /// [`Self::mark`], a number, or at least 8 digits of an id. Returns `None` if no ruling matches, or if the
-    /// digits match several rulings.
+    /// Searches the list `shown` for the ruling that `text` refers to. The text can be a result of [`Self::mark`],
+    /// a number, or at least 8 digits of an id. Returns `None` if no ruling matches, or if the digits match
+    /// several rulings.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
         let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();

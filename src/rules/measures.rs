@@ -12,7 +12,8 @@ use crate::rules::interval::Share;
 /// The statistics that `glee stats --json` prints. If `--by` selects one list, the other lists are absent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReviewStatistics {
-    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
+    /// The version of this schema. A new optional field does not require a new version of the schema; every other
+    /// change does.
     pub schema: u32,
     /// The first day (UTC) of the statistics, as given with `--since`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -51,7 +51,7 @@ pub struct Examined {
 pub struct Defended {
     pub finding: FindingId,
     pub action: DefenceWord,
-    /// The change of the finding's confidence, -30 to 30; applies to `modify` only.
+    /// The change of the finding's confidence, -30 to 30; applies only if `action` is `modify`.
     pub confidence_adjustment: i32,
     pub reasoning: Untrusted,
     #[serde(default, skip_serializing_if = "Option::is_none")]

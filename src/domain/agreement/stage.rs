@@ -22,7 +22,7 @@ pub struct StagePlan {
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregator: Option<Agent>,
-    /// The agent that decides a stage's conflicts, or validates a checkpoint's majority.
+    /// The agent that decides the conflicts of a stage, or validates the majority answers of a checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arbiter: Option<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -158,7 +158,7 @@ pub struct Decision {
     pub confidence: Certainty,
 }
 
-/// Who decided a stage's conflicts or a question.
+/// States who decided the conflicts of a stage, or a question of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Settler {
@@ -184,7 +184,7 @@ pub struct Opinion {
     /// The answer in the wording of the first agent.
     pub answer: Untrusted,
     pub by: Vec<AgentName>,
-    /// The reasons that the agents in `by` gave for the answer, in the order of `by`.
+    /// The reasons for the answer, as given by the agents in the list `by`, and in the order of this list.
     pub reasons: Vec<Untrusted>,
 }
 

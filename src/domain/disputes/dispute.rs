@@ -27,7 +27,7 @@ pub enum Relation {
     MayRepeat,
 }
 
-/// An earlier dispute to which a finding relates, and the outcome of the dispute.
+/// An earlier dispute that is related to a finding, and the outcome of this dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EarlierDispute {
     pub dispute: RulingRef,
@@ -190,7 +190,7 @@ pub struct Dispute {
     /// Related earlier disputes that do not bind the finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierDispute>,
-    /// The earlier run that opened the dispute. The number of the disputed finding comes from this earlier run.
+    /// The earlier run that opened the dispute. The disputed finding keeps its number from the earlier run.
     /// `opened_by` is absent if this run opened the dispute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_by: Option<RunId>,

@@ -37,7 +37,7 @@ pub enum Grounds {
     Duplicate,
 }
 
-/// A decision on a dispute by a judge, a person or a policy.
+/// The decision of a judge, a person or a policy on a dispute.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ruling {
     pub ruling: RulingWord,

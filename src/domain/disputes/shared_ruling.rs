@@ -1,5 +1,5 @@
 //! A ruling that is stored in a file of the repository, for all clones and for continuous integration. A shared
-//! ruling matches findings by visible fields only: the words of the title, the category and the rule.
+//! ruling matches findings only by visible fields: the category, the rule, and the words of the title.
 
 use jiff::Timestamp;
 use jiff::civil::Date;

@@ -138,7 +138,7 @@ pub struct Transcript {
     pub stderr_bytes: u64,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
-    /// Whether a sandbox prevented the process from writing.
+    /// Whether the process ran in a sandbox that restricts writing.
     #[serde(default)]
     pub held: bool,
 }

@@ -66,7 +66,7 @@ pub struct Plan {
     /// The commit whose rulings in `.glee/rulings` are in force; absent outside git and before the first commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rulings_at: Option<String>,
-    /// The arguments with which `glee review` selects the same target again. Paths are relative to the root.
+    /// Arguments for `glee review` that select the same target again. Paths are relative to the root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_args: Option<Vec<String>>,
     /// `pull_request` is present if the target is a pull request (`glee review --pr`).
@@ -170,16 +170,16 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "CallMetadata::is_empty")]
         told: Box<CallMetadata>,
     },
-    /// An agent that may only read ran without a sandbox, and files changed during the call. Glee discards the
-    /// agent's answer.
+    /// Files changed during the call of an agent that is not allowed to change files. The agent ran without a
+    /// sandbox. Glee discards the agent's answer.
     ReadOnlyViolated { call: CallId, changes: Vec<String> },
     /// A message for the user. The report repeats the message.
     Notice { text: String },
     /// The run ended. `exit` is the reason why the run ended. The exit code of the command depends on `exit`.
     RunEnded { exit: ExitReason, millis: u64 },
-    /// `glee runs undo` restored this number of files to their content before the coder's edits.
+    /// `glee runs undo` reverted the coder's edits in this number of files.
     RunUndone { files: u64 },
-    /// `glee runs undo --redo` restored the coder's changes to this number of files.
+    /// `glee runs undo --redo` applied the coder's edits to this number of files again.
     RunRedone { files: u64 },
     /// `glee runs prune` deleted the run's trees, code and raw answers.
     RunPruned { bytes: u64 },
@@ -225,8 +225,8 @@ pub enum ReviewEvent {
         /// The random key for hashing lines.
         salt: String,
         files: Vec<FileReview>,
-        /// Findings that belong to no file in `files`. Findings in `others` are reused only if all `files` are
-        /// unchanged.
+        /// Findings that belong to no file in `files`. The findings in `others` are reused only if all files in
+        /// `files` are unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
     },
@@ -262,8 +262,8 @@ pub enum ReviewEvent {
         finding: FindingId,
         dispute: RulingRef,
         disposition: Disposition,
-        /// The tag that the ruling gave the finding; absent if the ruling gave no tag. A finding with a new tag
-        /// remains open, and is optional in this run.
+        /// The new tag of the finding; absent if the ruling set no tag. A finding with a new tag remains open, and
+        /// is optional in this run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         new_tag: Option<Tag>,
         /// Whether the reviewer referred to the ruling, but cited no new evidence.
@@ -289,7 +289,7 @@ pub enum ReviewEvent {
     /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
     /// findings whose anchored code changed.
     TreeChanged { call: CallId, tree: String, changes: Vec<FileChange>, touched: Vec<FindingId> },
-    /// An ended run continues: the coder receives only the findings of the request.
+    /// A run continues after its end: the coder receives only the findings of the fix request.
     FixRequested {
         #[serde(flatten)]
         request: FixRequest,

@@ -106,7 +106,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// The suggestion, unless the suggestion only repeats the text of the exact fix.
+    /// Returns the suggestion. Returns `None` if the suggestion only repeats the text of the exact fix.
     pub fn other_suggestion(&self) -> Option<&Untrusted> {
         let repeated = self.exact_fix.as_ref().map(|fix| fix.shown().trimmed());
         self.raw.suggestion.as_ref().filter(|suggestion| Some(suggestion.trimmed()) != repeated)

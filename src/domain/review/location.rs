@@ -1,12 +1,13 @@
-//! Locations in the reviewed code. The path of a location is untrusted until `workspace` resolves the path inside
-//! the tree.
+//! Locations in the reviewed code. The path of a location is untrusted until the module `workspace` has resolved
+//! the path inside the tree.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A location as `path`, `path:line` or `path:line-end_line`. Lines start at 1, and both ends are inclusive.
+/// A location as `path`, `path:line` or `path:line-end_line`. Line numbers start at 1, and a range includes its
+/// first and its last line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Location {
     /// The path as written; a valid path is relative to the root of the reviewed tree.

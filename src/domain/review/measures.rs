@@ -20,7 +20,7 @@ impl TallyKind {
     pub const ALL: [Self; 6] =
         [Self::All, Self::Reviewer, Self::Judge, Self::Model, Self::JudgeModel, Self::Category];
 
-    /// Returns the text with which the history database identifies a `TallyKind`.
+    /// Returns the name of a `TallyKind` in the history database.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",

@@ -292,7 +292,8 @@ pub struct FileChange {
 /// The outcome of a run, as `--format json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// The version of this schema. Any change of the schema except a new optional field requires a new version.
+    /// The version of this schema. A new optional field does not require a new version of the schema; every other
+    /// change does.
     pub schema: u32,
     pub run: RunId,
     pub exit: ExitReason,
@@ -337,7 +338,8 @@ impl Outcome {
         let Finding { id, raw, .. } = &finding.finding;
         self.disputes.iter().find(|dispute| match number {
             Some(number) => dispute.number == number,
-            // The outcome can contain disputes of earlier runs, so the number of a finding is not unique.
+            // The outcome can contain disputes of earlier runs, and each run numbers its own findings. The number
+            // of a finding is therefore not unique.
             None => dispute.finding.id == *id && dispute.finding.raw.title == raw.title,
         })
     }

@@ -68,9 +68,9 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // A failed review is ignored here. The only effect of the failure is one answer less for the
-                    // quorum. A failed re-check gives the finding the state `Unconfirmed`, which `unconfirmed`
-                    // recognises.
+                    // A failed review is ignored here. The failure has one effect: one answer fewer counts towards
+                    // the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
+                    // `unconfirmed` recognises this state.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
@@ -211,7 +211,7 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
 /// by at most this number.
 const NEAR: u32 = 5;
 
-/// Returns the earlier findings about changed code, except findings that the same reviewer raised again. The
+/// Returns the earlier findings about changed code. Findings that the same reviewer raised again are left out. The
 /// function considers only complete new answers.
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();

@@ -164,8 +164,8 @@ fn private_keys<'a>(
     found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
 }
 
-/// The configured agents, except backups. An agent counts as a backup if the `backup` of an earlier agent with the
-/// same role is this agent.
+/// The configured agents, except backups. An agent counts as a backup if an earlier agent with the same role has
+/// this agent's name in the field `backup`.
 pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> {
     settings
         .agents
@@ -203,8 +203,8 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The three judges of the panel or, without a panel, the first judge (if any). Fails if `review.judge.panel` is
-/// set but does not name three connected judges.
+/// The three judges of the panel. Without a panel, the list contains the first judge, or is empty if there is no
+/// judge. Fails if `review.judge.panel` is set but does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

@@ -96,8 +96,8 @@ pub(crate) fn next_steps(
         rechecks(state, policy, round),
         next_round(state, policy, round),
     ];
-    // The result is the first list with a step, because each list requires that the earlier lists are done. The
-    // steps of one list run concurrently.
+    // The result is the first list that contains a step, because the steps of a list begin only after all earlier
+    // lists are done. The steps of one list run concurrently.
     stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
 }
 

@@ -29,9 +29,9 @@ impl Pace {
         self.0.get(agent).is_none_or(|most| running < *most)
     }
 
-    /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the
-    /// agent's running calls, including the ended call. If the call was repeated, or failed because of a limit,
-    /// the maximum is halved. After any other call, an existing maximum grows by one.
+    /// Adjusts the agent's maximum number of concurrent calls after a call. `running` is the number of the agent's
+    /// running calls just before this call ended. If the call was repeated, or failed because of a limit, the
+    /// maximum is halved. After any other call, an existing maximum grows by one.
     pub(crate) fn ended(&mut self, agent: &AgentName, outcome: &CallOutcome, running: usize) {
         let is_limited = outcome.metadata.retries > 0
             || matches!(&outcome.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted());
@@ -71,7 +71,7 @@ pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
 }
 
 /// Returns a notice about each reached cap. The notice asks the user to raise the cap, and ends with the
-/// instruction `then`.
+/// instruction in the parameter `then`.
 pub(crate) fn notices(settings: &Settings, spent: &Spent, then: &str) -> Vec<String> {
     let reached = budget::reached(&settings.budget.caps(), spent).into_iter();
     let notice = |(key, used)| {

@@ -38,7 +38,7 @@ pub struct PersonQuestion {
     pub default: Route,
     /// The route that the setting `review.on_dispute.default` or its command-line option selects.
     pub configured: Route,
-    /// The number of other disputes for which the person can choose the same route.
+    /// The number of other disputes to which the person can apply the chosen route.
     pub waiting: usize,
 }
 

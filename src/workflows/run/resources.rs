@@ -222,8 +222,8 @@ impl RunResources {
     }
 }
 
-/// Adds the values of the agent's environment variables, and the agent's secret arguments. The recorded plan
-/// contains neither.
+/// Adds the values of the agent's environment variables and the agent's secret arguments to a copy of the agent.
+/// The recorded plan contains neither.
 pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
         return Agent { env: BTreeMap::new(), ..agent.clone() };

@@ -169,7 +169,7 @@ fn new_evidence(
     evidence
 }
 
-/// Returns the location of a finding. A citation of this location is not evidence for the finding.
+/// Returns the location of a finding. A citation of the finding's own location is not evidence for the finding.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
     let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
     Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })

@@ -15,8 +15,8 @@ pub struct Pruned {
     pub bytes: u64,
 }
 
-/// Prunes `runs`, and keeps the data of `others`, which are all other runs of the history. If the function fails,
-/// the caller can call the function again to continue the deletion.
+/// Prunes the runs in `runs`, and keeps the data of the runs in `others`. The list `others` contains all other
+/// runs of the history. If the function fails, the caller can call the function again to continue the deletion.
 pub fn prune(
     workspace: &Workspace,
     state_dir: &Path,
@@ -53,8 +53,8 @@ pub fn prune(
     Ok(pruned)
 }
 
-/// Deletes the transcripts of stages and audits. No trees are deleted, because stages and audits store no trees.
-/// If the function fails, the caller can call the function again to continue the deletion.
+/// Deletes the transcripts of stages and audits. Stages and audits store no trees, so only transcripts are
+/// deleted. If the function fails, the caller can call the function again to continue the deletion.
 pub fn prune_transcripts(journal: &mut Journal, runs: &[RunId]) -> Result<Pruned, RunError> {
     let mut pruned = Pruned::default();
     for run in runs {

@@ -39,8 +39,8 @@ pub enum Standing {
     Reverted,
     /// The finding was fixed or discarded, or a ruling closed the finding.
     Closed,
-    /// The code of the finding was changed. A finding without an anchor is gone after a later run on the same
-    /// target.
+    /// The code of the finding was changed. A finding without an anchor counts as gone after a later run on the
+    /// same target.
     Gone,
 }
 
@@ -97,8 +97,8 @@ impl Raised<'_> {
 }
 
 impl TreeQuery<'_> {
-    /// Returns the findings in this order: open before closed findings, then mandatory before optional findings,
-    /// then by severity and location.
+    /// Returns the findings, sorted by four criteria: open before closed, mandatory before optional, severity, and
+    /// location.
     pub fn findings(self) -> Result<Vec<TreeFinding>, RunError> {
         let rows = self.journal.runs(None)?;
         let mut raised = Vec::new();

@@ -78,9 +78,10 @@ pub(crate) struct ReviewState {
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
     pub(crate) findings: Vec<Finding>,
-    /// The completed debate rounds. Each pair contains the round of the run and the round of the debate.
+    /// The completed debate rounds. Each pair consists of two numbers: the round of the run, and the round of the
+    /// debate.
     pub(crate) debate_rounds: BTreeSet<(u32, u32)>,
-    /// The agents that left findings unanswered in their last call of the debate, with the purpose of the call.
+    /// The agents that left findings unanswered in their last call of the debate, and the purposes of these calls.
     pub(crate) silent_debaters: BTreeSet<(AgentName, Purpose)>,
     pub(crate) concluded: BTreeSet<u32>,
     pub(crate) ruled: BTreeMap<FindingId, (RulingRef, Disposition)>,

@@ -40,9 +40,9 @@ impl ReviewState {
     ///
     /// - If `named` is a route, the run decides all open disputes. If this route is `judge`, the function omits
     ///   the disputes that a judge of this run decides in any case.
-    /// - If `named` is `None`, the run decides each dispute that has the route `human`, unless a person chose this
-    ///   route. A run with `--fix` also decides disputes without a route, if the coder received the finding before
-    ///   the judge.
+    /// - If `named` is `None`, the run decides the disputes that have the route `human`. Disputes for which a
+    ///   person chose this route are left out. A run with `--fix` also decides disputes without a route, if the
+    ///   coder received the finding before the judge.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
         let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
         let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
@@ -61,8 +61,8 @@ impl ReviewState {
             .collect()
     }
 
-    /// Returns one finding for each open dispute of an earlier run, except disputes that already continue in
-    /// this run. The returned finding repeats the dispute.
+    /// Returns one finding for each open dispute of an earlier run. Disputes that already continue in this run are
+    /// left out. The returned finding repeats the dispute.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
         self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
@@ -72,7 +72,8 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// Finding n is at index n - 1, except in some runs that an earlier version of Glee recorded.
+    /// Finding n is usually at index n - 1. In some runs that an earlier version of Glee recorded, finding n is at
+    /// another index.
     pub(super) fn place(&self, id: FindingId) -> Option<usize> {
         let has_id = |finding: &Finding| finding.id == id;
         let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
@@ -150,8 +151,8 @@ impl ReviewState {
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request, except findings that a ruling enforced. In any other round, the coder answers
-    /// all new findings, and the open mandatory findings of earlier rounds.
+    /// findings of the request. Findings that a ruling enforced need no answer. In any other round, the coder
+    /// answers all new findings, and the open mandatory findings of earlier rounds.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;
@@ -188,8 +189,8 @@ impl ReviewState {
     }
 
     /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
-    /// possible causes: a contradiction between reviewers, a finding of a single reviewer if
-    /// `review.consensus.validate` is `judge`, or a doubt about the finding under the policy `specification`.
+    /// possible causes. The reviewers contradict each other, or `review.consensus.validate` is `judge` and only
+    /// one reviewer raised the finding, or the finding is in doubt under the policy `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {

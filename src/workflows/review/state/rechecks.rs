@@ -58,7 +58,8 @@ impl ReviewState {
         }
     }
 
-    /// Pairs of a finding of the round and an earlier dispute. The finding possibly repeats the dispute.
+    /// Each pair consists of a finding of the round and an earlier dispute. The finding possibly repeats the
+    /// dispute.
     pub(crate) fn uncertain(&self, round: u32) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let may_repeat = |id: FindingId| {
             let related = self.related.get(&id).into_iter().flatten();
@@ -66,7 +67,8 @@ impl ReviewState {
             related.into_iter().find(|earlier| earlier.relation == Relation::MayRepeat && earlier.new_tag.is_none())
         };
         let of_round = self.findings.iter().filter(move |finding| finding.round == round);
-        // Only a finding without the coder's answer and without a dispute is compared with earlier disputes.
+        // A finding is compared with earlier disputes only if the coder has not answered the finding and the
+        // finding has no dispute.
         let is_new = |id| !self.responses.contains_key(id) && !self.disputed.contains_key(id);
         let of_round = of_round.filter(move |finding| is_new(&finding.id));
         of_round.filter_map(move |finding| Some((finding, may_repeat(finding.id)?)))

@@ -136,8 +136,8 @@ impl Workflow for ReviewWorkflow {
                 let event = self.trees().record(&self.state, call, &self.resources.run)?;
                 self.append(event)?;
             }
-            // The first `OpenDispute` effect also opens the disputes of all other due `OpenDispute` effects, in
-            // the same transaction. The transaction also assigns the numbers of the disputes.
+            // When the first `OpenDispute` effect is performed, one transaction opens the disputes of all due
+            // `OpenDispute` effects. The transaction also assigns the numbers of the disputes.
             ReviewEffect::OpenDispute(finding) if self.state.dispute_of(*finding).is_none() => {
                 self.open_disputes()?
             }

@@ -176,8 +176,8 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
             Step::Effect(ReviewEffect::Conclude { round }) => {
                 let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
-                // The notices of `conclude` are removed, because the state already contains the notices of the
-                // recorded run.
+                // The notices that the function `conclude` returns are removed, because the state already contains
+                // the notices of the recorded run.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
                 return events;
             }
@@ -382,9 +382,9 @@ impl Replay<'_> {
         Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
     }
 
-    /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always
-    /// applies. Any other recorded route applies only if the record and the replay have the same
-    /// `review.on_dispute.default`. In all other cases, the default route of the replay applies. If this default
+    /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always applies.
+    /// Any other recorded route applies only if the setting `review.on_dispute.default` has the same value in the
+    /// record and in the replay. In all other cases, the default route of the replay applies. If this default
     /// route is `judge` and the replay has no judge, the route is `human`.
     fn choice(&self, dispute: DisputeNumber) -> EventKind {
         let configured = self.settings.review.on_dispute.default;
