@@ -122,14 +122,15 @@ pub struct PeerReview {
     pub summary: Untrusted,
     /// The issues. The list is empty only if the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
-    /// The time that the reviewer states or, without such a time, the time at which Glee received the review.
+    /// The time in the reviewer's answer. If the answer contains no time, the time at which Glee received the
+    /// review.
     pub timestamp: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ballot {
     pub reviewer: AgentName,
-    /// `None` means that the reviewer is *absent*, which never counts as `approved`.
+    /// `None` means that the reviewer is *absent*. An absent reviewer never counts as `approved`.
     pub verdict: Option<Verdict>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<Untrusted>,

@@ -137,7 +137,7 @@ impl Journal {
 
     /// Does the same as [`Journal::resolve`], and also records the name of the person.
     pub fn resolve_as(&mut self, number: DisputeNumber, given: GivenRuling) -> Result<RunId, JournalError> {
-        // The run of a dispute never changes, so Glee reads the run before taking the write lock.
+        // Glee reads the id of the run before taking the write lock, because a dispute never moves to another run.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;

@@ -52,7 +52,7 @@ pub enum Corruption {
     /// The record does not contain the previous record's hash, because records were removed, added or moved.
     OutOfOrder,
     Removed,
-    /// The id of the record is greater than the number of events in the table `chain`.
+    /// The id of the record is greater than the value of the column `events` in the table `chain`.
     Added,
     /// The recorded end of the history does not match the last record.
     End,
@@ -90,8 +90,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The columns are: the number, the run, the number within the run, the time, the body, the previous hash and the
-/// hash.
+/// The columns of a record are its number, its run, its number within the run, its time, its body, the hash of the
+/// previous record, and the hash of the record.
 type Record = (i64, String, i64, String, String, String, String);
 
 impl Journal {

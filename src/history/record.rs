@@ -39,7 +39,7 @@ pub struct Author {
 pub struct HistoryRecord {
     glee: u32,
     pub author: Author,
-    /// The time of the last change of `content`. Sending the record to a remote leaves `at` unchanged.
+    /// The time of the last change of `content`. The time remains unchanged when the record is sent to a remote.
     pub at: Timestamp,
     #[serde(flatten)]
     pub content: RecordContent,
@@ -214,8 +214,8 @@ fn short(text: &str) -> String {
 
 impl Journal {
     /// Returns all records to send to other clones. The records contain the summary and the findings of each ended
-    /// run, and the present state of each dispute. If such content has changed since its last record, adds a new
-    /// record by `author`.
+    /// run, and the present state of each dispute. If a summary, a list of findings or a dispute has changed since
+    /// its last record, adds a new record with the author `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
@@ -264,8 +264,8 @@ impl Journal {
         Ok(found)
     }
 
-    /// Copies the disputes of another history on this machine, except disputes that this history already
-    /// contains. Each copied dispute is stored in the same way as a record that was fetched from another clone.
+    /// Copies disputes from another history on this machine. Disputes that this history already contains are not
+    /// copied. Each copied dispute is stored in the same way as a record that was fetched from another clone.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();
@@ -352,7 +352,7 @@ impl Journal {
         let mut seen = BTreeSet::new();
         let mut found = Vec::new();
         for (source, body) in rows {
-            // Skips a record that another version of Glee wrote, if this version cannot parse the record.
+            // Skips a record from another version of Glee if this version cannot parse the record.
             let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
                 serde_json::from_str(&body)
             else {

@@ -1,7 +1,7 @@
 //! Computes the measures of reviewers, judges, models and categories from counts of findings, rulings and calls.
 //!
-//! A dispute is held if the dispute is open, was discarded without a ruling, or was escalated by the judge. A held
-//! dispute counts neither as upheld nor as dismissed.
+//! A dispute counts as held if the dispute is open, was discarded without a ruling, or was escalated by the judge.
+//! A held dispute counts neither as upheld nor as dismissed.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -74,8 +74,8 @@ pub struct Measures {
     pub dismissed: Share,
     /// The share of the judges' decisions that a person overturned.
     pub overturned: Share,
-    /// The share of the judges' decisions that equal a person's decision. Only disputes that a person also decided
-    /// are included.
+    /// The share of the judges' decisions that agree with a person's decision. Only disputes that a person also
+    /// decided are included.
     pub agreed_with_person: Share,
     /// The share of audit decisions that agree with the audited ruling.
     pub confirmed_by_audit: Share,

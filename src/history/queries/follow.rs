@@ -22,7 +22,8 @@ impl Journal {
         self.stream(sql, [after.cast_signed()], take)
     }
 
-    /// Calls `take` for at most `most` events of a run, beginning with the first event after number `after`.
+    /// Calls `take` for each event of a run after the event with the number `after`, in the order of the numbers.
+    /// Stops after `most` events.
     pub(crate) fn each_of(
         &self,
         run: &RunId,

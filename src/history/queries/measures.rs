@@ -22,8 +22,8 @@ pub struct Dismissal {
 }
 
 impl Journal {
-    /// Returns the counts for each name of a kind, sorted by name. Findings that were first raised before the
-    /// day `since` (UTC) are excluded. Calls that ended before this day are also excluded.
+    /// Returns the counts for all names that belong to the kind `kind`, sorted by name. Findings that were first
+    /// raised before the day `since` (UTC) are excluded. Calls that ended before this day are also excluded.
     pub fn tallies(
         &self,
         kind: TallyKind,

@@ -13,7 +13,7 @@ use crate::domain::{
 /// Selects the disputes that meet all conditions of the filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisputeFilter {
-    /// If set, selects only the newest disputes, at most this number.
+    /// If set, selects at most this number of disputes, beginning with the newest.
     pub recent: Option<u32>,
     pub open_only: bool,
     pub settled_only: bool,
@@ -78,7 +78,7 @@ pub struct Reopened {
     pub reason: Untrusted,
 }
 
-/// The result of a dispute, which later runs apply to findings about the same code.
+/// The result of a dispute. Later runs apply the result to findings about the same code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
     pub dispute: RulingRef,
@@ -129,7 +129,7 @@ pub struct RunRow {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fixed: bool,
     pub exit: Option<ExitReason>,
-    /// Whether the run ended with `agent_failed` only because no reviewer was able to read the files.
+    /// Whether the run has the exit reason `agent_failed` only because no reviewer was able to read the files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
     pub findings: u64,

@@ -164,8 +164,8 @@ fn joined<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
     items.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// The maximum number of consecutive empty lines that a prompt contains. One line with the range of line numbers
-/// replaces a longer sequence of empty lines.
+/// The maximum number of consecutive empty lines that a prompt contains. A longer sequence of empty lines is
+/// replaced by one line with the range of line numbers.
 const LONG_GAP: usize = 2;
 
 struct Fence<'a> {
@@ -302,7 +302,8 @@ impl Fence<'_> {
         self.around(&format!("objection={}", dispute.finding.id), &text)
     }
 
-    /// The function does not fence the instructions, because the user wrote the instructions.
+    /// The instructions are not enclosed in a fence, because the user wrote the instructions, and fences are for
+    /// text from files and agents.
     fn stage(&self, about: &StageSubject, mut values: Value) -> Value {
         values["id"] = json!(self.line(&about.id));
         values["stage"] = json!(self.line(&about.stage));

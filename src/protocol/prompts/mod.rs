@@ -79,8 +79,8 @@ impl Advice for PromptError {
 /// Renders the prompt for a request. The folder `overrides` contains the project's templates and need not exist.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
-    // The folder `overrides` can be a temporary copy of `.glee/prompts`, so an error message names the original
-    // file.
+    // The folder `overrides` can be a temporary copy of `.glee/prompts`. An error message therefore contains the
+    // path of the file in `.glee/prompts`.
     let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {

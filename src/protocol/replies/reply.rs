@@ -43,7 +43,7 @@ impl<'a, R: BufRead> Walk<'a, R> {
         Self { lines, structure, json, nonce, in_data: false }
     }
 
-    /// Returns the next line. `mark` is a number by which the caller identifies the line (see
+    /// Returns the next line. `mark` is a number. The caller uses the number to identify the line (see
     /// `FoundObject::mark`).
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
         let Some(line) = self.lines.next()? else { return Ok(None) };
@@ -124,7 +124,7 @@ impl<'a> Closing<'a> {
     fn read(&self, line: &str) -> Option<u64> {
         let (nonce, digits) = self.count_of(line)?;
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        // A number that needs more than 64 bits becomes `u64::MAX`, which never equals the number of entries.
+        // A number that needs more than 64 bits becomes `u64::MAX`. No answer contains this many entries.
         (is_number && is_nonce(self.nonce, nonce)).then(|| digits.parse().unwrap_or(u64::MAX))
     }
 

@@ -37,8 +37,8 @@ pub struct Defence {
 /// The answers of rounds 2 and 3 of a debate. Without a debate, all lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Debate {
-    /// The names of the debate's participants. Every reviewer that raised a finding participates, whether or not
-    /// `reviewers` contains the reviewer's name.
+    /// The names of the debate's participants. Every reviewer that raised a finding participates, even if
+    /// `reviewers` does not contain the reviewer's name.
     pub reviewers: Vec<String>,
     pub examinations: Vec<Examination>,
     pub defences: Vec<Defence>,
@@ -87,7 +87,7 @@ impl<'a> Index<'a> {
         }
         effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
         let maintained = defences.iter().find(|said| said.word != DefenceWord::Concede).copied();
-        // A reviewer without an answer maintains its finding.
+        // If a reviewer gives no defence of its own finding, the finding counts as maintained.
         let silent = members.len() > defences.len();
         effect.defence = maintained.or_else(|| defences.first().copied().filter(|_| !silent));
         if maintained.is_some() || silent {

@@ -9,11 +9,11 @@ use super::similarity::phrases::Phrases;
 use super::similarity::vectors::names_code;
 use crate::domain::AdvisoryStatus;
 
-/// Words by which the text of a finding introduces a condition.
+/// Words that introduce a condition in the text of a finding.
 const CONDITIONS: &str = "when, if, after, passing, given, whenever, once, during, while, unless, by, e.g, example, \
                           because, second, concurrent, input, every, until, any";
 
-/// Prefixes of words by which the text of a finding describes a failure.
+/// Prefixes of words that describe a failure in the text of a finding.
 const CONSEQUENCES: &str = "rais, throw, crash, panic, leak, overflow, underflow, inject, fail, exception, error, \
                             lost, lose, corrupt, deadlock, hang, block, bypass, exec, overwrit, return, cause, \
                             result, break, null, undefined, infinite, denial, expos, never, wrong, stale, \
@@ -102,8 +102,8 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
 /// Returns the validation score of a finding (phase 4). The boolean is true if the finding is critical and has a
-/// confidence below 70. For a finding without a stated confidence, the score is computed as for a confidence of 60
-/// to 79.
+/// confidence below 70. If no confidence is stated, the score is computed as if the confidence were between 60 and
+/// 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

@@ -109,7 +109,7 @@ impl Policy {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ConflictKind {
-    /// Two reviewers' severities for the same problem are at least two levels apart.
+    /// For the same problem, two reviewers state severities that are at least two levels apart.
     #[serde(rename = "A")]
     Severity,
     /// One reviewer reports a problem, and another reviewer denies that the problem exists.
@@ -152,8 +152,8 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The points that the policy adds to the confidence, and the name of these points in `formula`. A negative
-    /// number lowers the confidence.
+    /// The points that the policy adds to the confidence, and the name of these points in the field `formula`. A
+    /// negative number lowers the confidence.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
     /// The validation score (phase 4). `None` if several reviewers raised the finding.
@@ -172,13 +172,14 @@ pub struct Group {
     pub reversal: String,
     /// A proposal for settling the dispute. `None` if the group is not disputed.
     pub action: Option<String>,
-    /// Whether the finding was conceded in a defence, and the examinations by the other reviewers lowered the
-    /// confidence of the finding.
+    /// Whether two conditions are met: the finding was conceded in a defence, and the examinations by the other
+    /// reviewers lowered the confidence of the finding.
     pub withdrawn: bool,
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
-    /// Whether a person must decide the dispute: the dispute is severe, and the merge accepts no severe finding.
+    /// Whether a person must decide the dispute. A person must decide if the dispute is severe and the merge
+    /// accepts no severe finding.
     pub escalate: bool,
 }
 

@@ -15,8 +15,8 @@
 //!   are the same, but the texts have almost no words in common.
 //! - In a conflict, the side whose evidence is stronger by at least two points wins. If no side wins, two
 //!   different diagnoses of the same code are combined. A conflict about validity or severity remains disputed.
-//! - If no reviewer states a confidence, the result has no confidence. The score of a finding without a
-//!   confidence is computed as for a confidence of 60 to 79.
+//! - If no reviewer states a confidence, the result has no confidence. If a finding has no confidence, the score
+//!   is computed as if the confidence were between 60 and 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).
 //! - A critical finding that only one reviewer raised needs a confidence of at least 85 and concrete evidence
 //!   (rule 9). If the confidence is below 85 or the evidence is not concrete, the finding is disputed instead of
@@ -45,8 +45,8 @@ pub use output::MergeAnswer;
 crate::domain::words!(Level, Policy);
 
 /// Groups the findings and decides each group. A path is known if `tree` contains the path, or if a member gives
-/// the path with a folder, such as `src/a.rs`. A bare file name is replaced by the known path that ends with this
-/// name, if exactly one exists.
+/// the path with a folder, such as `src/a.rs`. If exactly one known path ends with a bare file name, this path
+/// replaces the bare file name.
 pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
     let entries = normalise::entries(members, tree);
     let mut groups = match policy {

@@ -13,7 +13,8 @@ use super::group::{Level, Member};
 use super::similarity::phrases::Phrases;
 use crate::rules::parallel;
 
-/// The deduction from a finding's confidence, in points, if the finding was first raised in round 2 of a debate.
+/// The number of points that are deducted from the confidence of a finding that was first raised in round 2 of a
+/// debate.
 const LATE: u8 = 10;
 
 /// The maximum distance, in lines, between two findings that count as near each other.
@@ -239,8 +240,8 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
 }
 
 /// Assigns a number to each path, and returns the path numbers of all members. Paths are numbered in alphabetical
-/// order. A bare file name such as `main.rs` is replaced by the known path that ends with this name, if exactly
-/// one exists. A path is known if `tree` contains the path, or if a member gives the path with a folder.
+/// order. If exactly one known path ends with a bare file name such as `main.rs`, this path replaces the bare file
+/// name. A path is known if `tree` contains the path, or if a member gives the path with a folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let named: Vec<Option<&str>> =
         members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();

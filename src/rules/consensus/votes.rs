@@ -157,7 +157,7 @@ impl<'a> Votes<'a> {
 
     pub(crate) fn undecided(&self) -> Group {
         let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
-            // `max_by_key` returns the last maximum, so the reverse order gives the first maximum.
+            // `max_by_key` returns the last maximum, so the iterator is reversed to get the first maximum.
             let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
             best.map_or(0, |entry| entry.index)
         };

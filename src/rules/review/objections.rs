@@ -32,7 +32,8 @@ pub fn disposition(ruling: &Ruling) -> Option<Disposition> {
             (None, Some(Grounds::NotMandatory)) => Disposition::NotMandatory,
             (None, _) if ruling.new_tag.is_some() => Disposition::NotMandatory,
             (None, Some(Grounds::Duplicate)) => Disposition::Duplicate { of: String::new() },
-            // A DISMISS means that the finding is wrong, unless the grounds are `NotMandatory` or `Duplicate`.
+            // If the grounds are neither `NotMandatory` nor `Duplicate`, a DISMISS means that the finding is
+            // wrong.
             (None, _) => Disposition::Refuted,
         }),
     }

@@ -20,7 +20,8 @@ pub struct LineEdit {
 /// Whether a finding asks the coder to undo `edit`. `text` contains the title, body and suggestion of the finding.
 ///
 /// The finding must be near an added line. In addition, `text` must quote a removed line or request a reversal.
-/// Such a request consists of a phrase such as `revert` and an identifier that occurs only in the new code.
+/// `text` requests a reversal if it contains a phrase such as `revert`, and an identifier that occurs only in the
+/// new code.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
     let is_near = |(first, last): (u32, u32)| {
         edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))

@@ -10,7 +10,7 @@ use crate::domain::{Disposition, SharedRuling};
 use crate::rules::consensus::{self, Category};
 
 /// Returns the UTC day on which a ruling ended, or `None` if the ruling is still in force. A ruling ends after the
-/// day `until`, and at the latest when its age reaches `max_age`.
+/// day in the parameter `until`, and at the latest when the age of the ruling reaches `max_age`.
 pub fn ended(
     settled_at: Option<Timestamp>,
     until: Option<Date>,
@@ -32,8 +32,8 @@ const NAMES: &str = "auth certificate cipher cookie credential crypt debug deser
 const TITLES: &str = "attack authenti authori certificate cipher credential crypt deseriali eval exploit md5 \
                       password privilege secret sha1 ssl tls xxe";
 
-/// Whether a ruling needs a responsible person. A ruling needs a person if it closes a finding whose category, rule
-/// or title indicates a security problem.
+/// Whether a ruling needs a responsible person. A ruling requires a responsible person if it closes a finding
+/// whose category, rule or title indicates a security problem.
 pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
     disposition.closes() && is_security(category, rule, title)
 }

@@ -61,8 +61,8 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     }
 }
 
-/// Parses the name of an agent, the word `hybrid`, or a label. The label `approach_a` names the first agent in
-/// `answered`, and `approach_b` the second agent.
+/// Parses the name of an agent, the word `hybrid`, or a label. The label `approach_a` stands for the first agent
+/// in `answered`, and `approach_b` stands for the second agent.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
     if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {

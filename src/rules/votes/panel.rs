@@ -27,8 +27,8 @@ fn reason_code(grounds: Grounds) -> String {
 }
 
 /// Returns the default reason codes and, in addition, the codes of the grounds that judges can give. If the votes
-/// are a FLIP, a DROP and a KEEP, a FLIP with the ground `NotMandatory` wins. If the FLIP has another ground, the
-/// DROP wins, except a DROP with the ground `NotMandatory`.
+/// are a FLIP, a DROP and a KEEP, a FLIP with the ground `NotMandatory` wins. If neither the FLIP nor the DROP has
+/// the ground `NotMandatory`, the DROP wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

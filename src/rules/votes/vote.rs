@@ -88,11 +88,12 @@ pub struct VoteLists {
     /// For each conflict type, the voters that the other two voters cannot outvote (`_FACET_PRIORITY` in the
     /// specification).
     pub facet_priority: BTreeMap<String, BTreeSet<Voter>>,
-    /// The reason codes with which a FLIP wins against one DROP and one KEEP. The codes are in upper case
-    /// (`_STRUCTURAL_REASON_CODES` in the specification).
+    /// If a FLIP has one of these reason codes, the FLIP wins against one DROP and one KEEP. The codes are in
+    /// upper case (`_STRUCTURAL_REASON_CODES` in the specification).
     pub structural: BTreeSet<String>,
-    /// The reason codes with which a DROP wins against one FLIP and one KEEP. A FLIP with a code in `structural`
-    /// takes precedence over such a DROP. The codes are in upper case (`_DROP_JUSTIFIED` in the specification).
+    /// If a DROP has one of these reason codes, the DROP wins against one FLIP and one KEEP. A FLIP with a code in
+    /// `structural` takes precedence over such a DROP. The codes are in upper case (`_DROP_JUSTIFIED` in the
+    /// specification).
     pub drop_justified: BTreeSet<String>,
 }
 

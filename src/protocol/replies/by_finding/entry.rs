@@ -22,8 +22,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     /// two entries for a finding contradict each other.
     const CHECKED: bool = false;
 
-    /// Whether this word leaves the finding open, as `DEFEND` or `UNRESOLVED` does. The parser keeps such an
-    /// entry even if an earlier entry for the finding has a different word.
+    /// Whether a finding with this answer word remains open. Examples of such words are `DEFEND` and `UNRESOLVED`.
+    /// The parser keeps an entry with such a word even if an earlier entry for the finding has a different word.
     fn keeps_open(self) -> bool {
         false
     }

@@ -17,7 +17,7 @@ use crate::rules::consensus::votes::{Votes, Voting};
 /// One side of a conflict wins if its weight is greater by at least this number.
 const CLEARLY: i32 = 2;
 
-/// [`assemble`] searches only this number of preceding lists for a group that contains the current group.
+/// [`assemble`] searches at most this number of preceding lists for a group that contains the current group.
 const NEIGHBOURS: usize = 16;
 
 const SINGLE: &str = "single source: ";
@@ -73,9 +73,9 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
     kept
 }
 
-/// Merges several groups into one group. The first finding of each reviewer becomes a member, with the highest
-/// severity and confidence of all findings of this reviewer. The other findings of this reviewer are listed in
-/// the member's field `repeats`.
+/// Merges several groups into one group. The first finding of each reviewer becomes a member. The member gets the
+/// highest severity and the highest confidence of all findings of this reviewer. The other findings of this
+/// reviewer are listed in the member's field `repeats`.
 fn join<'a>(
     voting: &Voting<'_>,
     all: &[Member],

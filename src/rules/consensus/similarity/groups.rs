@@ -21,7 +21,7 @@ const SAME_LINES: f32 = 0.18;
 const SAME_BLOCK: f32 = 0.22;
 const TEXT_ALONE: f32 = 0.13;
 
-/// The maximum number of findings with which a finding is compared. If too many findings are near a finding, the
+/// A finding is compared with at most this number of other findings. If too many findings are near a finding, the
 /// comparison is limited to findings with the same rare terms.
 const CANDIDATES: usize = 256;
 
@@ -124,8 +124,8 @@ impl Finder<'_> {
 
     /// Calls `look` with the index of each entry that can match the entry `index`. If more than [`CANDIDATES`]
     /// entries can match, the entries that share rare terms with the entry `index` take precedence. At most
-    /// [`CANDIDATES`] entries are chosen. `seen_from` contains `index` for each entry that was already chosen, so
-    /// that no entry is chosen twice.
+    /// [`CANDIDATES`] entries are chosen. For each entry that was already chosen, the list `seen_from` contains
+    /// the value of `index`, so that no entry is chosen twice.
     fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
@@ -133,8 +133,8 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // The search covers only entries after `index`. The search for an earlier entry has already
-                // compared the two entries.
+                // The search covers only entries after `index`. The search for each earlier entry has already
+                // compared the earlier entry with the entry `index`.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));

@@ -1,10 +1,11 @@
 //! Decides whether two findings about the same unchanged code report the same problem.
 //!
 //! Two findings report the same problem if their words are similar and their lines are near each other. Two
-//! findings with different rules or opposite requests report different problems. The minimum similarity is
-//! higher if the two findings mention different kinds of defects or different identifiers. The category is
-//! ignored, because different defects of one function often have the same category. In doubt, two findings are
-//! different, because displaying a finding again is better than hiding the finding by mistake.
+//! findings report different problems if their rules differ, or if one finding requests a removal and the other
+//! finding reports something missing. The minimum similarity is higher if the two findings mention different kinds
+//! of defects or different identifiers. The category is ignored, because different defects of one function often
+//! have the same category. In doubt, two findings are different, because displaying a finding again is better than
+//! hiding the finding by mistake.
 
 use std::collections::BTreeSet;
 
@@ -46,10 +47,10 @@ const LONG: usize = 5;
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// In three cases, these higher minimum cosines replace `SAME` for two long texts. `APART` applies if each text
-/// mentions a kind of defect that the other text does not mention. `DISJOINT` applies if both texts mention
-/// kinds of defects, but have no kind in common. `OTHER_NAMES` applies if both texts mention identifiers, but
-/// have no identifier in common.
+/// For two long texts, these higher minimum cosines replace the minimum `SAME` in three cases. `APART` applies if
+/// each text mentions a kind of defect that the other text does not mention. `DISJOINT` applies if both texts
+/// mention kinds of defects, but have no kind in common. `OTHER_NAMES` applies if both texts mention identifiers,
+/// but have no identifier in common.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;
@@ -211,8 +212,9 @@ impl<'a> Profile<'a> {
         Self { anchor, kinds: kinds(&anchor.text), asks_for_less, asks_for_more, negates: says(NEGATIONS) }
     }
 
-    /// Returns the minimum cosine at which two findings are [`Likeness::Same`]. Returns `None` if one or both
-    /// texts are short and, in addition, the texts mention different kinds of defects or different identifiers.
+    /// Returns the minimum cosine at which the likeness of two findings is [`Likeness::Same`]. Returns `None` if
+    /// one or both texts are short and, in addition, the texts mention different kinds of defects or different
+    /// identifiers.
     fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
         let (ours, theirs) = (self.kinds, other.kinds);
         let (names, other_names) = (&self.anchor.names, &other.anchor.names);

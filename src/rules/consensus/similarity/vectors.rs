@@ -20,12 +20,12 @@ fn is_stop_word(word: &str) -> bool {
     stops
 }
 
-/// Endings that are removed from words of six or more letters. `ings` precedes `s`, so that the longest ending
-/// is removed.
+/// Endings that are removed from words of six or more letters. The ending `ings` precedes the ending `s`, so that
+/// the longest ending is removed.
 const ENDINGS: &[&str] = &["ations", "ation", "ings", "ing", "ed", "es", "ly", "s"];
 
-/// Maps each word to the number that represents the word in vectors. The hash function is fast, because look-ups
-/// take most of the time in a large merge.
+/// Maps each word to the number that represents the word in vectors. A fast hash function is used, because
+/// look-ups take most of the time in a large merge.
 type Numbers = HashMap<Box<str>, u32, RandomState>;
 
 pub(crate) struct Vectors {
