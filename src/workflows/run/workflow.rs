@@ -34,10 +34,10 @@ pub enum Rest {
     OverBudget,
 }
 
-/// The result of preparing a call: a request to send, or an answer that replaces the call.
+/// The result of preparing a call: a request for the agent, or an answer that replaces the call.
 pub(crate) enum Prepared {
     Call(Box<CallRequest>),
-    /// A call that the workflow refuses. The runner records the start of the call and the given answer, but does
+    /// A call that the workflow refuses. The runner records the given answer and the start of the call, but does
     /// not call the agent.
     Refused(Box<CallRequest>, CallAnswer),
     Answered(CallAnswer),
@@ -46,7 +46,7 @@ pub(crate) enum Prepared {
 pub(crate) trait Workflow: Sized {
     type Effect: Clone + PartialEq + 'static;
     type Question: Clone + PartialEq + 'static;
-    /// The result of a pending effect, the answer of a person, or external input.
+    /// A pending effect's result, a person's answer, or external input.
     type Input: 'static;
 
     fn resources(&self) -> &RunResources;

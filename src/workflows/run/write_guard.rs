@@ -47,7 +47,7 @@ impl WriteCheck {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The changes of which the read-only agent is suspected.
+    /// The changes that the read-only agent possibly made.
     pub(crate) violations: Vec<String>,
     /// The files that another process changed.
     pub(crate) stale: Vec<String>,

@@ -25,8 +25,8 @@ pub(crate) type CycleAnswers = BTreeMap<CallId, CallAnswer>;
 pub(crate) struct WatchState {
     pub(crate) plan: Option<WatchPlan>,
     pub(crate) status: WatchStatus,
-    /// True if only a person can resume the work. A verdict `blocker` or a person's `pause` command has this
-    /// effect.
+    /// True if only a person can resume the work. The work is in this state after a verdict `blocker` or a
+    /// person's `pause` command.
     pub(crate) held: bool,
     pub(crate) flagged: bool,
     pub(crate) last_action: Option<Action>,
@@ -105,7 +105,7 @@ impl Clarification {
 }
 
 impl WatchState {
-    /// Whether the agent already belongs to the watch, or the watch can accept another agent.
+    /// Returns true if the agent already belongs to the watch, or if the watch can accept another agent.
     pub(crate) fn knows(&self, name: &AgentName) -> bool {
         self.agents.len() < AGENTS || self.agents.contains_key(name)
     }

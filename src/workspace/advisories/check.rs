@@ -174,7 +174,7 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     found
 }
 
-/// Reads a folder or zip archive, and returns the advisories that contain at least one of the words `wanted`.
+/// Reads a folder or zip archive, and returns the advisories that contain at least one of the words in `wanted`.
 fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
     let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
     let mut found = Vec::new();

@@ -21,8 +21,8 @@ const ALL: Duration = Duration::from_secs(30);
 /// The maximum size of a response, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Fetches the advisories with the given ids, the aliases of these advisories, and all advisories about the given
-/// packages. Unknown ids are ignored. An error message has a single line.
+/// Fetches the advisories with the given ids and the advisories under their alias ids. Then fetches all advisories
+/// about the given packages. Unknown ids are ignored. An error message has a single line.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let config = Agent::config_builder()
         .timeout_global(Some(ANSWER))
@@ -52,8 +52,8 @@ pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>
     Ok(found)
 }
 
-/// Converts an advisory id to the upper and lower case that the OSV database uses. Ids are in upper case, except
-/// for the lower-case part after `GHSA-`.
+/// Converts the letters of an advisory id to upper or lower case, as in the OSV database. Ids are in upper case,
+/// but the part after `GHSA-` is in lower case.
 fn canonical(id: &str) -> String {
     let upper = id.to_ascii_uppercase();
     match upper.strip_prefix("GHSA-") {

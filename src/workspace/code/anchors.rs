@@ -199,10 +199,10 @@ impl<'a> Blocks<'a> {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Returns the block that contains the paragraph `index`. Let `n` be the smallest indentation of a line in
-    /// the paragraph `index`. A backward search from the paragraph `index` finds the start of the block: a
-    /// paragraph whose first line is indented by at most `n`. The block ends before the next paragraph that is
-    /// not indented more deeply than the block's first line.
+    /// Returns the block that contains `paragraphs[index]`. Let `n` be the smallest indentation of a line in
+    /// `paragraphs[index]`. A backward search from `paragraphs[index]` finds the start of the block: a paragraph
+    /// whose first line is indented by at most `n`. The block ends before the next paragraph that is not indented
+    /// more deeply than the block's first line.
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
@@ -249,8 +249,8 @@ pub struct Excerpt {
     pub lines: (u32, u32),
 }
 
-/// Returns the lines from `line` to `end_line`, with at most `around` additional lines before and after these
-/// lines. Returns `None` if `text` has no line `line`.
+/// Returns the lines from `line` to `end_line`, and some lines before and after this range. The maximum number of
+/// lines on each side is `around`. Returns `None` if the line number `line` does not exist in `text`.
 pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);

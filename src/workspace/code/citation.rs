@@ -38,7 +38,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
 }
 
-/// The ranges of inserted or changed lines in `now`, compared with `before` (1-based, inclusive).
+/// Compares two texts, and returns the ranges of inserted or changed lines in the text `now` (1-based, inclusive).
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
     let diff = unified::lines(before, now);
     let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());

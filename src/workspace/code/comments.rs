@@ -1,11 +1,11 @@
-//! Replaces long sequences of comments in Python code by blank lines before parsing. The replacement does not
+//! Before Python code is parsed, replaces long sequences of comments by blank lines. The replacement does not
 //! change the line or column of any code. For each comment, Python's grammar scans all following comments, so the
 //! total time is quadratic in the number of comments.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The minimum length, in lines, of a sequence of comments that is replaced.
+/// A sequence of comments is replaced if it has at least this number of lines.
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {

@@ -124,8 +124,8 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // If all lines of a finding are unchanged, the finding still has to be reviewed again after a change of
-        // its block. If a line of a finding changed, `marks` already contains the changed line. For such a
+        // After a change of its block, a finding has to be reviewed again even if all lines of the finding are
+        // unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
         // finding, `rest` returns the range from the first to the last unchanged line of the finding.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),

@@ -1,4 +1,4 @@
-//! Converts the following changes to files with a diff in git's format: deletions, mode changes, link changes and
+//! Creates files with a diff in git's format for the following changes: deletions, mode changes, link changes and
 //! new submodule commits.
 
 use crate::domain::{SkipReason, number_of};
@@ -40,7 +40,7 @@ pub(crate) struct MetadataEdit<'a> {
 }
 
 impl MetadataEdit<'_> {
-    /// Converts the change to a file for review. If git converts the line endings of the file, the diff is
+    /// Creates a file for review from the change. If git converts the line endings of the file, the diff is
     /// computed from `compared`, which is the converted content.
     pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
         let Self { path, old, generated, modes } = self;

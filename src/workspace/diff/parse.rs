@@ -50,8 +50,8 @@ impl Hunk {
         self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
     }
 
-    /// Returns the ranges of new lines that are under review. Line 1 is the first line of the hunk. If lines
-    /// were removed without a replacement, the lines directly before and after the gap are under review.
+    /// Returns the line ranges under review in the new text. Line 1 is the first line of the hunk. If lines were
+    /// removed without a replacement, the lines directly before and after the gap are under review.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
         for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
@@ -86,7 +86,7 @@ impl Hunk {
             };
             let bare = line.strip_suffix('\n').unwrap_or(line);
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
-            // A hunk can contain more added lines than its header states, because users edit diffs manually.
+            // If a user edited the diff manually, a hunk can contain more added lines than its header states.
             let (mark, old, new) = match bare.bytes().next() {
                 Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
                 Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
@@ -118,7 +118,7 @@ pub(crate) struct Patch {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) patches: Vec<Patch>,
-    /// The files that differ according to the diff, but whose changed lines the diff does not show.
+    /// The files that differ according to the diff, although the diff shows none of their changed lines.
     pub(crate) not_shown: Vec<Vec<u8>>,
     pub(crate) broken: Option<Broken>,
 }
@@ -160,7 +160,8 @@ impl Patch {
         for hunk in &self.hunks {
             let to = if from == Side::Old { Side::New } else { Side::Old };
             let (start, length) = (hunk.start(from), hunk.side(from).count());
-            // If a side of a hunk is empty, the header contains the number of the line before the hunk.
+            // If the hunk has no lines on the side `from`, its header contains the number of the line before the
+            // hunk.
             let start = if length == 0 { start.saturating_add(1) } else { start };
             while at < start {
                 let Some(line) = lines.next() else { break };
@@ -288,7 +289,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Records a file without hunks: a rename, a changed mode, a binary file or an empty file.
+    /// Records a file without hunks: a renamed file, a file with a changed mode, a binary file or an empty file.
     fn end_header(&mut self) {
         if let Some(header) = self.header.take() {
             self.diff.patches.push(header.patch(None));
@@ -375,7 +376,7 @@ fn is_epoch(time: &str) -> bool {
 }
 
 /// Returns the common end of two paths, such as `src/a.rs` for `old/src/a.rs` and `new/src/a.rs`. If the two paths
-/// end differently, removes git's prefixes, such as `a/` and `b/`, from both paths.
+/// end differently, the function returns both paths without git's prefixes, such as `a/` and `b/`.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());

@@ -40,7 +40,8 @@ impl Workspace {
         }
         let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
         let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
-        // If the diff changes a `.gleeignore` file, no ignore rules apply, because the earlier rules are unknown.
+        // If the diff changes a `.gleeignore` file, Glee applies no ignore rules, because the rules before this
+        // change are unknown.
         let mut ignores =
             (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
         let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
@@ -172,8 +173,8 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // A patch without old lines or without new lines fits every file, so Glee tries no shortened names for
-        // this patch.
+        // If a patch has no old lines, or has no new lines, the patch matches any file. Glee therefore tries no
+        // shortened names for such a patch.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

@@ -1,4 +1,5 @@
-//! Computes unified diffs in memory, because git commands could run filters or external diff programs.
+//! Computes unified diffs in memory and without git, because git commands could run filters or external diff
+//! programs.
 
 use std::time::Duration;
 

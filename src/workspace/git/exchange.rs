@@ -64,8 +64,8 @@ const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_644;
 
 impl Workspace {
-    /// Returns the name of the remote to use: `named` if given, else the remote of the current branch, else
-    /// `origin`. Fails if the tree is not in a git repository, or if the remote does not exist.
+    /// Returns the name of the remote to use: the parameter `named` if given, else the remote of the current
+    /// branch, else `origin`. Fails if the tree is not in a git repository, or if the remote does not exist.
     pub fn remote(&self, named: Option<&str>) -> Result<String> {
         let git = self.require_git()?;
         let remotes = git.remotes()?;
@@ -93,9 +93,9 @@ impl Workspace {
         Ok((name.to_owned(), email.to_owned()))
     }
 
-    /// Fetches the records of a remote, and returns the new records. A record is new if `known` returns false
-    /// for the hash of the record. An invalid record is returned with the reason for its refusal. Fails if the
-    /// remote cannot be reached in time.
+    /// Fetches the records of a remote, and returns the new records. A record is new if the function `known`
+    /// returns false for the hash of the record. An invalid record is returned with the reason for its refusal.
+    /// Fails if the remote cannot be reached in time.
     pub fn fetch_records(
         &self,
         remote: ExchangeRemote<'_>,

@@ -19,8 +19,8 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.
 const NETWORK: Duration = Duration::from_secs(600);
-/// Glee deepens a shallow clone in steps, until the clone contains a merge base. Each number is the number of
-/// commits of one step. If the clone still contains no merge base, Glee fetches the whole history.
+/// Glee deepens a shallow clone in steps, until the clone contains a merge base. The numbers state how many
+/// commits each step adds. If the clone still contains no merge base, Glee fetches the whole history.
 const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 
 /// The repository from which Glee fetches a pull request, with the refs and ids of the head commit and the base

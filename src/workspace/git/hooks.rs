@@ -143,7 +143,7 @@ impl Repository {
     }
 }
 
-/// Resolves `..` and links in the part of a path that exists.
+/// Resolves `..` and symbolic links in the existing part of a path.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

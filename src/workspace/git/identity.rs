@@ -267,9 +267,9 @@ impl Workspace {
         names.extend(facts.proven_names());
         let mut remotes = Vec::new();
         if let (Some(git), Some(_)) = (&self.repository, &facts.root) {
-            // A shallow clone finds the history only by the address from which the clone was made. Glee records
-            // the possible addresses as names of the history: the paths of this repository, and the address of
-            // its remote.
+            // For a shallow clone, Glee can find the history only by the address from which the clone was made.
+            // The possible addresses are the paths of this repository and the address of its remote. Glee records
+            // these addresses as names of the history.
             names.extend(facts.remote.clone().map(Identity::Remote));
             remotes.extend(facts.remote.clone());
             for folder in [&self.root, &git.common] {
@@ -348,8 +348,8 @@ impl Registry {
         folder
     }
 
-    /// Makes the history folder `name` an alias of the history folder `folder`. Does nothing if `name` already
-    /// contains a history.
+    /// Makes the history folder `name` an alias of the history folder `folder`. Does nothing if the folder `name`
+    /// already contains a history.
     fn redirect(&self, name: &str, folder: &str) -> io::Result<()> {
         if name == folder || self.resolve(name) == folder || self.database(name).exists() {
             return Ok(());

@@ -118,8 +118,8 @@ impl Repository {
         }))
     }
 
-    /// Creates a `Repository` from known paths. Git does not search for the repository, because the search could
-    /// find the outer repository of a broken nested repository.
+    /// Creates a `Repository` from known paths. Git uses these paths and does not search for the repository. If a
+    /// nested repository is broken, a search could find the outer repository.
     pub(crate) fn placed(
         program: &Path,
         top: &Path,

@@ -122,7 +122,7 @@ impl Scan {
     }
 }
 
-/// Calls `lstat` on paths below a root. A path through a linked folder counts as missing.
+/// Calls `lstat` on paths below a root. A path that passes through a symbolic link to a folder counts as missing.
 #[derive(Debug)]
 pub(crate) struct Lstat<'a> {
     root: &'a Path,
@@ -134,7 +134,8 @@ impl<'a> Lstat<'a> {
         Self { root, folders: HashMap::new() }
     }
 
-    /// The metadata of a path. Returns `None` if the path does not exist or leads through a linked folder.
+    /// The metadata of a path. Returns `None` if the path does not exist, or if the path passes through a symbolic
+    /// link to a folder.
     pub(crate) fn get(&mut self, path: &[u8]) -> Option<Metadata> {
         let is_real = self.is_real(path_bytes::folder(path));
         is_real.then(|| std::fs::symlink_metadata(self.full(path)).ok()).flatten()

@@ -92,7 +92,7 @@ impl Workspace {
         Ok(ControlFiles { base: tree.0.clone(), edited: Vec::new(), files: Arc::new(files) })
     }
 
-    /// Uses the `.gleeignore` files in `recorded` instead of the files in the tree.
+    /// Uses the `.gleeignore` files in the parameter `recorded` instead of the files in the tree.
     pub fn use_recorded_ignores(&mut self, recorded: &ControlFiles) {
         self.recorded_ignores = Some(Arc::clone(&recorded.files));
     }

@@ -105,7 +105,8 @@ impl fmt::Display for ObservedChange {
 }
 
 impl Workspace {
-    /// Takes a fingerprint of the tree. A file with the same `stat` as in `earlier` is not read again.
+    /// Takes a fingerprint of the tree. A file with the same `stat` as in the fingerprint `earlier` is not read
+    /// again.
     pub fn fingerprint(&self, earlier: Option<&TreeFingerprint>) -> Result<TreeFingerprint> {
         let now = SystemTime::now();
         let mut found = TreeFingerprint::default();
@@ -143,8 +144,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. Either one fingerprint was passed as `earlier` for the
-    /// other fingerprint, or both fingerprints were taken with the same `earlier`.
+    /// Returns the differences between two fingerprints. Either one fingerprint was the argument `earlier` when
+    /// the second fingerprint was taken, or both fingerprints were taken with the same argument `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -183,8 +184,8 @@ impl Workspace {
         Ok(match (&old.digest, &new.digest) {
             (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
                 let Some(git) = &self.repository else { return Ok(false) };
-                // If git converted the line endings of the file, the hashes differ, and the file counts as
-                // changed.
+                // If git converted the line endings of the file, the file's hash differs from the hash of the git
+                // object, and the file counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
             }
             (Digest::Stat, Digest::Stat) => old.stat == new.stat,

@@ -1,7 +1,7 @@
 //! The key of a watch: a random number that clients send with each command.
 //!
 //! The key is in a private file next to the socket. Sandboxed read-only agents cannot read the file, and therefore
-//! cannot send commands. Each watch creates a new key, and removes the key at its end.
+//! cannot send commands. Each watch creates a new key, and removes the key when the watch ends.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -29,7 +29,7 @@ use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
 use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 
-/// The environment variable in which an agent finds the path of the socket.
+/// The environment variable that contains the path of the socket, for agents.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;
@@ -139,7 +139,7 @@ impl Listener {
         Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
     }
 
-    /// Waits until all answers have been sent, for at most one second.
+    /// Waits until all answers have been sent, but at most one second.
     pub fn all_answered(&self) -> impl Future<Output = ()> + use<> {
         let mut owed = self.owed.subscribe();
         async move { drop(timeout(Duration::from_secs(1), owed.wait_for(|owed| *owed == 0)).await) }
@@ -319,7 +319,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Returns a second handle of the connection, with which another thread can write while this thread reads.
+    /// Returns a second handle of the connection. Another thread can write through this handle while this thread
+    /// reads.
     pub fn speaker(&self) -> Result<BlockingStream, SocketError> {
         let stream = self.stream.get_ref();
         // The writing thread can pause for a long time. Therefore, the reading thread waits for answers without a

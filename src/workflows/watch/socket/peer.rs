@@ -70,8 +70,8 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
     use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
     match getsockopt(stream, PeerPidfd) {
         Ok(descriptor) => Handle::Descriptor(descriptor),
-        // Linux kernels before version 6.5 provide no handle for the peer process, so the start time of the
-        // process is used.
+        // Linux kernels before version 6.5 provide no handle for the peer process, so Glee recognises the process
+        // by its start time.
         Err(Errno::ENOPROTOOPT) => {
             pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
         }

@@ -53,7 +53,7 @@ pub enum WatchCommand {
 pub struct Batch {
     pub items: Vec<WatchMessage>,
     pub by: String,
-    /// The channel to which the watch sends one answer per line, in the order of the lines.
+    /// The watch sends one answer per line to this channel, in the order of the lines.
     pub answer: Option<oneshot::Sender<Vec<CommandReply>>>,
 }
 

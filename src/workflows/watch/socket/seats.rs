@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::peer::{Peer, PeerRelation};
 
-/// The number of permits for agents and for unidentified processes.
+/// The total number of permits for agents and unidentified processes.
 const AGENTS: usize = 192;
 const OTHERS: usize = 64;
 /// The number of reserved permits, for connections that begin with the key of the watch.
