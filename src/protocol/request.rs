@@ -1,8 +1,9 @@
-//! A request to an agent. `json` agents receive the request as JSON, and `text` agents receive a rendered prompt.
+//! A request to an agent. Agents with the adapter `json` receive the request as JSON, and agents with the adapter
+//! `text` receive a rendered prompt.
 //!
-//! The JSON form is Glee's interface for plug-ins. Any change of the JSON form, except a new optional field,
-//! requires a new [`Request::VERSION`]. The command `glee agents schema request` prints the JSON Schema of a
-//! request.
+//! The JSON form is Glee's interface for plug-ins. A new optional field does not require a new
+//! [`Request::VERSION`]. Any other change of the JSON form requires a new version. The command `glee agents schema
+//! request` prints the JSON Schema of a request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,8 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Whether the change deletes the file: the text is empty, and the diff has the target `/dev/null`.
+    /// Whether the change deletes the file. In this case, the text is empty, and the diff has the target
+    /// `/dev/null`.
     pub fn is_deleted(&self) -> bool {
         let head = self.diff.iter().flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
         self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
@@ -68,7 +70,7 @@ pub struct RulingInForce {
 pub struct Item {
     #[serde(flatten)]
     pub finding: Finding,
-    /// The rationale of the ruling that enforces the finding; absent without a ruling.
+    /// The rationale of the ruling that enforces the finding; absent if no ruling enforces the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enforced: Option<Untrusted>,
 }
@@ -143,14 +145,14 @@ pub enum Task {
         focus: Vec<String>,
         /// Rulings in force on these files.
         rulings: Vec<RulingInForce>,
-        /// Earlier findings of this reviewer, on lines that were edited after the earlier review. The line numbers
-        /// refer to the current version of the file. The reviewer raises a finding again if the finding still
-        /// applies.
+        /// Findings of this reviewer from an earlier review, on lines that were edited after the earlier review.
+        /// The line numbers refer to the current version of the file. The reviewer raises a finding again if the
+        /// finding still applies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
     },
-    /// State whether each finding of other reviewers is right (role reviewer). The answer is `[F<n>]
-    /// AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
+    /// For each finding of other reviewers, state whether the finding is right (role reviewer). The answer is
+    /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
     Examine { files: Vec<SourceFile>, findings: Vec<Finding> },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
     /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.

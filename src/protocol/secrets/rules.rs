@@ -16,7 +16,7 @@ static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::packaged);
 /// Additional rules for secrets in URLs (passwords and tokens), because gitleaks has no rules for these secrets.
 const OWN: &str = include_str!("own.toml");
 
-/// The pattern with which gitleaks recognises the end of a value in a configuration file.
+/// Gitleaks uses this pattern to recognise the end of a value in a configuration file.
 const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 
 /// The replacement for the pattern [`END`] in the rules that Glee loads. `PROSE_END` also matches punctuation

@@ -47,7 +47,7 @@ impl Paths {
         let head = &text[..text.floor_char_boundary(HEAD)];
         let slashes = head.replace('\\', "/");
         let named = |path: &String| {
-            // A slash in `path` also matches a backslash in the text, unless `path` itself contains a backslash.
+            // If `path` contains no backslash, a slash in `path` also matches a backslash in the text.
             let head = if path.contains('\\') { head } else { slashes.as_str() };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
             starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
@@ -109,8 +109,8 @@ fn first(text: &str) -> Option<NamedPlace> {
         }
         let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
         let word = &text[start..end];
-        // If a word contains a URL or a Windows path, only the text before this part of the word can contain a
-        // location.
+        // If a word contains a URL or a Windows path, only the text before the URL or the Windows path can contain
+        // a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
             let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
@@ -188,7 +188,7 @@ fn path_with_spaces(code: &str) -> Option<&str> {
     (!is_command && !is_code && drive_path(code).is_none() && is_path(path)).then_some(path)
 }
 
-/// Finds the first location in `start..end`. The flag `whole` is true if a word ends at `end`.
+/// Finds the first location in `start..end`. The flag `whole` is true if the position `end` is the end of a word.
 fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPlace> {
     let word = &text[start..end];
     let mut from = 0;
@@ -228,7 +228,7 @@ fn unbalanced(path: &str) -> usize {
     open.last().map_or(cut, |at| at + 1)
 }
 
-/// Parses line numbers such as `#L12`, `:12` or ` (line 12)` after a path that ends at `at`.
+/// Parses line numbers such as `#L12`, `:12` or ` (line 12)` after a path. The path ends at the position `at`.
 fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     let rest = &text[at..];
     let closed = rest.trim_start_matches(['`', '*', '"', '\'']);

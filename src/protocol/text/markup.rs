@@ -39,7 +39,7 @@ impl MarkupPage {
     }
 }
 
-/// Returns the first `most` characters of a text, followed by `…` if the text is longer.
+/// The parameter `most` is the maximum number of characters. A longer text is truncated and ends with `…`.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let text = text.trim();
     match text.char_indices().nth(most) {
@@ -128,7 +128,7 @@ fn inline(line: &str, out: &mut String) {
     words(rest, out);
 }
 
-/// Returns the position of the first row of exactly `run` backticks.
+/// Returns the position of the first row of backticks that has exactly the length `run`.
 fn closing(text: &str, run: usize) -> Option<usize> {
     let mut at = 0;
     loop {

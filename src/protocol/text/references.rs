@@ -41,8 +41,8 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
     words(text).into_iter().filter_map(|word| reference(&word))
 }
 
-/// Applies `change` to the path in a citation. A citation that contains any text besides the reference remains
-/// unchanged.
+/// Applies the function `change` to the path in a citation. A citation that contains any text besides the
+/// reference remains unchanged.
 pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut String)) {
     let Some(mut reference) = reference(citation.as_written()) else { return };
     if reference.to_string() == citation.as_written() {
@@ -73,8 +73,8 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn reference(word: &str) -> Option<Reference> {
-    // A word with blanks ends with a quoted name, as in `path::"a test."`. Punctuation at the end of a quoted
-    // name is a part of the name and is not removed.
+    // If a word contains blanks, the word ends with a quoted name, as in `path::"a test."`. Punctuation at the end
+    // of a quoted name is a part of the name and is not removed.
     let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
     let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
     let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));

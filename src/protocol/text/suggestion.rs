@@ -2,8 +2,8 @@
 
 use crate::protocol::text::markdown::{LineKind, Structure, trim_blank_lines};
 
-/// The info strings of a suggestion block that replaces the finding's lines and no other lines. On GitLab,
-/// `suggestion:-2+1` also replaces two lines above and one line below.
+/// The info strings of suggestion blocks that replace exactly the finding's lines. On GitLab, `suggestion:-2+1`
+/// also replaces two lines above and one line below.
 const INFO: [&str; 2] = ["suggestion", "suggestion:-0+0"];
 
 /// Removes the suggestion block from a text, and returns the lines of the block. The text must contain exactly one

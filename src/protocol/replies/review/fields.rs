@@ -15,8 +15,8 @@ pub(crate) const BODIES: [&str; 11] = [
     "finding",
 ];
 
-/// Names of fields that contain the severity. If an object has several of these fields, the last of these fields
-/// contains the severity.
+/// Names of fields that contain the severity. If an object has several of these fields, the severity is read from
+/// the last of these fields in the object.
 const SEVERITY: &[&str] = &["severity", "tag_raw"];
 const TAG: &[&str] = &["tag"];
 const LEVEL: &[&str] = &["priority", "level"];
@@ -136,8 +136,8 @@ impl<'a> FindingFields<'a> {
     }
 }
 
-/// Parses a reference to a ruling, such as `D12`. Digits that begin with 0 are read as the beginning of an id,
-/// because no dispute number begins with 0.
+/// Parses a reference to a ruling, such as `D12`. A string of 8 to 16 digits that begins with 0 is read as the
+/// beginning of an id, because no dispute number begins with 0.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
     let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -179,7 +179,7 @@ fn confidence(value: &LenientValue) -> Option<Confidence> {
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// Returns the file, the first line and the last line of an object or of a string such as `app.py:12`.
+/// Reads a file, a first line and a last line from an object, or from a string such as `app.py:12`.
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {

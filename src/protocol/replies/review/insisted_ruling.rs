@@ -1,5 +1,5 @@
 //! A reviewer can repeat a finding that a ruling dismissed. This module finds the reviewer's reference to the
-//! ruling that dismissed the finding. The ruling is in brackets before or after the title, as in `(D12)` or
+//! ruling that dismissed the finding. The reference is in brackets before or after the title, as in `(D12)` or
 //! `(confidence 80, D12)`.
 
 use crate::domain::RulingRef;
@@ -10,7 +10,7 @@ const HEAD: usize = 1 << 10;
 
 /// Finds the first reference in `text` to one of the rulings in `shown`. `text` is the part of a finding after the
 /// tag. Returns two values: `text` without the reference, and the ruling. Brackets in the middle of the title
-/// remain part of the title. A reference to a ruling that is missing in `shown` remains in the text.
+/// remain part of the title. If `shown` does not contain a ruling, a reference to this ruling remains in the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

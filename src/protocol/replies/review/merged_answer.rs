@@ -36,7 +36,7 @@ pub(crate) struct Results<'a> {
 #[derive(Debug)]
 struct Block {
     result: JsonResult,
-    /// Counts the stored findings that precede `result` in the prose. The field `read` also counts the findings
+    /// The number of stored findings in the prose above the JSON result. The field `read` also counts the findings
     /// that exceeded a size limit and were not stored.
     kept: usize,
     read: u64,
@@ -67,8 +67,8 @@ impl<'a> Results<'a> {
     }
 
     /// Removes the findings that the answer copied from the prompt. The copied findings precede the prompt's
-    /// example of the closing line. The function removes the copied findings only if the number of findings
-    /// after the example equals `number`.
+    /// example of the closing line. The function removes the copied findings only if the number of findings after
+    /// the example equals the announced number.
     pub(crate) fn leave_out_prompt(&mut self, prose: &mut ProseReader<'_>, number: Option<u64>) {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();

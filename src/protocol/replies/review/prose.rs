@@ -56,7 +56,8 @@ enum Owner {
     Row(usize),
 }
 
-/// The kind of the previous line. The next line can make the previous line a heading or a table's header.
+/// The kind of the previous line. The next line can show that the previous line is a heading or the header of a
+/// table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Previous {
     Other,

@@ -106,8 +106,8 @@ enum Place {
 }
 
 impl JsonResult {
-    /// Reads the findings in a value. A finding without a file gets the file `file`. Returns whether the value is
-    /// a list, or an object that contains findings.
+    /// Reads the findings in a value. If a finding names no file, the finding's file is set to the parameter
+    /// `file`. Returns `true` for a list, and for an object that contains findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {

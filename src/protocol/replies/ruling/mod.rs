@@ -21,9 +21,9 @@ const CITATIONS_CAP: usize = 100;
 /// Reads the ruling on `dispute`. If `nonce` is `None`, any nonce is accepted. If `dispute` is `None`, any dispute
 /// is accepted.
 ///
-/// A ruling is a JSON object or a closing line. The answer must end with one or more rulings, with only blank
-/// lines between and after the rulings. The text before a closing line is the rationale, and the locations in
-/// this text are the citations. A line `Coder-evidence: <why>` can directly precede the closing line. The text
+/// A ruling is a JSON object or a closing line. The answer must end with one or more rulings. Between and after
+/// the rulings, only blank lines are allowed. The text before a closing line is the rationale, and the locations
+/// in this text are the citations. A line `Coder-evidence: <why>` can directly precede the closing line. The text
 /// `<why>` is the reason why the ruling relies on code that the coder wrote in this run. The outer result fails
 /// only if `input` cannot be read. The inner result fails if the answer is not a valid ruling.
 pub fn parse<R: BufRead>(

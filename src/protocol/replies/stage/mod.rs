@@ -245,7 +245,8 @@ fn described(item: &Value) -> Untrusted {
     described.map_or_else(|| text(item), Into::into)
 }
 
-/// Returns a string without surrounding white space, and any other value as JSON.
+/// If the value is a string, returns the string without surrounding white space. Otherwise, returns the value as
+/// JSON.
 fn text(value: &Value) -> Untrusted {
     match value {
         Value::String(text) => text.trim().into(),

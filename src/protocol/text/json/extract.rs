@@ -1,14 +1,15 @@
 //! Finds the JSON objects in an answer.
 //!
 //! An object is found if it is the complete content of a code fence. Outside code fences and quotes, an object is
-//! found if no other text is on its first and last line. With [`Scope::Lists`], the same rules also apply to JSON
-//! lists. The parser ignores invalid JSON, but records whether the invalid JSON seems to contain findings.
+//! found if the first and the last line of the object contain no other text. With [`Scope::Lists`], the same rules
+//! also apply to JSON lists. The parser ignores invalid JSON, but records whether the invalid JSON seems to
+//! contain findings.
 
 use super::super::markdown::LineKind;
 use super::scan::{OBJECT_CAP, ScanProgress, Scanner, Scope};
 use crate::protocol::text::lines::Line;
 
-/// The JSON key by which the parser recognises an answer.
+/// The parser recognises an answer by this JSON key.
 const NONCE: &str = "\"nonce\"";
 
 #[derive(Clone, Debug, PartialEq, Eq)]

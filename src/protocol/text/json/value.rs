@@ -54,7 +54,7 @@ impl LenientValue {
         }
     }
 
-    /// Returns a string without surrounding white space, or a number as text. Returns `None` for a blank string
+    /// Converts a string or a number to text without surrounding white space. Returns `None` for a blank string
     /// and for any other value.
     pub(crate) fn word(&self) -> Option<String> {
         self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
