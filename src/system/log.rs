@@ -39,7 +39,7 @@ pub enum LogError {
 }
 
 /// Starts logging, and fails if logging has already started. `verbose` is the number of `-v` options, and `filter`
-/// is the value of [`VARIABLE`].
+/// is the value of the environment variable [`VARIABLE`].
 pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogError> {
     let (screen, run) = match (filter.filter(|filter| !filter.is_empty()), verbose) {
         (Some(filter), _) => (filter, filter),

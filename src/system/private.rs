@@ -54,7 +54,7 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         let name = name.to_string_lossy();
         OWN.contains(&name.as_ref()) || name.starts_with("tree-") || name.starts_with("image-")
     };
-    // A folder that is not empty and contains no histories is not a state folder.
+    // If a folder has contents but no subfolder for histories, the folder is not a state folder.
     if !names.is_empty() && !names.iter().any(|name| name == HISTORIES) {
         return Ok(());
     }

@@ -83,9 +83,9 @@ pub struct Last {
 }
 
 impl Last {
-    /// Whether the run and `plan` have the same subject: the inputs of a stage, or the questions of a
-    /// checkpoint. The recorded plan of the run is redacted, so the run is compared with a redacted copy of
-    /// `plan`.
+    /// Whether the run and `plan` have the same subject. Two stages have the same subject if their inputs are the
+    /// same, and two checkpoints if their questions are the same. The recorded plan of the run is redacted, so the
+    /// run is compared with a redacted copy of `plan`.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
         let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
         match Redaction::from(settings.redaction).event(plan) {

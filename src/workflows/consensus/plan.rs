@@ -130,7 +130,7 @@ fn whole(
 }
 
 /// Returns the agents whose names are in `named`. If `named` is `None`, returns all agents that have one of the
-/// `roles`, except embedded agents and backups.
+/// `roles`, but no embedded agents and no backups.
 fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);

@@ -23,8 +23,8 @@ pub struct Counts {
     pub by_aggregator: u64,
     pub by_arbiter: u64,
     pub by_person: u64,
-    /// The number of stages with a conflict that required a person's decision. A stage also counts if the person
-    /// has not decided yet.
+    /// The number of stages with a conflict that required a person's decision. The number includes stages for
+    /// which the person has not decided yet.
     pub deadlocks: u64,
 }
 

@@ -22,7 +22,7 @@ use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 pub(crate) struct ConsensusWorkflow {
     resources: RunResources,
     state: StageState,
-    /// `person` is `None` while a person answers a question, or if no person can be asked.
+    /// `person` is `None` if no person can be asked. While a person answers a question, `person` is `None`, too.
     person: Option<Box<dyn Prompter>>,
     has_person: bool,
     left_open: BTreeSet<Asked>,

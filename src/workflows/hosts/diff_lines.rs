@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Line numbers in the new version of a file. The first line has the number 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DiffLines {
-    /// All lines of the hunks: added lines and context.
+    /// The added lines and the context lines of all hunks.
     pub(crate) shown: BTreeSet<u32>,
     /// The lines that the change adds.
     pub(crate) added: BTreeSet<u32>,
@@ -18,8 +18,8 @@ impl DiffLines {
     pub(crate) fn of(hunks: &str) -> Self {
         let mut found = Self::default();
         // `before` is the number of the next line in the old file, and `next` is the number of the next line in
-        // the new file. `old` and `new` are the numbers of lines that remain to be read from the hunk: `old` for
-        // the old file, and `new` for the new file.
+        // the new file. `old` and `new` count the lines of the hunk that have not been read yet: `old` for the old
+        // file, and `new` for the new file.
         let (mut before, mut next, mut old, mut new) = (0_u32, 0_u32, 0_u32, 0_u32);
         for line in hunks.lines() {
             if old == 0 && new == 0 {
@@ -49,7 +49,7 @@ impl DiffLines {
     }
 }
 
-/// Parses the header of a hunk, such as `@@ -1,2 +3,4 @@`. For each version, old and new, returns the number of
+/// Parses the header of a hunk, such as `@@ -1,2 +3,4 @@`. For the old and the new version, returns the number of
 /// the first line and the count of lines.
 fn header(line: &str) -> Option<((u32, u32), (u32, u32))> {
     let mut words = line.strip_prefix("@@ -")?.split(' ');

@@ -16,8 +16,8 @@ use crate::domain::Untrusted;
 pub trait Host {
     fn kind(&self) -> HostKind;
 
-    /// Reads the pull request. The caller passes the returned value to the other methods, which use the commits
-    /// in this value.
+    /// Reads the pull request. The caller passes the returned value to the other methods. These methods use the
+    /// commits in the value.
     fn request(&self) -> Result<PullRequest, HostError>;
 
     /// Reads all changed files with the lines on which the host accepts comments.
@@ -61,8 +61,8 @@ pub enum HostError {
     /// The status 401, or an expired token.
     #[error("{host} refuses the token: {why}")]
     Unauthorised { host: String, why: String },
-    /// The status 403 without a rate limit, or 423. In CI, the token for a pull request from a fork often has no
-    /// permission to write.
+    /// The status 423, or the status 403 if the cause is not a rate limit. In CI, the token for a pull request
+    /// from a fork often has no permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
     /// The status 404, 405 or 410. Hosts also return 404 if a token is not allowed to see a private repository.

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-/// Returns the scheme, host and port of an address: `https`, or `http` on a loopback address. The port is omitted if
-/// it is the scheme's default.
+/// Returns the scheme, host and port of an address. These schemes are permitted: `https`, or `http` on a loopback
+/// address. The port is omitted if it is the scheme's default.
 pub(crate) fn origin(url: &str) -> Result<String, String> {
     let uri: Uri = url.parse().map_err(|error| format!("the address is invalid: {error}"))?;
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
@@ -26,7 +26,7 @@ pub(crate) fn origin(url: &str) -> Result<String, String> {
     })
 }
 
-/// Escapes a text as one segment of a path.
+/// Escapes a text for use as one segment of a URL's path.
 pub(crate) fn path_part(text: &str) -> String {
     let mut found = String::new();
     for byte in text.bytes() {

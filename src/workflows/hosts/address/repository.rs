@@ -60,8 +60,8 @@ fn of_ssh(host: &str) -> Option<WebServer> {
     is_host(&host).then(|| WebServer { scheme: "https", host, prefix: String::new() })
 }
 
-/// Removes the path of the job's server (from `CI_SERVER_URL`) from the start of `path`. A `path` without this
-/// prefix remains unchanged.
+/// The path in `CI_SERVER_URL` is the prefix of the job's server. Removes this prefix from the start of `path`. A
+/// `path` without this prefix remains unchanged.
 fn below_prefix<'a>(server: &mut WebServer, path: &'a str, env: Variables<'_>) -> &'a str {
     let Some(job) = job_server(env).filter(|job| job.server.host == server.host) else { return path };
     let prefix = job.server.prefix;

@@ -1,4 +1,4 @@
-//! The hosts to which the tokens of variables belong.
+//! Lists the environment variables for tokens, and decides to which hosts the tokens belong.
 
 use crate::workflows::hosts::address::{RequestAddress, Variables};
 use crate::workflows::hosts::model::HostKind;
@@ -41,8 +41,8 @@ pub(crate) fn owns(variable: &str, host: &str, env: Variables<'_>) -> bool {
     }
 }
 
-/// Whether the API belongs to the host. Such an API is on the host itself, on the host's subdomain `api`, or at
-/// the URL in a variable of the CI job.
+/// Whether the API belongs to the host. An API that belongs to the host is on the host itself, on the host's
+/// subdomain `api`, or at the URL in a variable of the CI job.
 pub fn is_api_of_host(address: &RequestAddress, env: Variables<'_>) -> bool {
     let (api, host) = (host_of(&address.api), address.host.as_str());
     let of_job = [("GITHUB_SERVER_URL", "GITHUB_API_URL"), ("CI_SERVER_URL", "CI_API_V4_URL")];

@@ -55,7 +55,7 @@ pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -
     let token = match address.kind {
         HostKind::Gitea => {
             let value = |key: &str| output.lines().find_map(|line| line.strip_prefix(key));
-            // Without a login for the host, the program prints the token of its default login.
+            // If `tea` has no login for the host, `tea` prints the token of its default login.
             value("password=").filter(|_| value("host=") == Some(host))?
         }
         HostKind::GitHub | HostKind::GitLab => output.trim(),

@@ -125,7 +125,8 @@ impl GiteaPull {
 }
 
 impl GiteaReview {
-    /// Whether the review is not submitted yet. Only the author and administrators can see such a review.
+    /// Whether the review is not submitted yet. Only the author and administrators can see a review that is not
+    /// submitted yet.
     pub(crate) fn is_pending(&self) -> bool {
         self.state == "PENDING"
     }

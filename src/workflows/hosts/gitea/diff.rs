@@ -10,7 +10,8 @@ pub(crate) fn files(diff: &str) -> BTreeMap<String, DiffLines> {
     let mut found = BTreeMap::new();
     let (mut path, mut hunks, mut is_header) = (None, String::new(), false);
     for line in diff.split_inclusive('\n') {
-        // Lines of hunks begin with a space, `+`, `-` or `\`, so this line is not a line of a hunk.
+        // This line begins with `diff --git`. Lines of hunks begin with a space, `+`, `-` or `\`, so this line is
+        // not in a hunk.
         if line.starts_with("diff --git ") {
             insert(&mut found, path.take(), &hunks);
             hunks.clear();

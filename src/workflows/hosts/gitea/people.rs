@@ -81,7 +81,8 @@ impl People {
             _ => {}
         }
         if self.is_assignee(api, login)? {
-            // The owner is a user and not an organisation, because only users can write comments.
+            // If the author of a comment is the owner, the owner is a user, because an organisation cannot write
+            // comments.
             let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }
@@ -111,7 +112,7 @@ impl People {
     }
 }
 
-/// Whether a login can be a part of a path. The login of a deleted user is empty.
+/// Whether a login can be inserted into the path of a URL. The login of a deleted user is empty.
 fn is_login(login: &str) -> bool {
     login.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
         && login.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))

@@ -5,15 +5,15 @@
 //! reply names the comment that starts the thread. Glee reads hidden lines only in comments that Glee's own
 //! account wrote.
 //!
-//! - A comment of Glee starts a thread, unless a hidden first line of the comment names another comment.
+//! - If a comment of Glee has no hidden first line that names another comment, the comment starts a thread.
 //! - A person's comment continues a thread if the thread is on the same line and contains a comment of the same
 //!   review. If several threads match, the comment continues the newest one. If no thread contains a comment of
 //!   the same review, the person's comment continues the newest thread on the same line of the same commit. If no
 //!   thread matches, the person's comment starts a thread.
 //!
-//! The host also has no comments on whole files. Instead, Glee publishes a comment on the pull request, and names
-//! the file in a hidden first line. On the host, nobody can reply to such a comment. Therefore, the thread of the
-//! comment contains only replies that Glee publishes.
+//! The host does not support comments on whole files. Instead, Glee publishes a comment on the pull request, and
+//! names the file in a hidden first line. On the host, nobody can reply to such a comment. Therefore, the thread
+//! of the comment contains only replies that Glee publishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,8 +76,8 @@ fn replied(comment: &GiteaComment) -> Option<u64> {
     first.parse().ok()
 }
 
-/// Returns the conversation of a pull request. Also returns a map from thread ids to the first comment, the line
-/// and the reviews of the thread. `head` is the head commit.
+/// Returns the conversation of a pull request. The second returned value maps the id of each thread to the first
+/// comment, the line and the reviews of the thread. `head` is the head commit.
 pub(crate) fn of(
     on_lines: Vec<LineComment>,
     on_request: Vec<GiteaComment>,
@@ -86,8 +86,8 @@ pub(crate) fn of(
 ) -> (Conversation, BTreeMap<ThreadId, ThreadPlace>) {
     let mut all: Vec<(GiteaComment, Option<PlaceOnLine>)> = on_lines.into_iter().map(LineComment::placed).collect();
     all.extend(on_request.into_iter().map(|comment| (comment, None)));
-    // Comments of one review can have the same time. The host creates ids in ascending order, but sends the comments
-    // of a review in any order.
+    // Comments of one review can have the same creation time. The host creates ids in ascending order, but sends
+    // the comments of a review in any order.
     all.sort_by_key(|(comment, _)| (comment.created_at, comment.id));
     let (mut threads, mut places) = (Vec::<Thread>::new(), Vec::<ThreadPlace>::new());
     let mut comments: Vec<Comment> = Vec::new();
@@ -125,7 +125,7 @@ pub(crate) fn of(
     (Conversation { threads, comments }, places)
 }
 
-/// Returns the index of the thread to which a person's comment at `at` belongs.
+/// Returns the index of the thread to which a person's comment belongs. `at` is the place of the comment.
 fn continued(places: &[ThreadPlace], at: &PlaceOnLine) -> Option<usize> {
     let is_here = |line: &PlaceOnLine| line.path == at.path && line.line == at.line;
     let of_review =

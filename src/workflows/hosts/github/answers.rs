@@ -112,7 +112,7 @@ impl PullAnswer {
 impl FileAnswer {
     pub(crate) fn into_file(self) -> ChangedFile {
         let DiffLines { shown: lines, added, .. } = match &self.patch {
-            // The right side of a deleted file has no lines.
+            // The new version of a deleted file has no lines.
             Some(patch) if self.status != "removed" => DiffLines::of(patch),
             _ => DiffLines::default(),
         };

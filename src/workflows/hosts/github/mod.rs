@@ -247,7 +247,8 @@ impl Host for GitHub {
     }
 }
 
-/// Formats a comment on lines for a review. Returns `None` for a comment on the whole file.
+/// Returns a comment on lines as JSON, in the form that GitHub requires in a review. Returns `None` for a comment
+/// on the whole file.
 fn on_line(comment: &NewComment) -> Option<Value> {
     let line = comment.line?;
     let mut form = json!({ "path": comment.path, "line": line, "side": "RIGHT", "body": comment.body });
@@ -258,7 +259,7 @@ fn on_line(comment: &NewComment) -> Option<Value> {
     Some(form)
 }
 
-/// Whether a login can be a part of a path. The login of a deleted user is empty.
+/// Whether a login can be inserted into the path of a URL. The login of a deleted user is empty.
 fn is_login(login: &str) -> bool {
     !login.is_empty() && login.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }

@@ -67,7 +67,7 @@ pub(crate) struct DiffFile {
 #[derive(Debug, Deserialize)]
 pub(crate) struct DiscussionAnswer {
     pub(crate) id: String,
-    /// Whether the discussion is a single comment without replies, which cannot be resolved.
+    /// Whether the discussion is a single comment. Such a discussion has no replies and cannot be resolved.
     #[serde(default)]
     pub(crate) individual_note: bool,
     pub(crate) notes: Vec<NoteAnswer>,

@@ -1,8 +1,8 @@
 //! GitLab, by version 4 of its REST API. Comments on whole files need GitLab 16.4. On a GitLab server older than
 //! 16.4, Glee publishes a comment on a whole file as a comment without a file.
 //!
-//! One request to GitLab creates one thread. Therefore, a batch contains one comment, and no batch is published in
-//! part if a call is interrupted.
+//! One request to GitLab creates one thread. Therefore, a batch contains one comment, and an interruption never
+//! leaves a batch partly published.
 //!
 //! The token of a CI job (`CI_JOB_TOKEN`) can read the merge request and has no user. This token cannot read the
 //! project, the diff or the discussions, and cannot publish.

@@ -7,8 +7,8 @@ use crate::workflows::hosts::model::{NewComment, PullRequest};
 
 /// Returns the position of a comment on a line or on the whole file, or `None` if the line is not in the diff.
 ///
-/// GitLab finds a line by its numbers in the old and the new file. Only a line that the change adds has no
-/// number in the old file.
+/// GitLab finds a line by its numbers in the old and the new file. A line that the change adds has no number in
+/// the old file.
 pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -> Option<Value> {
     let mut position = json!({
         "base_sha": request.merge_base,

@@ -1,10 +1,10 @@
 //! Writes the check as an external commit status.
 //!
 //! GitLab shows statuses as jobs of a pipeline. If a status names no pipeline, GitLab creates an external
-//! pipeline, which replaces the merge request's pipeline. If the external pipeline succeeded, GitLab would
-//! permit a merge while the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline of
-//! the head commit. Glee creates an external pipeline only if neither the head commit nor the merged result of
-//! the merge request has a pipeline.
+//! pipeline, which replaces the merge request's pipeline. If the external pipeline succeeded, GitLab would permit
+//! a merge while the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline of the head
+//! commit. If the head commit or the merged result of the merge request has a pipeline, Glee creates no external
+//! pipeline.
 
 use std::time::Duration;
 
@@ -38,17 +38,16 @@ pub(super) struct StatusPlace {
 }
 
 impl GitLab {
-    /// Writes the status. Statuses have no neutral state, so a neutral check is a success whose description
-    /// states the result. No status is written in these cases:
+    /// Writes the status. Statuses have no neutral state. Therefore, Glee writes a neutral check as a success, and
+    /// the description states the result. No status is written in these cases:
     /// - The project has no pipelines.
-    /// - The head commit is in a fork, and either has no pipeline or has a pipeline that the token is not
-    ///   allowed to change.
+    /// - The head commit is in a fork and has no pipeline that the token is allowed to change.
     /// - The merged result has a pipeline, but the head commit has none.
     pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
             Ok(pipelines) => pipelines,
-            // A project without pipelines also has no statuses.
+            // A project without pipelines has no statuses.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
