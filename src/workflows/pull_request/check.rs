@@ -9,9 +9,9 @@ use crate::workflows::pull_request::standing::RequestStanding;
 /// How many mandatory findings and how many disputes prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocking {
-    /// Mandatory findings that are open and do not wait for a person.
+    /// The number of mandatory findings that are open and do not wait for a person.
     pub(crate) open: usize,
-    /// Disputes that wait for a judge or a person.
+    /// The number of disputes that wait for a judge or a person.
     pub(crate) disputes: usize,
 }
 
@@ -42,7 +42,8 @@ pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) 
     let blocking = Blocking::of(review);
     let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)
         || review.outcome.disputes.iter().any(crate::domain::Dispute::is_open);
-    // If no finding or dispute is open, the exit `FindingsOpen` means that a command of `review.verify` failed.
+    // If no finding or dispute is open, the exit reason `FindingsOpen` means that a command of `review.verify`
+    // failed.
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
     let state = match review.settings.mode {
         _ if !review.is_conclusive() => CheckState::Neutral,

@@ -12,9 +12,9 @@ pub struct RequestReview<'a> {
     pub files: &'a [ChangedFile],
     pub conversation: &'a Conversation,
     pub outcome: &'a Outcome,
-    /// The disputes about the findings of the outcome. Some were opened or settled after the review, and others
-    /// come from earlier runs. A dispute in this list takes precedence over the finding's state in the outcome.
-    /// The list contains at most one dispute for each finding.
+    /// The disputes about the findings of the outcome. Some of these disputes were opened or settled after the
+    /// review. Others come from earlier runs. A dispute in this list takes precedence over the finding's state in
+    /// the outcome. The list contains at most one dispute for each finding.
     pub disputes: &'a [RequestDispute],
     pub settings: &'a PrSettings,
     /// Returns the text of a file at the head commit. Returns `None` if the file does not exist or is not text.
@@ -37,7 +37,8 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
-    /// Whether the review has a verdict on the code. Only a quorum of the reviewers has to answer for a verdict.
+    /// Whether the review has a verdict on the code. A verdict requires answers from a quorum of the reviewers,
+    /// not from all reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }

@@ -20,11 +20,11 @@ const VERSION: u32 = 1;
 const WRITTEN: usize = 12 << 10;
 /// The maximum size of marker data, in bytes. Glee ignores a marker with more data.
 const READ: usize = 32 << 10;
-/// The maximum number of names in an anchor of a marker.
+/// The maximum number of names in the anchor that a marker contains.
 const NAMES: usize = 20;
-/// The maximum number of characters in a text of a marker.
+/// The maximum number of characters in each text that a marker contains.
 const TEXT: usize = 1_000;
-/// The maximum number of items in a list of a marker.
+/// The maximum number of items in each list that a marker contains.
 const ITEMS: usize = 10;
 
 const OPEN: &str = "<!-- glee:";

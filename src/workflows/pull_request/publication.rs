@@ -64,7 +64,7 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     // On GitLab, a reply to the summary converts the summary to the first comment of a thread.
     let replied = review.conversation.threads.iter().filter_map(|thread| thread.comments.first());
     let existing = review.conversation.comments.iter().chain(replied).find(is_summary);
-    // Hosts can change line breaks, and white space at the end of a text.
+    // Hosts can change the line breaks of a text, and the white space at its end.
     let is_same = |old: &Comment| old.body.as_written().replace("\r\n", "\n").trim_end() == body;
     if !existing.is_some_and(is_same) {
         publication.summary = Some(SummaryChange { existing: existing.map(|comment| comment.id.clone()), body });

@@ -26,7 +26,7 @@ pub(crate) struct FindingThread<'a> {
     pub(crate) thread: &'a Thread,
     /// The marker of the thread. If the file was renamed, the marker contains the current path.
     pub(crate) mark: FindingMark,
-    /// The finding in the outcome to which the thread belongs.
+    /// The thread belongs to this finding of the outcome.
     pub(crate) finding: Option<&'a SettledFinding>,
     /// Whether an older thread is about the same finding.
     pub(crate) is_duplicate: bool,

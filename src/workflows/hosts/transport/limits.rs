@@ -1,10 +1,10 @@
 //! Reads the end time of a rate limit from the host's answer.
 //!
 //! GitHub reports its primary limit by the header `x-ratelimit-remaining: 0`, and the end of this limit by
-//! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429. The answer contains the header
-//! `Retry-After`, or only a message about the limit. GitLab sends the status 429 with `Retry-After` and
-//! `RateLimit-Reset`. GraphQL reports a rate limit by an error of the type `RATE_LIMITED` in an answer with the
-//! status 200.
+//! `x-ratelimit-reset`. GitHub reports a secondary limit by the status 403 or 429. An answer that reports a
+//! secondary limit contains the header `Retry-After`, or only a message about the limit. GitLab sends the status
+//! 429 with `Retry-After` and `RateLimit-Reset`. GraphQL reports a rate limit by an error of the type
+//! `RATE_LIMITED` in an answer with the status 200.
 
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use serde_json::Value;
 use super::refusal;
 use super::reply::Reply;
 
-/// The time in seconds for which Glee waits if an answer reports a rate limit but does not state when the limit
-/// ends. The time doubles with each previous attempt that failed because of a rate limit.
+/// The waiting time in seconds if an answer reports a rate limit, but does not state when the limit ends. The
+/// waiting time doubles with each previous attempt that failed because of a rate limit.
 const UNSTATED: i64 = 60;
 
 /// If the host refused the request because of a rate limit, returns the time at which the limit ends. `earlier`
@@ -48,7 +48,7 @@ pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timesta
     Some(later(now, UNSTATED << earlier.min(10)))
 }
 
-/// Returns the time that `Retry-After` states in seconds or as a date.
+/// Returns the waiting time from the header `Retry-After`, which contains a number of seconds or a date.
 pub(crate) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
     let value = reply.header("retry-after")?.trim();
     if let Ok(seconds) = value.parse() {

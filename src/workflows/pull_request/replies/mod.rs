@@ -14,7 +14,7 @@ use crate::workflows::pull_request::{marker, threads};
 pub struct Replies {
     /// A thread has at most one entry in the list. A thread that contains a person's ruling has no entry.
     pub objections: Vec<ReplyObjection>,
-    /// The last ruling in each thread by a person who is allowed to rule.
+    /// For each thread, the last ruling by a person who is allowed to rule.
     pub rulings: Vec<PersonRuling>,
     pub refusals: Vec<RefusedRuling>,
     /// The number of comments by bots and by people who do not belong to the repository.

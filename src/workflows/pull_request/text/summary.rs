@@ -10,12 +10,14 @@ use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, 
 use crate::workflows::pull_request::text::finding::{details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 
-/// The number of characters that are reserved for the marker, and for the sentence that counts the omitted parts.
+/// The number of characters that are reserved for the marker, and for the sentence that states the number of
+/// omitted parts.
 const RESERVED: usize = 400;
 /// A list of files of one kind contains at most this number of files.
 const FILES: usize = 100;
 
-/// Orders findings from the most to the least important. An unknown severity counts as the highest.
+/// A sort key that orders findings from the most to the least important. An unknown severity counts as the
+/// highest.
 pub(crate) fn importance(settled: &SettledFinding) -> (bool, Option<Tag>, crate::domain::FindingId) {
     (!settled.finding.mandatory, settled.finding.raw.severity.tag, settled.finding.id)
 }
@@ -114,7 +116,7 @@ fn table(
         format!("| {} |\n", cells.map(|cell| markup::cell(&cell)).join(" | "))
     });
     let rows: Vec<String> = rows.collect();
-    // The rows use at most half of the page, so that the other half has space for the findings without a
+    // The rows use at most half of the maximum size of the text. The other half is for the findings without a
     // comment.
     let mut size = 0;
     let fits = |row: &&String| {
@@ -129,7 +131,7 @@ fn table(
     page.add(&format!("{head}{}", shown.into_iter().cloned().collect::<String>())) && all
 }
 
-/// The location as code, linked to the head commit.
+/// The location as inline code, with a link to the lines at the head commit.
 fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
     let raw = &settled.finding.raw;
     let text = code(&location(settled));

@@ -1,4 +1,5 @@
-//! Records the coder's changes to the tree after each call, and selects the changes for review in the next round.
+//! After each call, records how the coder changed the tree. For the next round, selects the changes that are
+//! reviewed.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,9 +136,9 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether changes of files possibly affect a finding. A finding without an anchor is affected by every change.
-/// A finding with an anchor is affected if the anchor's block is missing in the old or in the new version of the
-/// file. If the file has no old version, only the new version is checked.
+/// Whether the changes in `changed` possibly affect a finding. A finding without an anchor is affected by every
+/// change. A finding with an anchor is affected if the anchor's block is missing in the old or in the new version
+/// of the file. If the file has no old version, only the new version is checked.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
     let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };

@@ -11,7 +11,7 @@ use crate::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 use crate::workflows::review::state::ReviewState;
 
 /// The files that this reviewer received but could not read. The returned boolean is true if the reviewer could
-/// read no file.
+/// not read any file.
 pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {
@@ -20,7 +20,7 @@ pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<Unrea
     (unread.files(), unread.is_all)
 }
 
-/// The files that no reviewer could read. A file without any complete answer is not included.
+/// The files that no reviewer could read. A file for which no reviewer gave a complete answer is not included.
 pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {

@@ -51,7 +51,8 @@ impl RequestBuilder<'_> {
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
     }
 
-    /// Lists the code that the coder wrote in this run. Files outside `shown` are listed without line numbers.
+    /// Lists the code that the coder wrote in this run. A file that is not in `shown` is listed without line
+    /// numbers.
     pub(crate) fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
         let changed = self.state.tree_changes.iter().flat_map(|change| &change.changes);
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();

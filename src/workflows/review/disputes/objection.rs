@@ -40,7 +40,7 @@ impl ReviewState {
         }
     }
 
-    /// The objection to a finding that the judge decides before Glee sends the finding to the coder. The text
+    /// The objection for a dispute that the judge decides before Glee sends the finding to the coder. The text
     /// quotes the statements of the reviewers about the finding. The evidence is the code that reviewers cite
     /// against the finding.
     fn between_reviewers(&self, finding: &Finding) -> Response {

@@ -27,7 +27,7 @@ const NAMED: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// The name of each invalid file, with the line and the reason of the error.
+    /// For each invalid file: the name, the line of the error, and the reason of the error.
     pub problems: Vec<(String, u32, String)>,
 }
 
@@ -103,8 +103,9 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
     }
 }
 
-/// Converts the ruling of a settled dispute to a shared ruling for which `person` is responsible. `events` are
-/// the events of the dispute's run. Returns `None` if the dispute is open, or if its finding has no anchor.
+/// Converts the ruling of a settled dispute to a shared ruling. The person in the parameter `person` is
+/// responsible for the shared ruling. `events` are the events of the dispute's run. Returns `None` if the dispute
+/// is open, or if its finding has no anchor.
 pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
@@ -179,7 +180,8 @@ pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<B
     Ok(bindings)
 }
 
-/// Returns the rulings that the given ruling superseded, and the later ruling that superseded the given ruling.
+/// Returns the earlier rulings that the given ruling superseded. Also returns the later ruling that superseded the
+/// given ruling.
 pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Option<RulingRef>) {
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
@@ -204,8 +206,8 @@ pub fn edits(
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
     let left_out: BTreeSet<&str> =
         target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
-    // A person has to approve every edit of a shared ruling. Therefore, an edit is a finding even if reviewers
-    // do not receive the file.
+    // A person has to approve every edit of a shared ruling. Therefore, Glee raises a finding about an edit even
+    // if reviewers do not receive the file.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {

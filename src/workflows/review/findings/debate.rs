@@ -24,7 +24,7 @@ impl ReviewState {
         self.settings.review.debate
     }
 
-    /// The reviewers, except embedded reviewers, which cannot take part in a debate.
+    /// The reviewers that are not embedded. Embedded reviewers cannot take part in a debate.
     pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
         self.agents(Role::Reviewer).filter(|agent| agent.adapter != "builtin").map(|agent| &agent.name)
     }
@@ -81,7 +81,7 @@ impl ReviewState {
         }
     }
 
-    /// The findings of a round, except findings that repeat an earlier dispute.
+    /// The findings of a round, without the findings that repeat an earlier dispute.
     fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| {
             let settled = self.ruled.contains_key(&finding.id) || self.still_disputed.contains_key(&finding.id);
@@ -340,8 +340,8 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
     revised.collect()
 }
 
-/// Returns the id of the raw finding that belongs to the finding `id` and that the reviewer `by` wrote. If `by` is
-/// `None`, uses the first reviewer that raised the finding.
+/// Returns the id of the raw finding that the reviewer `by` wrote for the finding `id`. If `by` is `None`, uses
+/// the first reviewer that raised the finding.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
     let affirming = consensus.positions.iter().filter(|position| !position.denies);

@@ -9,7 +9,7 @@ use crate::workflows::review::code::sources::Sources;
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
 
-/// The maximum number of rounds of an earlier run from which Glee reads the code.
+/// Glee reads the code of at most this number of rounds of an earlier run.
 const ROUNDS: u32 = 20;
 
 #[derive(Clone, Copy)]

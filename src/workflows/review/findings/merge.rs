@@ -146,8 +146,8 @@ impl RoundContext<'_> {
         round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
     }
 
-    /// Returns the paths of the files in this round. Also returns the path of each member's file, if the file
-    /// exists.
+    /// Returns the paths of the files in this round. If the file of a member exists, the result contains the path
+    /// of this file, too.
     pub(crate) fn tree(&self, members: &[Member]) -> Vec<String> {
         let found = members.iter().filter(|member| member.anchor.is_some());
         self.paths().into_iter().chain(found.filter_map(|member| member.raw.file.clone())).collect()
@@ -347,7 +347,7 @@ fn corroboration(
     }
 }
 
-/// Returns the earlier finding whose fix a fix of `finding` would undo.
+/// A fix of `finding` can undo the fix of an earlier finding. Returns this earlier finding.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
     let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));

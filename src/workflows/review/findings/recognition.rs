@@ -114,8 +114,8 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are different problems. Therefore, at most one of them repeats a given earlier
-        // finding.
+        // Two findings of one round are different problems. Therefore, at most one finding of a round repeats a
+        // given earlier finding.
         if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
             repeated.insert(indexes[finding]);
         }
@@ -144,7 +144,7 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
     pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Returns the indices of the anchors in `earlier` whose finding is raised again in `later`.
+/// Returns the indices of anchors in `earlier`. The findings of these anchors are raised again in `later`.
 pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeSet<usize> {
     continued(earlier, later, text_of).into_keys().collect()
 }
@@ -165,12 +165,12 @@ pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<
 
 /// Applies earlier disputes to findings of a round.
 ///
-/// A finding that refers to a ruling is bound by this ruling, unless the finding cites new evidence. A ruling can
-/// also bind a finding that does not refer to the ruling. A dispute is about one problem. Therefore, its ruling
-/// binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible, the most
-/// similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes precedence.
-/// An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A finding
-/// that no dispute binds can still refer to a related dispute.
+/// A finding that refers to a ruling is bound by this ruling if the finding cites no new evidence. A ruling can
+/// also bind a finding that does not refer to the ruling. A dispute is about one problem. Therefore, the ruling of
+/// a dispute binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible,
+/// the most similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry.
+/// A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
     bindings: &[Binding],
@@ -266,7 +266,7 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
     }))
 }
 
-/// The rulings in force on code in `files`, or on code that moved to one of the `files`.
+/// The rulings in force about code in `files`, or about code that moved to one of these files.
 pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
     let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
@@ -300,7 +300,7 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 /// Maps the index of each superseded ruling to the index of the later ruling on the same problem.
 ///
 /// Each finding of a run is a separate problem. Each ruling is about one problem. Therefore, a ruling supersedes
-/// at most one ruling in each other run.
+/// at most one ruling of each of the other runs.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
     for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {

@@ -1,7 +1,7 @@
 //! Relates the findings of a round to earlier disputes.
 //!
-//! A finding that refers to a ruling is bound by this ruling, unless the finding cites new evidence. If the code
-//! of a dispute has changed, a finding about the changed code remains open and refers to the dispute. If it is
+//! A finding that refers to a ruling is bound by this ruling if the finding cites no new evidence. If the code of
+//! a dispute has changed, a finding about the changed code remains open and refers to the dispute. If it is
 //! uncertain whether a finding repeats a dispute, the finding remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
