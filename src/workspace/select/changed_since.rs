@@ -75,9 +75,9 @@ impl Workspace {
     }
 }
 
-/// Returns the source of a changed file. `old` and `new` are the entries of the file in the earlier and the
-/// later snapshot. If the current ignore rules hide the file, `hidden` contains the file's current content.
-/// Returns `None` if the content `hidden` is unchanged since the snapshot with the entry `old`.
+/// Returns the source of a changed file. `old` and `new` are the entries of the file in the earlier and the later
+/// snapshot. If the current ignore rules hide the file, `hidden` contains the file's current content. Returns
+/// `None` if the content in `hidden` is equal to the content in the entry `old`.
 fn file(
     path: &[u8],
     [old, new]: [Option<&ManifestEntry>; 2],

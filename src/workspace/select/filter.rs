@@ -26,8 +26,8 @@ const LOCK_FILES: [&str; 14] = [
 
 const MINIFIED: [&str; 4] = [".min.js", ".min.css", ".min.mjs", ".js.map"];
 
-/// The extensions of text formats. A file with one of these extensions is text unless the file has many control
-/// characters.
+/// The extensions of text formats. A file with one of these extensions is text if the file does not have many
+/// control characters.
 const TEXT: &str = " asm astro awk bash bat bicep c cc cfg cjs clj cljs cls cmake cmd conf cpp cs css csv cts cxx dart \
     diff el ex exs fish fs go gradle graphql groovy h hbs hcl hh hpp hs htm html hxx ini ipynb java jinja jl js json \
     json5 jsonc jsonl jsp jsx kt kts ksh less lisp lua m4 make md mjs mk ml mli mm mts nim nix patch php phtml pl pm \
@@ -88,7 +88,7 @@ pub(crate) fn text(
     Ok(text)
 }
 
-/// Whether a file is text. A file with an extension in `TEXT` or with a `#!` line is text unless it has many
+/// Whether a file is text. A file with an extension in `TEXT` or with a `#!` line is text if it does not have many
 /// control characters. For all other files, [`is_binary`] decides whether the file is text.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =

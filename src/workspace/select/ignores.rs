@@ -20,8 +20,8 @@ pub(crate) const CAP: u64 = 1 << 20;
 
 pub(crate) const GLEE: &str = ".gleeignore";
 
-/// The contents of recorded ignore files by path. Glee applies the recorded files instead of the ignore files in
-/// the tree.
+/// Maps the path of each recorded ignore file to the content of the file. Glee applies the recorded files instead
+/// of the ignore files in the tree.
 pub(crate) type RecordedIgnores = Arc<BTreeMap<String, Vec<u8>>>;
 
 pub(crate) struct Ignores<'a> {
@@ -52,8 +52,8 @@ impl<'a> Ignores<'a> {
         Self::of_names(root, &[GLEE], recorded)
     }
 
-    /// Applies the recorded `.gitignore` files and the rules `excludes`. If `excludes` is `None`, the user's
-    /// current ignore file applies.
+    /// Applies the recorded `.gitignore` files and the rules in the parameter `excludes`. If `excludes` is `None`,
+    /// the user's current ignore file applies.
     pub(crate) fn recorded(root: &'a Path, recorded: RecordedIgnores, excludes: Option<&[u8]>) -> Self {
         let outside = match excludes {
             Some(excludes) => rules(root, &String::from_utf8_lossy(excludes)).into_iter().collect(),

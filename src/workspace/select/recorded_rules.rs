@@ -116,8 +116,9 @@ impl Repository {
         Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
     }
 
-    /// Returns the content of the file whose path is in the git setting `key`. If the setting is missing,
-    /// returns the content of the file `default` in the user's configuration folder of git.
+    /// Returns the content of the file whose path is in the git setting `key`. The parameter `default` is the name
+    /// of a file in the user's configuration folder of git. If the setting is missing, returns the content of this
+    /// file.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
         let named = self.call(["config", "--type=path", "--get", key]).answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));

@@ -38,7 +38,7 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     let is_large = |(_, used): &(usize, u64)| *used >= limit / 4;
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
     let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
-        // Chooses the end before the path with the highest hash.
+        // Of the possible ends, chooses the end that is directly before the path with the highest hash.
         cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes()).map(|(at, _)| at)
     };
     if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {

@@ -1,8 +1,8 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
-//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every
-//! target. However, a file whose path the user gives is always reviewed, even if the file is ignored or
-//! generated. In a folder, Glee leaves out names with a leading dot and files that `.gitignore` excludes.
+//! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every target.
+//! However, a file whose path the user gives is always reviewed, even if the file is ignored or generated. In a
+//! folder, Glee leaves out the entries whose names begin with a dot, and the files that `.gitignore` excludes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -25,9 +25,9 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const SEARCHED: usize = 10_000;
 
 impl Workspace {
-    /// Selects the files of a review. Fails with exit code 2 if the target is empty or unreadable, or if the
-    /// target requires git but the folder is not in a repository. Fails with exit code 4 if all files of a change
-    /// are skipped.
+    /// Selects the files of a review. Fails with exit code 2 if the target is empty or unreadable. Also fails with
+    /// exit code 2 if the folder is not in a repository and the target requires git. Fails with exit code 4 if all
+    /// files of a change are skipped.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
         let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
@@ -138,7 +138,8 @@ impl Workspace {
         bytes.ok_or(SkipReason::Oversized)
     }
 
-    /// The path in the same folder whose name is most similar to the name of `path`.
+    /// Compares the name of `path` with the names in the same folder, and returns the path with the most similar
+    /// name.
     fn similar(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let entries = self.start.join(path).parent()?.read_dir().ok()?;

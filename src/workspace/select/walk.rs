@@ -55,8 +55,8 @@ pub(crate) fn walk(
     Ok(found)
 }
 
-/// Calls `visit` for every entry below `folder` except `.git`, and enters the subfolders for which `visit`
-/// returns true. If a subfolder is unreadable, calls `visit` a second time with the type `None`.
+/// Calls `visit` for every entry below `folder`, but not for `.git`. Enters a subfolder only if `visit` returns
+/// true for the subfolder. If a subfolder is unreadable, calls `visit` a second time with the type `None`.
 fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;

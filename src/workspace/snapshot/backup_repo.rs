@@ -1,4 +1,4 @@
-//! Backup repositories keep snapshots available if a coder rewrites commits, runs `git gc` or removes `.git`.
+//! Backup repositories keep snapshots available even if a coder rewrites commits, runs `git gc` or removes `.git`.
 //!
 //! The backup of a run is a small git repository in the state folder. The backup contains all objects of the
 //! run's snapshots. To save space and time, the objects in the backup are hard links to files in the user's
@@ -45,8 +45,8 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
         input.extend(id.bytes().chain([b'\n']));
     }
     if !input.is_empty() {
-        // `pack-objects` moves its temporary files by renaming, so git's object folder must be on the file system
-        // of the backup.
+        // `pack-objects` renames its temporary files to move them to the backup. A file can be renamed only within
+        // one file system, so git's object folder must be on the file system of the backup.
         let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }

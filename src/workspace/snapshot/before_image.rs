@@ -45,7 +45,7 @@ impl Workspace {
         Ok(BeforeImage { kept_as, tree })
     }
 
-    /// Takes a snapshot before each call of a run's coder except the first call. With the snapshot, Glee can
+    /// Takes a snapshot before the second and each later call of a run's coder. With the snapshot, Glee can
     /// distinguish the user's changes since the previous call from the coder's changes. Does nothing if the run
     /// has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {

@@ -120,8 +120,8 @@ impl Workspace {
         Ok(Beyond { paths: found, sparse: read_paths(&folder.join("sparse")) })
     }
 
-    /// Finds the files that the current ignore rules hide, but the earlier `rules` did not hide. Files in `listed`
-    /// are omitted.
+    /// Finds the files that the current ignore rules hide, and that the earlier rules in the parameter `rules` did
+    /// not hide. Files in `listed` are omitted.
     pub(crate) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
         let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
         let mut found = match &self.repository {
@@ -219,8 +219,8 @@ impl Repository {
         Ok(all)
     }
 
-    /// Finds the files that the current ignore rules hide, but the earlier `rules` did not hide. In untracked
-    /// nested repositories, the current ignore rules have no effect on the result.
+    /// Finds the files that the current ignore rules hide, and that the earlier rules in the parameter `rules` did
+    /// not hide. In untracked nested repositories, the current ignore rules have no effect on the result.
     fn hidden(&self, known: &Ignored, rules: &mut Ignores<'_>) -> Result<BTreeSet<Vec<u8>>> {
         let mut found = BTreeSet::new();
         for path in self.listed_as_ignored()? {

@@ -48,9 +48,9 @@ impl Modes {
         self.exceptions.get(path).copied().unwrap_or(common)
     }
 
-    /// Formats the permissions for the entry `modes` of a snapshot. The first line contains `plain` and
-    /// `program` as octal numbers. A line `mode path` lists a file with other permissions, and a line
-    /// `?hash path` lists an unreadable file.
+    /// Formats the permissions for the entry `modes` of a snapshot. The first line contains `plain` and `program`
+    /// as octal numbers. A line `mode path` lists a file whose permissions are neither `plain` nor `program`. A
+    /// line `?hash path` lists an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
         let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));

@@ -32,7 +32,8 @@ pub struct Needed {
 
 impl Workspace {
     /// Deletes the snapshots of `runs`. Returns the number of bytes that become free in the state folder. A
-    /// missing file is not an error, so that the user can repeat an interrupted prune.
+    /// missing file is not an error, because an interrupted prune may have removed the file. The user can
+    /// therefore repeat the prune.
     pub fn prune(&self, runs: &[Prunable], needed: &Needed, state_dir: &Path) -> Result<u64> {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
@@ -69,7 +70,7 @@ impl Workspace {
         Ok(freed)
     }
 
-    /// Returns the hashes of the copies in the state folder that at least one of the snapshots `trees` needs. A
+    /// Returns the hashes of the copies in the state folder that are necessary for the snapshots in `trees`. A
     /// copy contains a file, the target of a link, or a list of files.
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();

@@ -23,9 +23,9 @@ pub struct Restaged {
 }
 
 impl Workspace {
-    /// Lists the files that changed from `before` to `after`, except files whose new version is already in the
-    /// index. With `restage`, Glee stages a file under two conditions: the index still contains the old version,
-    /// and the work tree still contains the new version.
+    /// Lists the files that changed from `before` to `after`. Leaves out a file if its new version is already in
+    /// the index. With `restage`, Glee stages a file under two conditions: the index still contains the old
+    /// version, and the work tree still contains the new version.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;
@@ -124,8 +124,8 @@ impl Comparison {
         Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
     }
 
-    /// Returns the input line with which `update-index --index-info` stages a file. Returns `None` if the file is
-    /// unreadable or too large, or if git can convert more than the line endings.
+    /// Returns a line of input for `git update-index --index-info`. With this line, git stages the file. Returns
+    /// `None` if the file is unreadable or too large, or if git can convert more than the line endings.
     fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
         let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
         let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };

@@ -65,7 +65,7 @@ impl UndoConflict {
 pub struct Undone {
     /// The number of files that were written or removed.
     pub files: u64,
-    /// The number of written files that also keep changes made after the coder's changes.
+    /// The number of written files that still contain changes made after the coder's changes.
     pub merged: u64,
     /// The changed files that could not be restored.
     pub conflicts: Vec<UndoConflict>,
@@ -175,7 +175,8 @@ impl Workspace {
         Ok((work, folders))
     }
 
-    /// Restores the contents that an undo replaced. Files that were changed after the undo are merged or reported.
+    /// Restores the contents that an undo replaced. If a file was changed after the undo, Glee merges the changes
+    /// or reports a conflict.
     pub fn redo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
@@ -293,8 +294,8 @@ impl Workspace {
 
 struct Work<'a> {
     options: &'a UndoOptions,
-    /// Whether Glee stores the contents before and after the undo. A plan changes no file, so Glee stores no
-    /// contents for a plan.
+    /// Whether Glee stores two versions of each file: the version before the undo and the version after the undo.
+    /// A plan changes no file, so Glee stores no contents for a plan.
     stores: bool,
     steps: Vec<WriteStep>,
     undone: Undone,

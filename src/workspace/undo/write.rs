@@ -21,7 +21,8 @@ use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// A parent folder is necessary at the contained path, but a file or a link is at this path.
+    /// The variant contains the path of a parent folder. The folder is necessary, but a file or a link is at this
+    /// path.
     Above(Vec<u8>),
 }
 
@@ -40,8 +41,8 @@ impl WriteStep {
         self.entry.put.is_none()
     }
 
-    /// Returns the reason why the file cannot be written, even if the files in `removed` are removed first.
-    /// Returns `None` if the file can be written, or if the step removes the file.
+    /// Returns the reason why the file cannot be written. The files in `removed` count as already removed. Returns
+    /// `None` if the file can be written, or if the step removes the file.
     pub(crate) fn clash(&self, root: &Path, removed: &BTreeSet<Vec<u8>>) -> Option<Clash> {
         match &self.occupancy {
             _ if self.removes() => None,
@@ -51,8 +52,8 @@ impl WriteStep {
         }
     }
 
-    /// Writes the file of this step, or removes the file. After the removal of a file, also removes parent
-    /// folders that become empty, except the folders in `folders`.
+    /// Writes the file of this step, or removes the file. After the removal of a file, also removes each parent
+    /// folder that becomes empty and is not in `folders`.
     pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));
