@@ -44,7 +44,8 @@ pub struct AgentEvent {
     /// Paths inside the tree.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Untrusted>,
-    /// If the event answers a clarification request, the number of the cycle that sent the request.
+    /// The number of the cycle whose clarification request the event answers. Absent if the event answers no
+    /// clarification request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarifies: Option<u32>,
 }
@@ -122,8 +123,8 @@ pub struct PeerReview {
     pub summary: Untrusted,
     /// The issues. The list is empty only if the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
-    /// The time in the reviewer's answer. If the answer contains no time, the time at which Glee received the
-    /// review.
+    /// The time in the reviewer's answer. If the answer contains no time, Glee sets the time at which the review
+    /// arrived.
     pub timestamp: Timestamp,
 }
 

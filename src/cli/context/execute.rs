@@ -484,7 +484,7 @@ impl DisputeResolver for ChosenRoute {
     }
 }
 
-/// For a recorded run, the command that reviews the same target again and hands the findings to the coder.
+/// The command that reviews the target of a recorded run once more, and hands the findings to the coder.
 pub(crate) fn fix_command(globals: &Globals, plan: &Plan) -> FixCommand {
     let places = load::Places::find(globals);
     let settings = places.and_then(|places| Ok(config::load(&places.sources(globals))?.settings));

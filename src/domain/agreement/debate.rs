@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{AgentName, FindingId, Severity, Untrusted};
 
-/// In an examination (round 2), the verdict of a reviewer on another reviewer's finding.
+/// The verdict of a reviewer on another reviewer's finding, given in an examination (round 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ExaminationWord {
@@ -22,7 +22,7 @@ impl ExaminationWord {
     pub const ALL: [Self; 3] = [Self::Agree, Self::Disagree, Self::Partial];
 }
 
-/// In a defence (round 3), the verdict of a reviewer on the reviewer's own finding.
+/// The verdict of a reviewer on its own finding, given in a defence (round 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefenceWord {

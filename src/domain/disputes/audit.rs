@@ -15,7 +15,7 @@ pub struct AuditPlan {
     pub population: u64,
 }
 
-/// In an audit, the ruling of a second judge on a dismissed finding.
+/// A ruling that a second judge gave in an audit of a dismissed finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulingAudit {
     pub dispute: DisputeNumber,

@@ -90,7 +90,7 @@ pub struct Binding {
     pub location: Option<Location>,
     /// `disposition` is `None` while the dispute is open.
     pub disposition: Option<Disposition>,
-    /// If the ruling calls the finding correct but not mandatory, the new tag of the finding.
+    /// The new tag of the finding. Absent unless the ruling says that the finding is correct but not mandatory.
     pub new_tag: Option<Tag>,
     pub rationale: Untrusted,
     pub settled_at: Option<Timestamp>,

@@ -22,7 +22,7 @@ pub(crate) const PLACES: [&str; 16] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
-    /// The file controls agents or editors that open the tree, or shells that enter the tree.
+    /// The file changes how agents, editors or shells behave in the tree.
     Tools,
     Ci,
     Glee,

@@ -23,7 +23,7 @@ const FILES: usize = 100_000;
 /// The maximum total size of the files in a snapshot, in bytes.
 const BYTES: u64 = 2 << 30;
 
-/// The commit id of a nested repository without commits.
+/// The value in place of a commit id, for a nested repository without commits.
 pub(crate) const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// Takes a snapshot of the tree at `root`. Stores only contents that are not stored yet.

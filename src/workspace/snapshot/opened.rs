@@ -83,8 +83,9 @@ impl Workspace {
             None => noted_root(),
             Some(git) => match root_of_ref(git, kept.kept_as)? {
                 Some(root) => Some(root),
-                // If no ref records the root of the work tree, the run's backup must contain the commit at `HEAD`.
-                // If the backup does not contain this commit, the repository does not belong to the run.
+                // If no ref records the top folder of the work tree, the run's backup repository must contain the
+                // commit at `HEAD`. If the backup repository does not contain this commit, the repository does not
+                // belong to the run.
                 None => {
                     let backup = backup_repo::open(run, self.root(), state_dir)?.ok_or_else(foreign)?;
                     let head = git.head.as_deref().ok_or_else(foreign)?;

@@ -18,8 +18,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
     const LIST: &'static str;
     const EVIDENCE: bool = false;
 
-    /// Whether the caller checks each entry against the tree. With this check, an answer can be complete even if
-    /// two entries for a finding contradict each other.
+    /// Whether the caller checks each entry against the tree. If so, two contradictory entries for one finding do
+    /// not make the answer incomplete.
     const CHECKED: bool = false;
 
     /// Whether a finding with this answer word remains open. Examples of such words are `DEFEND` and `UNRESOLVED`.
