@@ -86,7 +86,7 @@ impl Drop for Attached {
 /// receives Ctrl-C.
 static PAGING: AtomicBool = AtomicBool::new(false);
 
-/// Calls the function `show`. During this call, Ctrl-C does not end the process.
+/// Calls the function `show`. While the function runs, Ctrl-C does not end the process.
 pub(crate) fn ignoring_interrupt<T>(show: impl FnOnce() -> T) -> T {
     receive();
     PAGING.store(true, Ordering::Relaxed);

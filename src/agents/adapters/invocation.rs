@@ -33,7 +33,7 @@ pub struct Invocation {
     pub cwd: PathBuf,
     pub stdin: Vec<u8>,
     /// Whether the program prints output before the answer is complete. The limits `first_output_timeout` and
-    /// `idle_timeout` apply only if `streams` is true.
+    /// `idle_timeout` apply only if the field `streams` is true.
     pub streams: bool,
     pub files: Vec<(PathBuf, String)>,
 }

@@ -42,7 +42,7 @@ impl ReportedError {
         Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
     }
 
-    /// If the parameter `status` is `None`, the HTTP status of the failure does not change.
+    /// If the parameter `status` is `None`, the failure keeps its current HTTP status.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
         Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
     }
@@ -66,7 +66,7 @@ impl ParsedOutput {
         self.text.push_str(text);
     }
 
-    /// Discards the agent's text, because text before a tool call is not part of the answer.
+    /// Discards the text that the agent wrote before the tool call, because this text is not part of the answer.
     pub(crate) fn tool_used(&mut self) {
         self.open.clear();
         self.text.clear();

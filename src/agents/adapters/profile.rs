@@ -28,7 +28,7 @@ pub struct Profile {
     /// Converts an effort level to the program's name for the level. `None` if the program has no effort
     /// setting.
     pub effort_name: Option<fn(Effort) -> &'static str>,
-    /// Whether Glee requests high effort for an arbiter if the arbiter's configuration sets no effort.
+    /// Whether Glee requests high effort for an arbiter without a configured effort.
     pub raises_effort: bool,
     /// Environment variables that Glee passes to this program in addition to the variables for all programs.
     pub sees: &'static [&'static str],

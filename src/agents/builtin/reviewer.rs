@@ -1,5 +1,5 @@
-//! Answers review requests to `builtin:rules`. Reports each match of a rule in the lines under review as a
-//! finding.
+//! Answers review requests to `builtin:rules`. Finds matches of the rules in the lines under review, and reports
+//! each match as a finding.
 
 use std::ops::Range;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn suggestion(text: &str, hit: &Hit) -> Option<String> {
 }
 
 /// Returns all lines of a match as text, with the rule's fix applied. Returns `None` if the rule has no fix, or if
-/// the fix also changes other lines.
+/// the fix also changes lines outside the match.
 fn replacement(text: &str, hit: &Hit) -> Option<String> {
     let edit = hit.edit.as_ref()?;
     let matched = text.get(hit.range.clone())?.trim_end_matches('\n');
@@ -68,8 +68,8 @@ fn whole_lines(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Returns the text of the byte range `lines` after `edit` is applied. `lines` must contain the range of the
-/// edit.
+/// Returns the text of the byte range `lines` after `edit` is applied. The byte range `lines` must contain the
+/// range of the edit.
 fn fixed(text: &str, edit: &RuleEdit, lines: &Range<usize>) -> Option<String> {
     let (before, after) = (text.get(lines.start..edit.range.start)?, text.get(edit.range.end..lines.end)?);
     Some(format!("{before}{}{after}", edit.text))

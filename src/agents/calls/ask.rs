@@ -215,7 +215,7 @@ impl Agents {
                 failure: failure.map(|(kind, _)| kind),
                 error: failure.map(|(_, message)| message.to_owned()),
             };
-            // If the record cannot be written, Glee ignores the error, because the raw output is stored in
+            // If the call's record cannot be written, Glee ignores the error, because the raw output is stored in
             // separate files.
             drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
         }

@@ -1,6 +1,6 @@
 //! Derives the kind of a failure from an error message and an HTTP status. The HTTP status takes precedence over
-//! the message, because the wording of messages can change. An unknown error is `crashed`, which Glee does not
-//! retry.
+//! the message, because the wording of messages can change. An unknown error has the kind `crashed`, and Glee does
+//! not retry the call.
 
 use jiff::Timestamp;
 

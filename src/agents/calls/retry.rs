@@ -11,8 +11,8 @@ use crate::domain::FailureKind;
 
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Returns the delay before the next try, or `None` if no try follows. `tried` is the number of previous tries, and
-/// `left` is the remaining time of the call.
+/// Returns the delay before the next try, or `None` if no try follows. The parameter `tried` is the number of
+/// previous tries, and the parameter `left` is the remaining time of the call.
 pub(crate) fn pause(
     kind: FailureKind,
     tried: u32,

@@ -63,9 +63,9 @@ pub(crate) fn environment(
     env
 }
 
-/// Returns the variables that an agent receives from `vars`: variables in [`ALLOWED`] or `extra`, and variables
-/// with [`ALLOWED_PREFIX`]. Relative entries are removed from PATH, because relative entries would refer to the
-/// reviewed tree.
+/// Returns the variables from `vars` that an agent receives: variables in [`ALLOWED`] or `extra`, and variables
+/// whose names begin with [`ALLOWED_PREFIX`]. Relative entries are removed from PATH, because relative entries
+/// would refer to the reviewed tree.
 pub(crate) fn allowed(
     extra: &[&str],
     vars: impl IntoIterator<Item = (OsString, OsString)>,

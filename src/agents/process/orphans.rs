@@ -20,11 +20,11 @@ mod linux {
 
     use crate::agents::process::supervisor::{children, descendants};
 
-    /// The maximum time for killing orphans. Glee reports the orphans that are still alive after the maximum
-    /// time.
+    /// The maximum time for killing orphans. After this time, Glee reports the orphans that are still alive.
     const SWEEP: Duration = Duration::from_secs(2);
 
-    /// The process ids of the running supervisors. Glee holds the lock of `AT_WORK` while a supervisor starts.
+    /// The process ids of the running supervisors. Glee holds the lock of the mutex `AT_WORK` while a supervisor
+    /// starts.
     static AT_WORK: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
     fn at_work() -> MutexGuard<'static, BTreeSet<i32>> {

@@ -9,12 +9,12 @@ const OWN_FILES: u64 = 32;
 /// The number of file descriptors per agent: pipes, two transcripts, a process handle, and a reserve.
 const FILES_PER_AGENT: u64 = 10;
 
-/// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards exit
-/// statuses. `SIGHUP` remains ignored under `nohup`.
+/// Unblocks all signals, and stops ignoring `SIGCHLD`. While `SIGCHLD` is ignored, the system discards the exit
+/// statuses of child processes. `SIGHUP` remains ignored under `nohup`.
 pub fn reset_signals() {
-    // `thread_set_mask` and `register` fail only for invalid arguments. These arguments are valid, so Glee ignores
-    // the results. When Glee starts a program, the system resets the handler of `SIGCHLD`, so the handler does not
-    // affect the program.
+    // The functions `thread_set_mask` and `register` fail only for invalid arguments. These arguments are valid,
+    // so Glee ignores the results. When Glee starts a program, the system resets the handler of `SIGCHLD`, so the
+    // handler does not affect the program.
     let _ = SigSet::empty().thread_set_mask();
     drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
 }

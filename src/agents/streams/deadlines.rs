@@ -42,7 +42,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The limits `first_output_timeout` and `idle_timeout` apply only if `streams` is true.
+    /// The limits `first_output_timeout` and `idle_timeout` apply only if the field `streams` is true.
     pub(crate) fn start(now: Instant, limits: Limits, streams: bool) -> Self {
         Self {
             limits,

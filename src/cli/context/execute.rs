@@ -56,9 +56,9 @@ pub(crate) struct CommandContext<'a> {
 }
 
 /// Returns the settings of a run, and the scripts that the reviewed change edits. A script is a file of the tree
-/// that a configured command executes. If `steering` is given, Glee does not read the project's configuration,
-/// ignore rules or scripts from the work tree. Glee then reads these files from the commit or tree
-/// `steering.base`.
+/// that a configured command executes. If the parameter `steering` is given, Glee does not read the project's
+/// configuration, the ignore rules or the scripts from the work tree. Glee then reads these files from the commit
+/// or tree `steering.base`.
 pub(crate) fn settings(
     globals: &Globals,
     flags: Vec<(String, serde_json::Value)>,
@@ -315,13 +315,14 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
 pub(crate) struct RunReport<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) reviewed: &'a Sources,
-    /// The recorded events. The list can be empty if no format [shows events](Format::shows_events).
+    /// The recorded events. The list can be empty if none of the requested formats [shows
+    /// events](Format::shows_events).
     pub(crate) events: &'a [Event],
     pub(crate) fix: &'a FixCommand,
     pub(crate) only: &'a [FindingId],
     pub(crate) filter: Option<&'a ReportFilter>,
-    /// If true, Glee opens no pager. For example, `was_asked` is true if the user answered a dialog, or if a
-    /// signal ended the run.
+    /// If true, Glee opens no pager. The field `was_asked` is true, for example, if the user answered a dialog or
+    /// if a signal ended the run.
     pub(crate) was_asked: bool,
 }
 
@@ -498,8 +499,8 @@ pub(crate) fn has_coder(settings: &Settings) -> bool {
     settings.agents.iter().any(|agent| agent.role == Role::Coder)
 }
 
-/// `cause` has this value if the time limit `budget.duration` stopped the run. The value 0 in `cause` means that
-/// nothing stopped the run. A value from 1 to 254 is the number of the signal that stopped the run.
+/// The variable `cause` has this value if the time limit `budget.duration` stopped the run. The value 0 in `cause`
+/// means that nothing stopped the run. A value from 1 to 254 is the number of the signal that stopped the run.
 const OVER_BUDGET: u8 = u8::MAX;
 
 /// Stops the run after the duration `left`. Time during which the process is suspended does not count.

@@ -32,8 +32,8 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// No pager is opened if `was_asked` is true, for example because a dialog was shown. A pager would also
-    /// read keys that the user typed before the pager started.
+    /// No pager is opened if `was_asked` is true, for example because a dialog was shown. A pager would read keys
+    /// that the user typed before the pager started.
     pub(crate) fn new(globals: &Globals, was_asked: bool) -> Self {
         let ui = settings::of_screen(globals);
         let size = screen::size_of_stdout();

@@ -12,7 +12,7 @@ use crate::domain::Role;
 use crate::history::queries::rows::DisputeFilter;
 use crate::protocol::{secrets, text::printable};
 
-/// The shell asks for candidates through this variable.
+/// The shell sets this environment variable to ask for completion candidates.
 pub(crate) const VARIABLE: &str = "GLEE_COMPLETE";
 
 const NEWEST: u32 = 30;
@@ -41,7 +41,8 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
     })
 }
 
-/// The options for reading the project. If reading fails, the shell shows fewer candidates and no error.
+/// The options for reading the project. If Glee cannot read the project, the shell shows fewer candidates and no
+/// error.
 fn here() -> Globals {
     Globals {
         directory: None,

@@ -17,8 +17,8 @@ pub(crate) fn screen() -> usize {
     columns.or_else(variable).unwrap_or(WIDEST).clamp(20, WIDEST)
 }
 
-/// Wraps the help text below the options and indents the examples. The subcommands of the command are changed
-/// too.
+/// Wraps the help text below the options and indents the examples. The help texts of the subcommands are changed
+/// in the same way.
 pub(crate) fn fit(mut command: Command, width: usize) -> Command {
     if let Some(text) = command.get_after_help() {
         let text = wrap(&text.to_string(), width);

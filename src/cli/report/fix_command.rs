@@ -9,8 +9,8 @@ pub(crate) fn of_arguments() -> String {
     line(with_fix(std::env::args().skip(1).collect()))
 }
 
-/// Adds `--fix`. Removes `--format`, `--json` and `--web`, because the next run would otherwise overwrite the
-/// report files of this run.
+/// Adds `--fix`. Removes the flags `--format`, `--json` and `--web`. With these flags, the next run would
+/// overwrite the report files of this run.
 fn with_fix(given: Vec<String>) -> Vec<String> {
     let mut words = Vec::with_capacity(given.len() + 1);
     let mut given = given.into_iter();

@@ -84,7 +84,7 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
     }
 }
 
-/// Returns the number of findings that a report in this format omits without a note.
+/// Returns the number of findings that a report in this format omits without a note in the report.
 pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
     match format {
         Format::Gitlab | Format::Rdjsonl => outcome.findings.len() - entry::open_in_files(outcome).len(),

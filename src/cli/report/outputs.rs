@@ -160,7 +160,7 @@ pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf,
     // A run id begins with the time of the run, so the sorted names are in chronological order.
     let mut pages: Vec<PathBuf> = kept.filter_map(|entry| Some(entry.ok()?.path())).collect();
     pages.sort();
-    // The new page is never deleted, even if the page belongs to an old run.
+    // The new report is never deleted, even if the report belongs to an old run.
     pages.iter().rev().skip(KEPT).filter(|page| **page != path).for_each(|page| drop(fs::remove_file(page)));
     Ok(path)
 }

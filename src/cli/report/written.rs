@@ -1,6 +1,6 @@
-//! A record of the reports that a run writes into the reviewed tree. Glee resumes a run only if the tree has not
-//! changed since the run stopped. Glee therefore removes the reports first, and restores the files that the
-//! reports replaced. At the end of the resumed run, Glee writes the reports again.
+//! Lists the reports that a run writes into the reviewed tree. Glee resumes a run only if the tree has not changed
+//! since the run stopped. Glee therefore removes the reports first, and restores the files that the reports
+//! replaced. At the end of the resumed run, Glee writes the reports again.
 
 use std::fs;
 use std::io;

@@ -138,7 +138,7 @@ fn hash(secret: &str) -> Hash {
     blake3::hash(secret.as_bytes())
 }
 
-/// Returns 64 hexadecimal digits that contain 244 random bits.
+/// Returns 64 hexadecimal digits: two random UUIDs, in which 244 of the 256 bits are random.
 fn random() -> String {
     let half = || uuid::Uuid::new_v4().simple().to_string();
     half() + &half()

@@ -1,8 +1,9 @@
 //! The command `glee serve`, which shows the history in a browser on the same computer.
 //!
-//! `access` decides which requests the server answers. `routes` assigns requests to the functions in `pages`,
-//! which read the history and render the templates. `settle` records the ruling that a person enters in a form.
-//! `feed` sends the events of running reviews to browsers.
+//! The module `access` decides which HTTP requests the server answers. The module `routes` assigns the HTTP
+//! requests to the functions in the module `pages`, which read the history and render the templates. The module
+//! `settle` records the ruling that a person enters in a form. The module `feed` sends the events of running
+//! reviews to browsers.
 
 mod access;
 mod error_page;

@@ -1,5 +1,5 @@
-//! Maps each request to the function that creates the page. Also checks access, and adds security headers, for
-//! every request.
+//! Maps each HTTP request to the function that creates the page. Every HTTP request passes an access check, and
+//! every HTTP response gets security headers.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -37,7 +37,8 @@ const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-    // With the referrer policy `no-referrer`, a browser would send forms without an origin.
+    // With the referrer policy `no-referrer`, a browser would send forms with the header `Origin: null`, and the
+    // server would refuse these forms.
     (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
@@ -74,8 +75,8 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
         .with_state(site)
 }
 
-/// Refuses requests to other host names and requests from other origins. Adds the security headers to every
-/// answer.
+/// Refuses an HTTP request if it names another host, or if a page of another origin sent it. Adds the security
+/// headers to every HTTP response.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = if !site.access.is_own_host(request.uri(), request.headers()) {
         refused(StatusCode::MISDIRECTED_REQUEST, "the request names another server")

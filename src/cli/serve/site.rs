@@ -1,5 +1,5 @@
-//! The state that all requests share: the options of the command, the access rules, the history, the feed and a
-//! limit on parallel reads.
+//! The data that all HTTP requests share: the options of the command, the access rules, the history, the feed and
+//! a limit on parallel reads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ impl Site {
         Journal::open_read(&self.history)
     }
 
-    /// Computes the response to a request. The computation runs on a thread for blocking work, because queries and
-    /// templates take time.
+    /// Computes the response to a request. The computation runs on a thread for blocking work, because slow
+    /// queries and templates would otherwise delay other HTTP requests.
     pub(crate) async fn answer(
         self: Arc<Self>,
         make: impl FnOnce(&Self) -> Result<Response, ErrorPage> + Send + 'static,

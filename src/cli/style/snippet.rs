@@ -109,8 +109,8 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .fold(false)
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
-    // Before drawing, tabs are replaced by spaces, and long lines are truncated. Therefore, the column number in
-    // the drawing differs from the column number in the file, and is removed.
+    // Before drawing, tabs are replaced by spaces, and long lines are truncated. The drawing therefore contains a
+    // column number that differs from the column number in the file. The number is removed from the drawing.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }
@@ -194,8 +194,8 @@ fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     })
 }
 
-/// Cuts a line to `room` columns around the range `focus`. Returns the shortened line, and the position of `focus`
-/// in this line.
+/// Cuts a line to `room` columns around the range `focus`. Returns the shortened line, and the range of `focus` in
+/// this line.
 fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, Range<usize>) {
     if columns(line) <= room {
         return (line.to_owned(), focus);

@@ -154,7 +154,7 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
         }
         _ => None,
     };
-    // If the agent continued a truncated output, `result` contains only the last part of the answer.
+    // If the agent continued a truncated output, the field `result` contains only the last part of the answer.
     let continued = parsed.text.ends_with(message) && parsed.text.len() > message.len();
     parsed.answer = match event.get("structured_output") {
         Some(value) if !value.is_null() => Some(value.to_string()),

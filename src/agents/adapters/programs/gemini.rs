@@ -89,7 +89,7 @@ impl Adapter for Gemini {
                     parsed.failure = None;
                 } else if let Some(error) = text(event, "/error/message") {
                     // Only the first line of the message is kept. The other lines always mention quotas. If Glee
-                    // kept these lines, Glee would report every error as an exceeded quota.
+                    // kept the other lines, Glee would report every error as an exceeded quota.
                     parsed.failure = error.lines().next().map(ReportedError::text);
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));

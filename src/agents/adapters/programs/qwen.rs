@@ -51,8 +51,8 @@ impl Adapter for Qwen {
 
     fn parse(&self, parsed: &mut ParsedOutput, event: &Value) {
         Claude.parse(parsed, event);
-        // Only the first line of the message is kept. The other lines always mention quotas. If Glee kept these
-        // lines, Glee would report every error as an exceeded quota.
+        // Only the first line of the message is kept. The other lines always mention quotas. If Glee kept the
+        // other lines, Glee would report every error as an exceeded quota.
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {

@@ -66,8 +66,8 @@ impl Adapter for Replay {
     }
 }
 
-/// Prints the recorded output with the new nonce. Returns the recorded exit code, or 1 if the record contains no
-/// exit code.
+/// Prints the recorded output with the new nonce. Returns the recorded exit code, or 1 if no exit code was
+/// recorded.
 pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);

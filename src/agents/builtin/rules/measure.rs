@@ -2,8 +2,8 @@
 //!
 //! A folder contains samples and the file `labels.jsonl`. Each line of this file is an object for one sample,
 //! `{"file", "labels": [{"line", "category", "also"}]}`. A finding is correct if a label of the same class is at
-//! most two lines away from the finding. The key `also` lists further lines. A finding about the defect is correct
-//! on these lines too.
+//! most two lines away from the finding. The key `also` lists further lines. A finding about the defect is also
+//! correct if the finding is on one of the lines in `also`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -47,8 +47,8 @@ pub struct Miss {
     pub file: String,
     pub line: u32,
     pub category: String,
-    /// The rule of the finding, if the miss is a finding without a matching label. `rule` is `None` for a label
-    /// that matches no finding.
+    /// The rule of the finding, if the miss is a finding without a matching label. The field `rule` is `None` if
+    /// the miss is a label that matches no finding.
     pub rule: Option<String>,
 }
 

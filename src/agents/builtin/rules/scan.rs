@@ -23,7 +23,7 @@ pub(crate) struct Hit {
     pub(crate) tag: Tag,
     /// The rule's defect class, or the rule's id if the rule has no class.
     pub(crate) category: String,
-    /// The rule's message. Matched text replaces the variables in the message.
+    /// The rule's message. The variables in the message are replaced by the matched text.
     pub(crate) message: String,
     /// The first and last line, counted from 1.
     pub(crate) lines: (u32, u32),
@@ -39,7 +39,7 @@ pub(crate) struct RuleEdit {
 
 pub(crate) type SyntaxTree = AstGrep<StrDoc<SupportLang>>;
 
-/// Parses a file, or returns `None` for an unknown language. The tree of invalid code contains error nodes.
+/// Parses a file, or returns `None` for an unknown language. The syntax tree of invalid code contains error nodes.
 pub(crate) fn tree(path: &str, text: &str) -> Option<SyntaxTree> {
     language::of_path(path).map(|language| language.ast_grep(comments::shortened(path, text)))
 }

@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let agents = &loaded.settings.agents;
     let named = agents.iter().find(|agent| agent.name.0 == args.agent);
     // `glee connect mine --role reviewer --command ...` creates the agent `mine-reviewer`. A later command can use
-    // the short name `mine`. The variable `twin` is then the agent `mine-reviewer`.
+    // the short name `mine`. For this short name, the variable `twin` is the agent `mine-reviewer`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
         agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
@@ -125,8 +125,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     Ok(ExitReason::Clean)
 }
 
-/// If `args` does not set the adapter, the model or the environment variables, the new agent has the values of
-/// `twin`.
+/// The new agent takes the adapter, the model and the environment variables from `twin`, unless `args` sets them.
 fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The JSON files with findings, or `-` for standard input [default: -]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Read one set of findings per line, and print one answer per line
+    /// Read one set of findings per line, and print one result per line
     #[arg(long)]
     batch: bool,
     /// Merge the findings of this recorded run again (the run's id, the first or last digits of the id, or

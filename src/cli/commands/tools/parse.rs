@@ -56,7 +56,7 @@ enum Kind {
     Response,
     /// A judge's ruling
     Ruling,
-    /// A reviewer's verdict on fixes of earlier findings
+    /// A reviewer's answer on whether changes resolve its findings
     Recheck,
 }
 
@@ -132,7 +132,7 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
     text
 }
 
-/// One answer about a finding: the finding's id, the keyword, the colour of the keyword, the text, and the
+/// One entry of an agent's answer: the finding's id, the keyword, the colour of the keyword, the text, and the
 /// evidence.
 type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
 
@@ -146,7 +146,7 @@ fn recheck_row(check: &Recheck) -> Row<'_> {
     (check.finding, word, tone, &check.reason, &[])
 }
 
-/// `name` is the JSON key under which the agent lists its answers.
+/// The parameter `name` is the JSON key under which the agent's answer lists its entries.
 fn answers<T: Serialize>(
     read: &AnswersByFinding<T>,
     name: &str,

@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// The version of the rules
     #[arg(long, value_parser = one_of(RULES), value_name = "VERSION", default_value = "v2")]
     rules: Version,
-    /// Read one input per line, and print one answer per line
+    /// Read one input per line, and print one result per line
     #[arg(long)]
     batch: bool,
     /// The voters who cannot be outvoted in conflicts of this type (replaces the default voters)
@@ -107,7 +107,7 @@ impl Ballot {
         }
     }
 
-    /// Stops with an error at the first malformed line, after writing the answers to the earlier lines.
+    /// Stops with an error at the first malformed line, after writing the results for the earlier lines.
     fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;

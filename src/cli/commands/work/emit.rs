@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// A file that the event concerns (repeatable)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<String>,
-    /// The event answers a question of the review cycle with this number
+    /// The number of the review cycle whose question the event answers
     #[arg(long, value_name = "CYCLE", allow_negative_numbers = true, value_parser = number::<u32>(1, u64::MAX))]
     clarifies: Option<u32>,
     /// Send the events in this file of JSON lines (`-`: standard input)

@@ -1,4 +1,4 @@
-//! `glee gate`: asks agents questions about the requirements. Glee asks a person if the agents disagree.
+//! `glee gate`: asks agents questions about the requirements. If the agents disagree, Glee asks a person.
 
 use std::path::{Path, PathBuf};
 

@@ -25,8 +25,8 @@ pub(crate) enum ReportedState {
     Mandatory,
     /// The finding is open and optional.
     Optional,
-    /// The coder changed the code. If a reviewer checked the changed code again, the reviewer confirmed that the
-    /// finding is fixed.
+    /// The coder changed the code. Either no reviewer checked the changed code again, or a reviewer confirmed that
+    /// the finding is fixed.
     Fixed,
     /// The finding was dismissed, discarded or rejected, in this run or in an earlier run.
     Dismissed,

@@ -1,5 +1,5 @@
-//! `--format github`: commands for GitHub's runner that annotate the code. GitHub shows only the first 10
-//! annotations of each kind in a step. The report therefore contains at most 10 annotations of each kind. The job
+//! `--format github`: commands for GitHub's runner that annotate the code. For one CI step, GitHub shows only the
+//! first 10 annotations of each kind. The report therefore contains at most 10 annotations of each kind. The job
 //! summary also lists the findings beyond this limit.
 
 use crate::cli::report::formats::entry::{self, AlertLevel, Entry};
@@ -8,7 +8,7 @@ use crate::cli::report::text;
 use crate::cli::style::count;
 use crate::domain::Outcome;
 
-/// The maximum number of annotations of each kind (error, warning, notice) that GitHub shows for one step.
+/// The maximum number of annotations of each kind (error, warning, notice) that GitHub shows for one CI step.
 const MOST: usize = 10;
 
 pub(crate) fn render(outcome: &Outcome) -> String {

@@ -23,7 +23,7 @@ pub(crate) enum Reader {
     GitHub,
 }
 
-/// The maximum number of results that GitHub code scanning accepts in one run.
+/// The maximum number of results that GitHub code scanning accepts in one run of a SARIF file.
 const MOST_RESULTS: usize = 25_000;
 
 const ROOT: &str = "%SRCROOT%";
@@ -424,7 +424,7 @@ fn uri(path: &str) -> String {
     path.bytes().map(encode).collect()
 }
 
-/// `closed` and `excess` are the numbers of findings that the results omit.
+/// The parameters `closed` and `excess` are the numbers of findings that the results omit.
 fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Invocation {
     let gap = |gap: gaps::Gap<'_>| Notification {
         level: level_name(gap.level),

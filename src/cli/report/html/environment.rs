@@ -114,7 +114,7 @@ pub(crate) fn inline(text: &str) -> String {
     html
 }
 
-/// Escapes a text of several paragraphs. A line of three backticks begins or ends a block of code. Text between
+/// Escapes a text of several paragraphs. A line of three backticks begins or ends a code block. Text between
 /// single backticks becomes inline code.
 pub(crate) fn prose(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 64);
@@ -141,7 +141,7 @@ pub(crate) fn prose(text: &str) -> String {
     html
 }
 
-/// Escapes the lines of a unified diff. Each line gets a class: added line, removed line, head of a hunk, or
+/// Escapes the lines of a unified diff. Each line gets a CSS class: added line, removed line, head of a hunk, or
 /// other line.
 pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut html = String::new();

@@ -1,5 +1,5 @@
-//! Highlights source code as HTML in which each token has a CSS class. The style sheet defines the colours of
-//! the classes for light and for dark pages.
+//! Highlights source code as HTML in which each token has a CSS class. The style sheet defines the colours of the
+//! CSS classes for light and for dark pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, ScopeStackOp, SyntaxRefere
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// Prefixes of scope names, each with a CSS class. A token of source code can be in several nested scopes. The
+/// Prefixes of scope names, each with a CSS class. A token of source code can be in several nested scopes. The CSS
 /// class of a token comes from the innermost scope that has an entry here. If the class of the matching entry is
 /// empty, the token gets no class.
 const CLASSES: [(&str, &str); 22] = [
@@ -163,7 +163,8 @@ impl Parser {
     }
 }
 
-/// The class of the open `span` element. Adjacent texts with the same class share one element.
+/// The CSS class of the `span` element that is currently open. Adjacent texts with the same CSS class share one
+/// element.
 #[derive(Default)]
 struct Span(&'static str);
 

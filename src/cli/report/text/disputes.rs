@@ -45,7 +45,7 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
             let _ = writeln!(text, "{line}");
         }
     };
-    // The objection is shown in at most 4 lines. The positions of several reviewers get up to 12 lines.
+    // The objection is shown in at most 4 lines. The opinions of several reviewers get up to 12 lines.
     let objection = match dispute.objector {
         Objector::Coder => Some(("objection", 4)),
         Objector::Reviewers => Some(("reviewers", 12)),

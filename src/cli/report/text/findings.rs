@@ -172,7 +172,8 @@ impl Report<'_> {
                 }
                 Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
                 Class::Rejected => facts.push(consensus.why.clone()),
-                // Unlike the text of `agreement`, `consensus.why` also names the reviewers that disagree.
+                // Unlike the text that the function `agreement` returns, `consensus.why` also names the reviewers
+                // that disagree.
                 Class::Disputed => facts[0].clone_from(&consensus.why),
             }
             facts.extend(positions(consensus));

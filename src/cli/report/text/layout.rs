@@ -11,8 +11,8 @@ pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
     format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
 }
 
-/// Returns how many lines of one text the report shows. A full report shows all lines. In a shorter report, the
-/// parameter `short` is the maximum number of lines.
+/// Returns how many lines of one text the report shows. A full report shows all lines. A shorter report shows at
+/// most `short` lines.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
     if options.detail == Detail::Full { usize::MAX } else { short }
 }

@@ -46,7 +46,7 @@ pub(crate) struct FindingsView {
     shown: usize,
     /// The number of findings that the filters hide.
     hidden: usize,
-    /// The position of the first row, counted from 1.
+    /// The number of the first row on this page. The rows of all pages are counted from 1.
     first: usize,
     last: usize,
     /// The query parameters in the addresses of the previous page and the next page.

@@ -162,7 +162,7 @@ fn typed_command(line: &str) -> Option<WatchCommand> {
     })
 }
 
-/// Sends a command to the watch and prints the answer. Returns `None` if the watch has ended.
+/// Sends a command to the watch and prints the result. Returns `None` if the watch has ended.
 fn execute(terminal: &Terminal, intake: &Intake, command: WatchCommand, by: &str) -> Option<()> {
     let (answer, answered) = oneshot::channel();
     let batch = Batch { items: vec![WatchMessage::Command(command)], by: by.to_owned(), answer: Some(answer) };

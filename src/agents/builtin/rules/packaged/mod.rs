@@ -8,7 +8,7 @@ use ast_grep_language::SupportLang;
 pub(crate) struct RuleFile {
     pub(crate) language: SupportLang,
     pub(crate) path: &'static str,
-    /// YAML definitions of matchers. A rule refers to a matcher with `matches:`.
+    /// YAML definitions of matchers. A rule uses the key `matches:` to refer to a matcher.
     pub(crate) shared: &'static str,
     pub(crate) rules: &'static str,
 }

@@ -27,7 +27,8 @@ pub(crate) struct Args {
     hook: Hook,
     #[command(flatten)]
     options: HookOptions,
-    /// Install the hook even if other repositories use the folder, or if another program manages the hooks
+    /// Install the hook even if other repositories use the same folder of hooks, or if another program manages the
+    /// hooks
     #[arg(long)]
     force: bool,
 }
@@ -78,7 +79,7 @@ impl HookFiles {
         }
     }
 
-    /// Whether the paths `own` and `earlier` are hard links to the same file. This state remains if an
+    /// Whether the paths `own` and `earlier` are hard links to the same file. The two hard links remain if an
     /// installation is interrupted after [`keep`].
     fn is_half_kept(&self) -> bool {
         let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));

@@ -1,4 +1,5 @@
-//! The hooks, the modes of a hook, and the options that `glee hook install` and `glee hook run` share.
+//! Types for the hooks, for the modes of a hook, and for the options that `glee hook install` and `glee hook run`
+//! share.
 
 use std::time::Duration;
 

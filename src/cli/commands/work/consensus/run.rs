@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut pipeline = Pipeline { context: &context, args, agents, prompt, input: None, resolved: Vec::new() };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
-    // Glee plans all steps before the first agent call, so that a mistake in the pipeline is found before a call
-    // causes costs.
+    // Glee plans all stages and checkpoints before the first call of an agent, so that a mistake in the pipeline
+    // is found before a call causes costs.
     for step in &steps {
         pipeline.plan(step)?;
     }
@@ -127,7 +127,8 @@ impl Pipeline<'_> {
         }
     }
 
-    /// If an earlier run already settled the same request, returns the recorded outcome of that run.
+    /// If an earlier run already settled this stage or checkpoint with the same request, returns the recorded
+    /// outcome of that run.
     fn step(&self, step: &Step) -> Result<StageOutcome, CommandError> {
         let plan = self.plan(step)?;
         let last = consensus::last(&self.context.journal()?, &plan.id, &plan.stage)?;

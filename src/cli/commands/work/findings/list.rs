@@ -1,4 +1,4 @@
-//! `glee findings`: lists the open findings of all runs in the current tree.
+//! `glee findings`: lists the findings that are open in the current tree, from all runs.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::protocol::{secrets, text::printable};
 use crate::workflows::review::{Standing, TreeFinding, TreeQuery};
 use crate::workspace::root::Workspace;
 
-/// List the open findings of all runs in this tree
+/// List the findings that are open in this tree, from all runs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A finding is open until the finding is fixed, discarded or dismissed, or until its code is removed from the \

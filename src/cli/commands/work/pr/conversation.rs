@@ -66,8 +66,8 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     for (finding, number, is_new) in numbers {
         let mut dispute = read(&journal, finding, number)?;
-        // If `participant` is set, the dispute was opened for replies on the pull request. An earlier command
-        // was possibly killed before it published the ruling, so Glee treats the dispute as new.
+        // If the field `participant` is set, the dispute was opened for replies on the pull request. An earlier
+        // command was possibly killed before it published the ruling, so Glee treats the dispute as new.
         if let Some(dispute) = &mut dispute {
             dispute.is_new = is_new || dispute.dispute.participant.is_some();
         }

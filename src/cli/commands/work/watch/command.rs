@@ -89,8 +89,8 @@ fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     ExitReason::Clean
 }
 
-/// Queries the running watch. If no watch is running, reads the history instead. The boolean is true if a watch
-/// is running.
+/// Queries the running watch. If no watch is running, reads the history instead. The returned boolean is true if a
+/// watch is running.
 fn query<T>(
     globals: &Globals,
     command: &WatchCommand,

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
-                // The watch has dropped the sender of the status channel, so the drawing task ends.
+                // The watch has dropped the sender of the status channel, so the Tokio task `drawing` ends.
                 drop(drawing.await);
             }
             ended

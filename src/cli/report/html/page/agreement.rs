@@ -1,5 +1,5 @@
-//! A table of agreement between participants. For each pair, the table shows how often both participants took
-//! the same position on a finding.
+//! A table of agreement between participants. For each pair, the table shows how often both participants had the
+//! same opinion on a finding.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -52,7 +52,7 @@ struct AgreementCell {
 
 type Stances = BTreeMap<FindingId, BTreeMap<Voter, Stance>>;
 
-/// Returns `None` if no two participants took a position on the same finding.
+/// Returns `None` if no two participants expressed an opinion on the same finding.
 pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Option<AgreementView> {
     let stances = stances(outcome, calls, cast);
     let mut pairs: HashMap<(&Voter, &Voter), (u64, u64)> = HashMap::new();
@@ -141,8 +141,8 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                     add(said.finding, Stance::Against);
                 }
             }
-            // If a ruling forces the coder to implement a finding, the coder's answer is ignored, because the
-            // answer does not show the coder's own opinion.
+            // If a ruling forces the coder to implement a finding, the coder's answer is ignored. Such an answer
+            // does not show the coder's own opinion.
             CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
                 coder = Some(by);
                 responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));

@@ -31,7 +31,7 @@ const MOST_PARSED: u32 = 20_000;
 /// round.
 pub(crate) type SourceOf<'a> = &'a dyn Fn(&str, u32) -> Option<String>;
 
-/// A range of lines in the version of a file that a round reviewed.
+/// A range of lines of a file, in the version of the file that one round reviewed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CodePlace {
     pub(crate) file: String,

@@ -35,7 +35,7 @@ const SUGGESTED: usize = 500;
 /// Two limits on the number of diff lines: the maximum for one file, and the maximum for all files together.
 const DIFF_LINES: (usize, usize) = (800, 8_000);
 
-/// A diff is unfolded when the page is opened, if the diff has at most this number of lines.
+/// If a diff has at most this number of lines, the diff is unfolded when the page is opened.
 const UNFOLDED: usize = 60;
 
 /// The content of the report on one run, as values that the template `run.html` inserts.

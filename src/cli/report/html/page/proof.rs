@@ -71,7 +71,7 @@ const INCOMPLETE: MarkView = MarkView { word: "incomplete", tone: "warn" };
 const FAILED: MarkView = MarkView { word: "failed", tone: "bad" };
 const NOT_ASKED: MarkView = MarkView { word: "not asked", tone: "warn" };
 
-/// Returns the status of a reviewer in words, and the CSS class of the status.
+/// Returns the status of a reviewer's answer in words, and the CSS class of this status.
 pub(crate) fn status(reviewer: &ReviewerReport) -> (&'static str, &'static str) {
     match reviewer.status {
         _ if reviewer.failure.is_some() => ("failed", "bad"),
@@ -174,7 +174,7 @@ struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
     asked: HashMap<&'a str, MarkView>,
-    /// The result for each file that is in none of the other fields.
+    /// The result for each file that is in none of the fields `unread`, `reused` and `asked`.
     otherwise: MarkView,
 }
 

@@ -151,8 +151,8 @@ impl Threads {
         }
     }
 
-    /// Inserts the reviewers' positions at the beginning of a finding's discussion. If only one reviewer took a
-    /// position and the discussion is otherwise empty, inserts nothing.
+    /// Inserts the reviewers' opinions at the beginning of a finding's discussion. If only one reviewer expressed
+    /// an opinion and the discussion is otherwise empty, inserts nothing.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
         let positions =
@@ -182,7 +182,7 @@ fn adjusted(word: &str, by: i32) -> String {
     if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
 }
 
-/// Creates the entries of a finding's thread. `cast` contains the role of each participant.
+/// Creates the entries of a finding's discussion. `cast` contains the role of each participant.
 struct Speaker<'a> {
     cast: &'a Cast,
 }
@@ -257,8 +257,8 @@ fn said(
     }
 }
 
-/// Returns the name of the judge or the panel that ruled, or `the configured route`. For a ruling by a person,
-/// returns `a person` instead of `you`, because other people also read the report.
+/// Returns the name of the judge or the panel that ruled, or the text `the configured route`. For a ruling by a
+/// person, returns `a person` instead of `you`, because other people also read the report.
 pub(crate) fn ruler(by: &Ruler) -> String {
     match by {
         Ruler::Human => "a person".to_owned(),
