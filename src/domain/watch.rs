@@ -36,7 +36,7 @@ impl EventType {
 pub struct AgentEvent {
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// The reporting agent; absent for a person.
+    /// The agent that reported the event; absent if a person reported the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentName>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub enum Trigger {
     Blocker,
     RequestReview,
     UserManual,
-    /// No agent has reported an event for the time in `watch.idle_review`.
+    /// No agent has reported an event for as long as the setting `watch.idle_review` states.
     TimeoutFallback,
     /// Agents have answered a clarification request.
     Clarified,
@@ -87,7 +87,7 @@ impl ReviewRequest {
     pub const FORM: &str = "review_request";
 }
 
-/// A concern of an earlier cycle that is still open.
+/// An open issue of an earlier cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenConcern {
     pub number: u32,

@@ -1,5 +1,6 @@
-//! Appends events to the history. One transaction updates the events, the hash chain and the views. When a call
-//! returns without an error, the events are on the disk. After an error, the history is unchanged.
+//! Appends events to the history. One transaction updates the events, the hash chain and the views. When a
+//! function that appends events returns without an error, the events are on the disk. After an error, the history
+//! is unchanged.
 
 use jiff::civil::Date;
 use jiff::{Timestamp, Unit};
@@ -137,7 +138,8 @@ impl Journal {
 
     /// Does the same as [`Journal::resolve`], and also records the name of the person.
     pub fn resolve_as(&mut self, number: DisputeNumber, given: GivenRuling) -> Result<RunId, JournalError> {
-        // Glee reads the id of the run before taking the write lock, because a dispute never moves to another run.
+        // Glee reads the id of the run before taking the write lock. This is safe, because a dispute never moves
+        // to another run.
         let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;

@@ -1,7 +1,7 @@
 //! Computes and verifies the hash chain over a history. Each record contains the hash of the previous record, so
 //! an altered, removed or moved record breaks the chain. A program with write access to the file can replace the
-//! whole chain. If a person stores a copy of [`Verification::head`], a comparison with this copy shows that the
-//! chain was replaced.
+//! whole chain. If a person stores a copy of [`Verification::head`], a comparison with this copy reveals a
+//! replaced chain.
 
 use std::fmt;
 

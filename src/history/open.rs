@@ -26,7 +26,7 @@ pub(crate) const STEPS: [&str; 6] = [
     include_str!("schema/6.sql"),
 ];
 
-/// The index in `STEPS` of one migration. This migration adds the tables for the statistics (`glee stats`).
+/// The index of a migration in the list `STEPS`. This migration adds the tables for the statistics (`glee stats`).
 const MEASURES: usize = 4;
 
 const NEWEST: i64 = STEPS.len() as i64;
@@ -152,8 +152,8 @@ impl Journal {
     }
 }
 
-/// Fills the empty tables for `glee stats` from the recorded events. The migration of an earlier schema adds
-/// these tables. Skips unreadable records, which [`Journal::verify`] reports.
+/// Fills the empty tables for `glee stats` from the recorded events. A migration from an earlier schema adds these
+/// tables. Skips unreadable records, which [`Journal::verify`] reports.
 fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
     let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
     let mut rows = statement.query([])?;
@@ -172,9 +172,9 @@ pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Jour
         db.busy_timeout(BUSY_TIMEOUT)?;
         db.pragma_update(None, "trusted_schema", false)?;
         db.set_prepared_statement_cache_capacity(STATEMENTS);
-        // Without this setting, SQLite prepares a statement again for each new value of a parameter if a partial
-        // index depends on the parameter. In this case, 1,000 disputes took 7.1 s instead of 0.6 s (`cargo bench
-        // --bench review`).
+        // Without this option, SQLite prepares a statement again for each new value of a parameter if a partial
+        // index depends on the parameter. Without the option, 1,000 disputes took 7.1 s instead of 0.6 s (`cargo
+        // bench --bench review`).
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(db)
     };

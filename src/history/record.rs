@@ -214,8 +214,8 @@ fn short(text: &str) -> String {
 
 impl Journal {
     /// Returns all records to send to other clones. The records contain the summary and the findings of each ended
-    /// run, and the present state of each dispute. If a summary, a list of findings or a dispute has changed since
-    /// its last record, adds a new record with the author `author`.
+    /// run, and the present state of each dispute. For each summary, list of findings or dispute that has changed
+    /// since its last record, the function adds a new record with the author `author`.
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {

@@ -190,7 +190,7 @@ struct Running {
     _temporary: TempDir,
 }
 
-/// The reason why Glee ended a program: `Err` means an error, and `Ok` means the end of the dialogue.
+/// The reason why Glee ended a program: `Err` contains an error, and `Ok` means that the dialogue ended.
 type Cause = Result<(), ProcessError>;
 
 impl Running {

@@ -1,4 +1,4 @@
-//! A stop request that cannot be withdrawn. Every clone of a [`Stop`] receives the request, even if the clone
+//! A stop request that cannot be withdrawn. Every clone of a [`Stop`] receives the stop request, even if the clone
 //! calls [`Stop::stopped`] after the request.
 
 use tokio::sync::watch;
@@ -43,7 +43,7 @@ impl Stop {
         self.is_stopped() && !*self.run.borrow()
     }
 
-    /// Waits for a request to stop. Waits forever if the handle is dropped without a request.
+    /// Waits for a request to stop. Waits forever if the handle is dropped without a stop request.
     pub async fn stopped(&self) {
         match &self.call {
             None => requested(&self.run).await,

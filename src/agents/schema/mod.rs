@@ -131,8 +131,8 @@ pub struct ReplyFinding {
     pub category: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
-    /// The new text that replaces the lines from `line` to `end_line`. A fix that also changes other lines has
-    /// no `replacement`.
+    /// The new text that replaces the lines from `line` to `end_line`. The field `replacement` is omitted if the
+    /// fix also changes lines outside the location of the finding.
     pub replacement: Option<String>,
     /// The reviewer's confidence, 0 to 100.
     #[schemars(range(max = 100))]
@@ -277,7 +277,8 @@ pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
     /// The chosen approach: Either the word `hybrid`, or the name of an agent, or a label such as `approach_a`.
-    /// The labels follow the order of the request.
+    /// The label `approach_a` stands for the first answer in the request, `approach_b` for the second answer, and
+    /// so on.
     pub decision: String,
     /// The reason.
     pub rationale: String,
@@ -316,7 +317,7 @@ pub struct PeerReply {
     pub form: PeerForm,
     /// The name of the reviewer.
     pub reviewer: String,
-    /// The time of the review. If the time is missing, Glee sets the current time.
+    /// The time of the review. If the time is missing, Glee uses the current time.
     pub timestamp: Option<String>,
     /// The review.
     pub payload: PeerPayload,

@@ -2,7 +2,7 @@
 //! service is unavailable prints only introductory lines, or prints the same lines repeatedly.
 
 const HEAD: usize = 240;
-/// The number of consecutive failed requests after which a program is ended.
+/// Glee ends a program after this number of consecutive failed requests of the program to its service.
 const MOST_FAILED: u32 = 5;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -31,7 +31,7 @@ impl FileReview {
     pub const DIGITS: usize = 12;
 }
 
-/// A file that a call still has to cover. Earlier answers replace the other parts of the call.
+/// A file that a call still has to cover. For the other files and lines, Glee reuses earlier answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedFile {
     pub file: String,

@@ -6,8 +6,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A severity tag of the specification. The variants are sorted, the most severe tag first. `MUST` and `SHOULD`
-/// state an opinion, and the other tags state the priority of an issue.
+/// A severity tag of the specification. The variants are sorted, the most severe tag first. `MUST` marks a
+/// required change, `SHOULD` marks a recommended change, and the other tags state how severe a problem is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tag {

@@ -200,9 +200,9 @@ impl Measures<'_> {
         }
     }
 
-    /// Stores a response of the coder. Clears `objected`, because earlier re-checks do not cover this response.
-    /// Also clears `changed` if the response is not a repair, because earlier edits do not implement this
-    /// response.
+    /// Stores a response of the coder. Clears the column `objected`, because earlier re-checks do not cover this
+    /// response. Also clears the column `changed` if the response is not a repair, because earlier edits do not
+    /// implement this response.
     fn respond(&self, purpose: &Purpose, response: &Response) -> rusqlite::Result<()> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
@@ -342,7 +342,7 @@ impl Measures<'_> {
         self.count(finding, 1)
     }
 
-    /// Updates the rows of the finding of a dispute. Also updates the sums. The finding belongs to this run or to
+    /// Updates the rows of a dispute's finding. Also updates the sums. The finding belongs to this run or to
     /// another run.
     fn change_disputed(
         &self,

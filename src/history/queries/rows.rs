@@ -52,7 +52,8 @@ pub struct DisputeRow {
     /// The last day, in UTC, on which the ruling is in force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Date>,
-    /// If the ruling ended because the code of the finding was removed, the time of the end.
+    /// The time at which the ruling ended. Absent unless the ruling ended because the code of the finding was
+    /// removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -67,7 +68,8 @@ pub struct DisputeRecord {
     /// The time and the reason of the last reopening.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reopened: Option<Reopened>,
-    /// If the ruling ended because the code of the finding was removed, the time of the end.
+    /// The time at which the ruling ended. Absent unless the ruling ended because the code of the finding was
+    /// removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -100,7 +102,7 @@ pub struct Binding {
     /// [`until`](Self::until) or the settings.
     pub ended: Option<Date>,
     /// Whether the binding can close a security finding. A shared ruling can close a security finding only if the
-    /// ruling has a responsible person.
+    /// ruling names a responsible person.
     pub is_vouched: bool,
     /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,

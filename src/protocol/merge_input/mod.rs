@@ -216,7 +216,7 @@ impl MergeInput {
         });
     }
 
-    /// If a finding has no id, or has the id of an earlier finding, assigns a unique id to the finding.
+    /// Assigns a unique id to a finding that has no id, or that has the id of an earlier finding.
     fn name_members(&mut self) {
         let mut known: HashSet<&str> = HashSet::with_capacity(self.members.len());
         let all = self.members.iter().enumerate();

@@ -76,7 +76,8 @@ impl Advice for PromptError {
     }
 }
 
-/// Renders the prompt for a request. The folder `overrides` contains the project's templates and need not exist.
+/// Renders the prompt for a request. `overrides` is the path of the folder with the project's templates. The
+/// folder need not exist.
 pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, PromptError> {
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
     // The folder `overrides` can be a temporary copy of `.glee/prompts`. An error message therefore contains the

@@ -75,8 +75,8 @@ fn close_inherited(kept: &[RawFd]) {
     let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
     let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
-        // An error of `close` is ignored. The list `open` contains one descriptor that is already closed, through
-        // which `DESCRIPTORS` was read.
+        // An error of `close` is ignored. The list `open` contains one descriptor that is already closed: the
+        // descriptor through which `DESCRIPTORS` was read.
         let _ = nix::unistd::close(fd);
     }
 }
@@ -312,7 +312,8 @@ fn kill_group(agent: Pid, signal: Signal) {
     let _ = killpg(agent, signal);
 }
 
-/// Returns all descendants of a process, with each parent before its children. `process` is a process id or `self`.
+/// Returns all descendants of a process, with each parent before its children. The parameter `process` is a
+/// process id or the word `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     let mut found = children(process);
@@ -325,7 +326,7 @@ pub(crate) fn descendants(process: &str) -> Vec<Pid> {
     found
 }
 
-/// Returns the children of a process. `process` is a process id or `self`.
+/// Returns the children of a process. The parameter `process` is a process id or the word `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn children(process: &str) -> Vec<Pid> {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::Confinement;
 
-/// The supervisor's ends of two pipes. EOF on `liveness` stops the agent; `report` receives the [`Report`].
+/// The supervisor's ends of two pipes. EOF on the pipe `liveness` stops the agent, and the pipe `report` receives
+/// the [`Report`].
 #[derive(Debug)]
 pub(crate) struct SupervisorPipes {
     pub(crate) liveness: PipeReader,

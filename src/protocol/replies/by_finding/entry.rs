@@ -106,7 +106,7 @@ impl<W: AnswerWord> Gathered<W> {
         ids.len() as u64
     }
 
-    /// Returns the index of the first signed entry. The signed entries end at the index `end`. The number of
+    /// Returns the index of the first signed entry. The signed entries end before the index `end`. The number of
     /// different findings in these entries is `wanted`.
     pub(crate) fn block(&self, wanted: u64, end: usize) -> usize {
         let mut ids = HashSet::new();

@@ -163,8 +163,8 @@ fn settle<W: AnswerWord>(
     AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
 }
 
-/// Returns the last entry in `block` for each finding. A finding whose entries contradict each other gets no
-/// entry. For each finding with contradictory entries, the map contains the words of two such entries.
+/// Returns the last entry in the list `block` for each finding. A finding whose entries contradict each other gets
+/// no entry. For each finding with contradictory entries, the map contains the words of two such entries.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],

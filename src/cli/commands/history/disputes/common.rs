@@ -58,7 +58,8 @@ pub(crate) fn since(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "give a date (2026-11-01), a time (2026-11-01T10:00) or an age (3d, 2h)".to_owned())
 }
 
-/// Parses the last day on which a ruling applies. `text` is a date, or a period such as `90d` that starts today.
+/// Parses the last day on which a ruling applies. The parameter `text` is a date, or a period such as `90d` that
+/// starts today.
 pub(crate) fn last_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());

@@ -154,7 +154,8 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
     }
 }
 
-/// `from` is set for a dispute from another history, and contains the author and the source of the dispute.
+/// The parameter `from` contains the author and the source of a dispute from another history, and is `None` for
+/// other disputes.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
     let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
     let (ruled, words) = ruling(row);

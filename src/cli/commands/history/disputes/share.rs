@@ -128,7 +128,8 @@ fn form(
                                      the code"
         ))
     })?;
-    // `id`, `run` and `anchor` are not redacted, because redaction could mistake their text for a secret.
+    // The fields `id`, `run` and `anchor` are not redacted, because redaction could mistake their values for
+    // secrets.
     let SharedRuling { id, run, anchor, .. } = ruling.clone();
     Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
 }

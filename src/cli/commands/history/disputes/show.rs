@@ -106,8 +106,8 @@ fn unknown(text: &str) -> JournalError {
     }
 }
 
-/// The source code that was recorded for the dispute. The code is empty if the dispute comes from another
-/// history, or if the record of the run cannot be read.
+/// The source code that was recorded for the dispute. The code is empty if the dispute comes from another history,
+/// or if the recorded run cannot be read.
 fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> DisputeCode {
     let run = &shown.record.run;
     let read = |journal: &Journal| Ok((journal.events(run)?, journal.folder_of(run)));

@@ -13,8 +13,8 @@ use crate::domain::{ExitReason, RunId};
 use crate::protocol::text::printable;
 use crate::system::files;
 
-/// Prints the stored prompts and answers, which contain placeholders instead of secrets. `only` is the name of a
-/// call or of an agent. For an agent, all calls of the agent are printed.
+/// Prints the stored prompts and answers, which contain placeholders instead of secrets. The parameter `only` is
+/// the name of a call or of an agent. For an agent, all calls of the agent are printed.
 pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool) -> CommandResult {
     let journal = lookup::journal(globals, &place::workspace(globals)?)?;
     let run = journal.find_any_run(text)?;
@@ -84,7 +84,7 @@ fn parts(folder: &Path, name: &str, call: &CallRecord) -> [(&'static str, Option
     let has_failed = call.end.as_ref().is_none_or(|end| end.error.is_some());
     [
         ("prompt", read("prompt")),
-        // If the stdout of an agent's program is a stream of events, the text of the answer is stored in a
+        // If the stdout of an agent's program is a stream of output events, the text of the answer is stored in a
         // separate file.
         ("answer", read("answer").or_else(|| read("stdout"))),
         ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),

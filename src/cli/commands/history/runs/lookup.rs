@@ -75,7 +75,7 @@ pub(crate) struct Recalled {
     pub(crate) judges: Vec<Agent>,
 }
 
-/// `named` is the route in the current command line.
+/// The parameter `named` is the route that the user chose for disputes in the current command line.
 pub(crate) fn recall(
     globals: &Globals,
     mut workspace: Workspace,
@@ -154,8 +154,8 @@ pub(crate) fn refuse_undone(events: &[Event], run: &RunId) -> Result<(), Command
     Ok(())
 }
 
-/// The reports that a run wrote into the reviewed tree. If a report replaced a file, the second value of the
-/// pair is the previous content of the file.
+/// The reports that a run wrote into the reviewed tree. Each pair in the field `reports` contains a report and, if
+/// the report replaced a file, the previous content of the file.
 pub(crate) struct ReportsInTree {
     reports: Vec<(WrittenReport, Option<Vec<u8>>)>,
 }
@@ -183,9 +183,9 @@ impl ReportsInTree {
     }
 }
 
-/// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with
-/// other changes (reliability requirement N4). Reports that Glee wrote into the tree do not count as changes.
-/// `folder` is the folder of the run.
+/// Fails if the tree has changed since the run stopped. A resumed run must not mix the coder's changes with other
+/// changes (reliability requirement N4). Reports that Glee wrote into the tree do not count as changes. The
+/// parameter `folder` is the path of the run's folder.
 pub(crate) fn refuse_changed(
     workspace: &Workspace,
     folder: &Path,

@@ -15,8 +15,8 @@ use crate::workflows::consensus;
 use crate::workflows::review::recorded::view::{self, Recorded};
 use crate::workspace::root::Workspace;
 
-/// Prints the report of a recorded run. `text` is the id of the run, or the value of the option `--id` of a stage
-/// or checkpoint.
+/// Prints the report of a recorded run. The parameter `text` is the id of the run, or the value of the option
+/// `--id` of a stage or checkpoint.
 pub(crate) fn run(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let journal = journal(globals, &workspace)?;
@@ -70,7 +70,8 @@ fn print_events(events: &[Event]) -> std::io::Result<()> {
 }
 
 /// Finds the stages and checkpoints that were run with `text` as the value of the option `--id`, and returns the
-/// last run of each. If there are none, returns the run whose id starts or ends with `text`.
+/// last run of each. If no stage or checkpoint was run with this value, returns the run whose id starts or ends
+/// with `text`.
 fn others(journal: &Journal, text: &str) -> Result<Vec<RunId>, CommandError> {
     let mut last: Vec<(String, RunId)> = Vec::new();
     for row in journal.stages()?.into_iter().filter(|row| row.id == text) {

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// The reason for your decision, to be recorded in the history
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: String,
-    /// The ticket that tracks a deferred finding
+    /// The issue that tracks a deferred finding
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
     /// The last day (UTC) on which the ruling applies, as a date (2026-11-01) or a period from today (90d)
