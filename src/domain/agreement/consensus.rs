@@ -23,7 +23,7 @@ pub enum Class {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Position {
     pub reviewer: AgentName,
-    /// Identifies the finding by the reviewer's call and by the finding's position in the answer.
+    /// Identifies the finding by the reviewer's call and by the finding's index in the answer.
     #[serde(default)]
     pub said: String,
     #[serde(flatten)]

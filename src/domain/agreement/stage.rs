@@ -72,7 +72,7 @@ pub enum Said {
     Synthesis(Synthesis),
     Decision(Decision),
     Answers {
-        /// A question without an entry counts as unanswered.
+        /// A question that is missing from `answers` counts as unanswered.
         answers: Vec<QuestionAnswer>,
     },
     Validation(Validation),
@@ -89,8 +89,8 @@ pub struct StageAnswer {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Synthesis {
-    /// Whether the aggregator reports the status `conflict`. This status is possible even if `conflicts` is
-    /// empty.
+    /// Whether the aggregator reports the status `conflict`. The aggregator can report a conflict even if the list
+    /// `conflicts` is empty.
     pub conflict: bool,
     /// The aggregator's summary. A blank summary counts as missing.
     pub summary: Untrusted,

@@ -37,7 +37,7 @@ pub struct EarlierDispute {
     /// `disposition` is absent while the dispute is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disposition: Option<Disposition>,
-    /// The new tag of the finding, if the ruling says that the finding is right but not mandatory.
+    /// The new tag of the finding. Absent unless the ruling says that the finding is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]

@@ -49,7 +49,8 @@ pub struct Ruling {
     /// Locations in the reviewed tree, as `path:line`.
     #[serde(default)]
     pub citations: Vec<Untrusted>,
-    /// For a DISMISS, the correct tag of the finding. The finding then remains open as an optional finding.
+    /// The new tag that a DISMISS gives to the finding. A finding with a new tag remains open as an optional
+    /// finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     /// For a DISMISS, the finding that the disputed finding duplicates.
@@ -146,7 +147,7 @@ pub enum Disposition {
     Discarded,
     /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and will be fixed later. `reference` is the number or the link of the issue that
+    /// The finding is right and will be fixed later. `reference` is the number or the link of the ticket that
     /// tracks the finding.
     Deferred { reference: String },
     /// The finding repeats another finding.

@@ -35,7 +35,7 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<RulingWord>,
     pub disposition: Disposition,
-    /// The new tag of the finding, if the ruling says that the finding is right but not mandatory.
+    /// The new tag of the finding. Absent unless the ruling says that the finding is right but not mandatory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tag: Option<Tag>,
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
@@ -58,7 +58,7 @@ pub struct SharedRuling {
 pub struct SharedAnchor {
     /// The BLAKE3 hash (hex) of the block's text, as in [`Anchor::block`].
     pub block: String,
-    /// The line within the block, counted from 0.
+    /// The finding's line within the block, counted from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
     /// The sorted identifiers that occur both in the block and in the finding's title.

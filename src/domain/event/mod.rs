@@ -231,7 +231,7 @@ pub enum ReviewEvent {
         others: Vec<RawFinding>,
     },
     /// The results of looking up findings in databases of advisories. A key of `answers` identifies a finding by
-    /// the reviewer's call and by the finding's position in the answer to the call.
+    /// the reviewer's call and by the finding's index in the answer to the call.
     AdvisoriesAsked { answers: BTreeMap<String, AdvisoryStatus> },
     /// The findings of all reviewers in a round, after findings about the same problem were merged.
     FindingsMerged {
@@ -254,8 +254,8 @@ pub enum ReviewEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repeats: Vec<Repetition>,
     },
-    /// The debate of a round ends. `messages` contains a shutdown request and the response to the request. If
-    /// the run was stopped during the debate, `approve` is false in the response.
+    /// The debate of a round ends. `messages` contains a `ShutdownRequest` and the `ShutdownResponse`. If the run
+    /// was stopped during the debate, `approve` is false in the `ShutdownResponse`.
     DebateShutdown { messages: Vec<DebateMessage> },
     /// The outcome of an earlier dispute applies to a finding of this run.
     AlreadyRuled {
@@ -364,7 +364,7 @@ pub enum ConsensusEvent {
 pub enum WatchEvent {
     /// A watch starts or restarts.
     WatchStarted { plan: Box<WatchPlan> },
-    /// A worker of a watch reported an event, such as a milestone or a blocker.
+    /// A worker of a watch reported an agent event, such as a milestone or a blocker.
     EventReceived {
         #[serde(flatten)]
         said: AgentEvent,

@@ -29,7 +29,7 @@ impl AdvisoryStatus {
         }
     }
 
-    /// Returns the strongest status of several findings that describe the same problem.
+    /// Returns the strongest advisory status of several findings that describe the same problem.
     pub fn of<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let strength = |status: &&Self| match status {
             Self::Unasked => 0,

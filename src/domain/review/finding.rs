@@ -68,8 +68,8 @@ pub struct Anchor {
     pub category: String,
     /// The words of the title in lower case, separated by single spaces.
     pub text: String,
-    /// The line within the block, counted from 0. `offset` is absent if the finding has no line, or if an
-    /// earlier version of Glee wrote the record.
+    /// The finding's line within the block, counted from 0. `offset` is absent if the finding has no line, or if
+    /// an earlier version of Glee wrote the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub enum FindingState {
     Open,
     /// The coder received the finding, but did not answer.
     Unanswered,
-    /// The coder reports an implementation, but the code at the anchor is unchanged.
+    /// The coder reports that the finding is implemented, but the code at the anchor is unchanged.
     Claimed,
     /// The code changed, but re-checks are disabled, or a reviewer has not yet answered the re-check.
     Unchecked,

@@ -23,8 +23,8 @@ impl Location {
     }
 }
 
-/// Resolves `path` relative to each folder that encloses the file `from`. The text of this file contains `path`.
-/// The nearest folder comes first.
+/// Resolves `path` relative to each folder that encloses the file `from`. A text about a finding in the file
+/// `from` cites `path`. The nearest folder comes first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
     let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))

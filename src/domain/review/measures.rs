@@ -20,7 +20,7 @@ impl TallyKind {
     pub const ALL: [Self; 6] =
         [Self::All, Self::Reviewer, Self::Judge, Self::Model, Self::JudgeModel, Self::Category];
 
-    /// Returns the name of a `TallyKind` in the history database.
+    /// Returns the name that the history database uses for the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",

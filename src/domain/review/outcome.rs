@@ -148,7 +148,7 @@ pub struct Proof {
     pub target: String,
     pub covered: Vec<Coverage>,
     pub skipped: Vec<Skip>,
-    /// The covered files that no reviewer could read.
+    /// The files that reviewers received, but that no reviewer could read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadFile>,
     pub reviewers: Vec<ReviewerReport>,
@@ -338,8 +338,8 @@ impl Outcome {
         let Finding { id, raw, .. } = &finding.finding;
         self.disputes.iter().find(|dispute| match number {
             Some(number) => dispute.number == number,
-            // The outcome can contain disputes of earlier runs, and each run numbers its own findings. The number
-            // of a finding is therefore not unique.
+            // The outcome can contain disputes of earlier runs, and each run numbers its own findings. In the
+            // outcome, the number of a finding is therefore not unique.
             None => dispute.finding.id == *id && dispute.finding.raw.title == raw.title,
         })
     }

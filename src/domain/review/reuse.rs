@@ -16,7 +16,8 @@ pub struct FileReview {
     /// change, and the rulings.
     pub frame: String,
     /// The keyed hashes of all lines, with [`Self::DIGITS`] hexadecimal digits for each line. If `lines` is
-    /// absent, a later review compares only `key`, which is the hash of the whole content.
+    /// absent, a later review compares only the field `key`, which is the hash of everything that the reviewer
+    /// received for the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// The lines that were under review, 1-based and inclusive; empty means the whole file.
