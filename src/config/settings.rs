@@ -126,9 +126,10 @@ pub struct AgentForm {
 
 section! {
     pub struct ReviewSettings {
-        /// Two lists of tags: the tags of mandatory opinions, and the tags of optional opinions.
+        /// Two lists of tags, such as `MUST`, that state an opinion: the mandatory tags and the optional tags.
         pub opinions: Opinions = Opinions::default(),
-        /// Two lists of tags: the tags of mandatory issues, and the tags of optional issues.
+        /// Two lists of tags, such as `HIGH`, that state the priority of a problem: the mandatory tags and the
+        /// optional tags.
         pub issues: Issues = Issues::default(),
         /// The connected reviewers that take part in a review.
         pub reviewers: ReviewerChoice as "As::<Reviewers>" = ReviewerChoice::All,
@@ -211,7 +212,7 @@ pub enum DebateRounds {
     /// No debate.
     #[default]
     Off,
-    /// Three rounds about mandatory findings, and about findings that only one reviewer raised.
+    /// Three rounds of debate about mandatory findings, and about findings that only one reviewer raised.
     Auto,
     /// Two rounds about all findings.
     #[serde(rename = "2")]
@@ -333,8 +334,7 @@ section! {
     pub struct Advisories {
         /// Folders or zip archives of OSV advisories, in which Glee looks up the packages that findings mention.
         pub path: Vec<String> as "As::<Words>" = Vec::new(),
-        /// An API such as `https://api.osv.dev`. Glee sends the API the names of the packages that findings
-        /// mention.
+        /// An API such as `https://api.osv.dev`. The API receives the names of the packages that findings mention.
         pub url: Option<String> as "As::<OrNone<Url>>" = None,
     }
 }
@@ -342,8 +342,8 @@ section! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
-    /// No sandbox. Glee still compares the tree before and after each call of a reviewer or judge, to detect
-    /// writes.
+    /// No sandbox. Even without a sandbox, Glee compares the tree before and after each call of a reviewer or
+    /// judge, to detect writes.
     Off,
     /// Reviewers and judges run in a sandbox if the system supports sandboxes.
     #[default]
@@ -366,13 +366,13 @@ section! {
 section! {
     #[derive(Eq)]
     pub struct WatchSettings {
-        /// The connected agents of a watch. `glee watch` starts these agents and reads their events.
+        /// The connected agents of a watch. `glee watch` starts these agents and reads their agent events.
         pub agents: Vec<String> as "As::<Words>" = Vec::new(),
         /// The reviewers in a watch. If the list is empty, all connected reviewers take part.
         pub reviewers: Vec<String> as "As::<Words>" = Vec::new(),
-        /// The delay between the first event that triggers a review and the start of the review.
+        /// The delay between the first trigger of a review and the start of the review.
         pub debounce: Duration as "As::<Delay>" = Duration::from_secs(2),
-        /// A review starts after this time without an event from any agent.
+        /// If no agent has reported an event for this time, a review starts.
         pub idle_review: Duration as "As::<Time>" = Duration::from_secs(15 * 60),
         /// How a watch pauses the agents that it started.
         pub pause: Pause = Pause::Signal,

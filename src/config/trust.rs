@@ -1,12 +1,12 @@
 //! A project's configuration file needs trust if the file runs programs or sets variables. Trust is the user's
 //! approval. A command needs no trust if the whole command is the name of an embedded agent or of a known program.
 //! Every other command needs trust. An adapter needs trust if the adapter is not the default adapter of the
-//! command. If one of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url`
-//! is neither empty nor `none`, the setting needs trust. If a command names a file in the tree, the file needs
-//! trust. Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need
-//! no trust. The trust hash covers only the content that needs trust. Changes to comments, to the order of keys,
-//! or to settings that need no trust require no new approval. The state folder contains one record for each
-//! approved hash of a project.
+//! command. Each of the settings `env`, `review.verify`, `watch.notify`, `notify.command` and `advisories.url`
+//! needs trust, unless the value is empty or `none`. If a command names a file in the tree, the file needs trust.
+//! Templates in `.glee/prompts` need trust too. Rules in `.glee/rules` contain only data, so the rules need no
+//! trust. The trust hash covers only the content that needs trust. Changes to comments, to the order of keys, or
+//! to settings that need no trust require no new approval. The state folder contains one record for each approved
+//! hash of a project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -88,8 +88,8 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns the path and the hash of each template in a project. A fixed text replaces the hash of an unreadable
-/// file.
+/// Returns the path and the hash of each template in a project. For a file that cannot be read, the result
+/// contains a fixed text instead of the hash.
 fn templates(project: &Path) -> BTreeMap<String, String> {
     let found = prompts::TEMPLATES.iter().filter_map(|(name, _)| {
         let path = format!(".glee/prompts/{name}");

@@ -77,8 +77,8 @@ impl Notifier {
         self.ended(message, Some(exit), facts);
     }
 
-    /// Notifies a person that a run has ended. If the person stopped the run, no notification is sent. The
-    /// notification command also receives the fields of the JSON object `facts`.
+    /// Notifies a person that a run has ended. If the person stopped the run, no notification is sent. In addition
+    /// to the message, the notification command receives the fields of the JSON object `facts`.
     pub(crate) fn ended(&self, message: &str, exit: Option<ExitReason>, facts: Value) {
         // A person who stopped the run needs no notification.
         if !matches!(exit, Some(ExitReason::Signal(_))) {

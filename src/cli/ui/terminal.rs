@@ -1,5 +1,5 @@
 //! The terminal of stderr, which the live display and the dialogs share. While a dialog is open, live lines are
-//! removed. Other lines are queued, so code that prints a line never waits for the user.
+//! removed. Lines that code prints during a dialog are queued, so this code never waits for the user.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
@@ -30,7 +30,7 @@ struct Shared {
     screen: Screen,
     live: MultiProgress,
     saved: Mutex<Saved>,
-    /// Whether a thread reads single keys during the run.
+    /// Whether a background thread reads single keys during the run.
     listens: AtomicBool,
     /// Protects the terminal input. An open dialog holds this lock.
     reading: Mutex<()>,

@@ -41,8 +41,8 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     if at(&before, &path).is_none() {
         return Err(EditError::NotSet(key.to_owned()));
     }
-    // If the section contains only this key, the first candidate is the text without the section. The second
-    // candidate is the text without the key.
+    // The first candidate for the edited text lacks the whole section if the section contains only this key. The
+    // second candidate is the text without the key.
     let whole = (1..path.len())
         .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
         .unwrap_or(path.len());

@@ -72,7 +72,7 @@ pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
     let exists = exists(path, links)?;
     fs::create_dir_all(folder).map_err(unwritable)?;
-    // If the path is a link, the link remains, and the target of the link is replaced.
+    // If the path is a link, the link remains, and the file to which the link points is replaced.
     let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
     let folder = target.parent().unwrap_or(folder);
     let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;

@@ -47,8 +47,8 @@ impl Roots {
             for path in found {
                 let place = root.join(&path);
                 if place.is_file() {
-                    // An unreadable file has no hash, so `hash` contains the error message instead. The trust
-                    // hash thus changes when the file becomes readable.
+                    // An unreadable file has no hash, so the variable `hash` contains the error message instead.
+                    // The trust hash thus changes when the file becomes readable.
                     let hash = hash(&place).unwrap_or_else(|error| format!("unreadable: {error}"));
                     let name = if files.contains_key(&path) { format!("../{path}") } else { path };
                     files.insert(name, hash);
@@ -98,8 +98,8 @@ pub fn replaced(command: &[String], root: &Path, replaced: &BTreeMap<String, Pat
         let mut text = String::new();
         let mut from = 0;
         for token in tokens(word) {
-            // `token` is a slice of `word`, so the difference between the addresses is the position of `token` in
-            // `word`.
+            // `token` is a slice of `word`, so the difference between the two start addresses is the byte offset
+            // of `token` in `word`.
             let at = token.as_ptr().addr() - word.as_ptr().addr();
             if at >= from
                 && let Some(new) = replacement(token, is_module)

@@ -43,8 +43,8 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
     Ok(reader.layer)
 }
 
-/// Reads the settings in environment variables. Fails if the name of an unknown environment variable begins with a
-/// prefix such as `GLEE_REVIEW_`.
+/// Reads the settings in environment variables. Fails if a variable has a prefix such as `GLEE_REVIEW_` but
+/// belongs to no key.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
     const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
     let keys = || schema::KEYS.iter().map(|key| key.name.as_str());

@@ -162,7 +162,8 @@ form! {
     |given| list(given, Self::item);
 
     /// Accepts every word that is possibly a severity tag of another vendor. Refuses a likely misspelling of a
-    /// standard tag. If Glee accepted the misspelling, findings with the standard tag would become optional.
+    /// standard tag. If Glee accepted the misspelling, the standard tag would be missing in the list, and findings
+    /// with the standard tag would become optional.
     fn item(item: &Value) -> bool {
         item.as_str().is_some_and(|text| {
             let word = is_line(text)

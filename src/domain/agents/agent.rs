@@ -16,7 +16,7 @@ pub enum Role {
     Coder,
     /// Reviews code and raises findings.
     Reviewer,
-    /// Rules on disputes between coder and reviewer.
+    /// Decides disputes between coder and reviewer.
     Judge,
     /// Synthesises the answers of several agents.
     Aggregator,

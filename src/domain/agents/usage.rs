@@ -45,8 +45,8 @@ impl Usage {
         }
     }
 
-    /// Subtracts `earlier` from this usage. A token count is unknown if `self` or `earlier` lacks the count. All
-    /// fields except the token counts are copied from `self`.
+    /// Subtracts `earlier` from this usage. A token count of the result is unknown if `self` or `earlier` lacks
+    /// the count. All fields except the token counts are copied from `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         let less = |sum: Option<u64>, before: Option<u64>| Some(sum?.saturating_sub(before?));

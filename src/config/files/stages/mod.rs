@@ -14,8 +14,8 @@ use crate::domain::{Advice, Question, Role};
 /// The folder of a project's stages, relative to the project's root.
 pub const FOLDER: &str = ".glee/stages";
 
-/// The name and the text of each packaged stage. The stage `ask` comes first. The other stages are in the order of
-/// the specification.
+/// The name and the text of each packaged stage. The stage `ask` comes first. The stages after `ask` are in the
+/// order of the specification.
 const PACKAGED: [(&str, &str); 7] = [
     ("ask", include_str!("ask.yml")),
     ("plan", include_str!("plan.yml")),
