@@ -23,8 +23,9 @@ const END: &str = r#"(?:[\x60'"\s;]|\\[nr]|$"#;
 /// that ends a value in prose.
 const PROSE_END: &str = r#"(?:[\x60'"\s;.,:!?/|&*()\[\]{}<>]|\\[nr]|$"#;
 
-/// Every regular expression for a secret after a name, such as `password = secret`, contains this part. Glee keeps
-/// [`END`] in an expression with this part, because with [`PROSE_END`] the expression would match too much prose.
+/// Every regular expression that finds a secret after a name, such as `password = secret`, contains this part.
+/// Glee keeps [`END`] in an expression with this part, because with [`PROSE_END`] the expression would match too
+/// much prose.
 const NAMED: &str = r"[\w.-]{0,50}?";
 
 const LARGEST_REGEX: usize = 64 << 20;

@@ -72,8 +72,8 @@ fn may_begin(text: &str, start: usize) -> bool {
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
-/// Whether `before` possibly ends inside a path with spaces. For example, `dir/my ` is the beginning of the path
-/// `dir/my file.py`.
+/// Whether the text `before` possibly ends inside a path with spaces. For example, `dir/my ` is the beginning of
+/// the path `dir/my file.py`.
 fn is_continued(before: &str) -> bool {
     let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
@@ -265,7 +265,7 @@ fn worded_lines(text: &str) -> Option<Lines> {
     Some(Lines { length: lines.length + bracket.map_or(0, char::len_utf8), ..lines })
 }
 
-/// Reads line numbers at the beginning of a text. Only an ascending range has an `end_line`.
+/// Reads line numbers at the beginning of a text. The field `end_line` is set only for an ascending range.
 fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     let found = pattern.captures(text)?;
     let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());

@@ -225,9 +225,9 @@ fn is_emphasis(left: Option<char>, right: Option<char>) -> bool {
     !(is_space(left) && is_space(right) || is_word(left) && is_word(right))
 }
 
-/// Returns the position of the first row of backticks in `text`. Returns `None` if the length of this row differs
-/// from the length of the row in `run`. The function examines no further row, so that the function `plain` takes
-/// linear time.
+/// Returns the position of the first row of backticks in `text`. Returns `None` if this row and the parameter
+/// `run` have different lengths. The function examines no further row, so that the function `plain` takes linear
+/// time.
 fn code_end(text: &str, run: &str) -> Option<usize> {
     let at = text.find('`')?;
     let after = text[at..].trim_start_matches('`');

@@ -128,7 +128,7 @@ fn inline(line: &str, out: &mut String) {
     words(rest, out);
 }
 
-/// Returns the position of the first row of backticks that has exactly the length `run`.
+/// Returns the position of the first row of exactly `run` backticks.
 fn closing(text: &str, run: usize) -> Option<usize> {
     let mut at = 0;
     loop {

@@ -1,5 +1,5 @@
-//! Parses lines, Markdown, JSON, locations, tags and suggestion blocks in the text of agents. Other functions
-//! create nonces and escape text for display.
+//! Parses lines, Markdown, JSON, locations, tags and suggestion blocks in the text of agents. The module also
+//! contains functions that create nonces and escape text for display.
 
 pub(crate) mod json;
 pub(crate) mod lines;

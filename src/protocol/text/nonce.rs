@@ -1,9 +1,10 @@
 //! Creates the nonce of a call. The first half of the nonce is the mark. In prompts, the fences around data
 //! contain this mark.
 //!
-//! The mark is the same in all calls of a run. The second half of the nonce is random in each call. Prompts
-//! about the same content therefore begin with the same text and hit the vendor's prompt cache. An agent can
-//! copy the mark from a prompt into code. Glee therefore removes the mark from all text that a prompt quotes.
+//! The mark is the same in all calls of a run. The second half of the nonce is random in each call. Because the
+//! mark does not change, a run's prompts about the same content begin with the same text and hit the vendor's
+//! prompt cache. An agent can copy the mark from a prompt into code. Glee therefore removes the mark from all text
+//! that a prompt quotes.
 
 use crate::domain::RunId;
 use crate::protocol::request::Task;

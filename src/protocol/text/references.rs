@@ -51,7 +51,7 @@ pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut Str
     }
 }
 
-/// Splits a text into words. A quoted name after `::` remains part of its word.
+/// Splits a text into words. A quoted name after `::` belongs to the same word as the text before `::`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();

@@ -151,8 +151,9 @@ fn cut_off_anywhere_is_never_complete() {
     for Case { name, answer, expected } in cases().into_iter().filter(|case| case.answer.len() < 20_000) {
         let text = String::from_utf8_lossy(&answer);
         let Some(end) = text.rfind(&format!("GLEE-REVIEW-END nonce={}", expected.nonce)) else { continue };
-        // For each truncation of an answer, the test parses the whole remaining text. To limit the time, the test
-        // tries every position in the 60 bytes before the closing line, but only some of the earlier positions.
+        // The test truncates an answer at many positions, and parses each truncated answer from the beginning. To
+        // limit the time, the test tries every position in the 60 bytes before the closing line, but only some of
+        // the earlier positions.
         let cuts = (0..end.saturating_sub(60)).step_by(97).chain(end.saturating_sub(60)..=end);
         for cut in cuts.filter(|cut| text.is_char_boundary(*cut)) {
             let read = parse(text[..cut].as_bytes(), Some(&expected.nonce)).unwrap();

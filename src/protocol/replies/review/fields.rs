@@ -163,8 +163,8 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
 }
 
-/// Returns the first and the last line. Line numbers that are zero or fractions are ignored. The number of the
-/// last line is ignored if it is not greater than the number of the first line.
+/// Returns the numbers of the first and the last line. Line numbers that are zero or fractions are ignored. The
+/// number of the last line is ignored if it is not greater than the number of the first line.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
     let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);

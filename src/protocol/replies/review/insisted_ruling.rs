@@ -10,7 +10,7 @@ const HEAD: usize = 1 << 10;
 
 /// Finds the first reference in `text` to one of the rulings in `shown`. `text` is the part of a finding after the
 /// tag. Returns two values: `text` without the reference, and the ruling. Brackets in the middle of the title
-/// remain part of the title. If `shown` does not contain a ruling, a reference to this ruling remains in the text.
+/// remain part of the title. References to rulings that are not in `shown` remain in the text.
 pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(String, RulingRef)> {
     if shown.is_empty() {
         return None;

@@ -7,8 +7,8 @@
 //! replaces findings must directly precede the closing line and contain exactly the announced number of findings.
 //! If a replaced finding has a high severity, the JSON result must also contain a finding with a high severity.
 //! Only a complete `review_result` can replace tagged prose. If an earlier JSON result contains findings, the
-//! later JSON result must have a finding at the same location as one of these findings. An answer without a
-//! replacement is complete only if the answer contains the announced number of findings.
+//! later JSON result must have a finding at the same location as one of these findings. If no JSON result replaces
+//! findings, the answer is complete only if the answer contains the announced number of findings.
 
 use std::collections::HashSet;
 

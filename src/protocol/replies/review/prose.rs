@@ -63,8 +63,7 @@ enum Previous {
     Other,
     /// A line of text, with the position of the line. The line is a heading if the next line is an underline.
     Paragraph(usize),
-    /// A line that begins a finding, but has no list marker. If the next line is an underline, the line is a
-    /// heading.
+    /// A line that begins a finding, but has no list marker. If an underline follows, the line is a heading.
     Item,
     /// The first row of a table. The row is the header if a delimiter row follows. The field `item` is true if the
     /// row was read as a finding.
@@ -110,16 +109,15 @@ impl<'a> ProseReader<'a> {
         }
     }
 
-    /// Records that the answer repeats the prompt's example of the closing line. The text before the copied line
-    /// is possibly also a copy of the prompt.
+    /// Records that the answer repeats the prompt's example of the closing line. The text before this example is
+    /// possibly also a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
         self.form = Some(Form { kept: self.findings.len(), count: self.count });
     }
 
-    /// Counts the findings before the prompt's example of the closing line. Returns `None` if no finding
-    /// precedes the example, or if a preceding finding names a file. The findings in the prompt's example name
-    /// no file.
+    /// Counts the findings before the prompt's example of the closing line. Returns `None` if no finding precedes
+    /// the example, or if a preceding finding names a file. The example findings in the prompt name no file.
     pub(crate) fn form(&self) -> Option<Form> {
         self.form
             .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))

@@ -84,8 +84,8 @@ struct Candidates {
     last: Option<Claimed>,
     any: bool,
     text_behind: bool,
-    /// Whether the last lines can be an unfinished ruling, because these lines are code or the beginning of a JSON
-    /// object.
+    /// Whether the last lines are code or the beginning of a JSON object, and can therefore contain an unfinished
+    /// ruling.
     pending: bool,
 }
 
