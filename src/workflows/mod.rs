@@ -1,4 +1,4 @@
-//! The workflows of Glee. All workflows share the code in [`run`].
+//! The workflows of Glee. All workflows share the code in the module [`run`].
 
 pub mod audit;
 pub mod consensus;

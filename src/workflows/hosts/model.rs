@@ -166,8 +166,7 @@ pub struct Comment {
     pub permission: Permission,
     pub body: Untrusted,
     pub created: Timestamp,
-    /// Whether the text was changed after the comment was created, as far as the host's answer shows such a
-    /// change.
+    /// Whether the host's answer shows that the text was changed after the comment was created.
     pub is_edited: bool,
     /// Whether the host states that the user of the token wrote the comment. Glee reads hidden markers only in
     /// comments of this user.

@@ -37,13 +37,13 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
-    /// Whether the review has a verdict on the code. A verdict requires answers from a quorum of the reviewers,
-    /// not from all reviewers.
+    /// Whether the review has a result. A result requires answers from a quorum of the reviewers, not from all
+    /// reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
         matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
     }
 
-    /// Whether the review has a verdict on the code, and all reviewers answered completely.
+    /// Whether the review has a result, and all reviewers answered completely.
     pub(crate) fn is_complete(&self) -> bool {
         let mut reviewers = self.outcome.proof.reviewers.iter();
         self.is_conclusive()

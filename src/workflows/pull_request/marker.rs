@@ -2,7 +2,7 @@
 //!
 //! A marker is one line `<!-- glee:KIND:DATA -->`, where DATA is JSON in Base64. Markers are the last lines of a
 //! comment. Glee ignores a marker that is not at the end of the comment. Therefore, quoted text cannot forge a
-//! marker. Markers count only in comments that the host attributes to the user of the token.
+//! marker. Glee reads a marker only in a comment that the host attributes to the user of the token.
 
 use std::collections::BTreeMap;
 
@@ -203,7 +203,8 @@ pub struct RequestRulings {
 /// Reads the rulings that Glee published in the conversation. A comment that was edited contains no rulings.
 ///
 /// Other programs, such as other CI jobs, can use the same token to publish texts of strangers. Therefore, Glee
-/// reads rulings only in threads that Glee started. A comment with a ruling must also contain an answer marker.
+/// reads rulings only in threads that Glee started. A comment with a ruling must also contain a marker of the type
+/// `AnswerMark`.
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {
         let first = thread.comments.first().and_then(marks);

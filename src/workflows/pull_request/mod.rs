@@ -1,13 +1,13 @@
 //! Publishes a review on a pull request, and settles disputes in its conversation.
 //!
 //! All functions are pure. [`replies()`] returns what people said to Glee, and [`plan`] returns what has to be
-//! published. The conversation on the host is the only state. Hidden markers in Glee's comments record what Glee
-//! has already published (see `marker`). If a publication stops early, the next plan contains exactly the
-//! missing parts.
+//! published. What has been published is recorded only in the conversation on the host. Hidden markers in Glee's
+//! comments record what Glee has already published (see `marker`). If a publication stops early, the next plan
+//! contains exactly the missing parts.
 //!
-//! `threads` finds the thread of each finding. `standing` computes the state of a finding after all disputes.
-//! `statements` computes the changes that a thread needs. `placement` finds the lines of a new comment. `text`
-//! contains the bodies of all comments.
+//! The module `threads` finds the thread of each finding. `standing` computes the state of a finding after all
+//! disputes. `statements` computes the changes that a thread needs. `placement` finds the lines of a new comment.
+//! `text` contains the bodies of all comments.
 
 mod check;
 mod input;

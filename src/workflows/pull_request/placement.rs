@@ -47,8 +47,8 @@ pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Opt
     })
 }
 
-/// Whether the host accepts a comment on every line in `lines`. Lines of a diff with consecutive numbers are
-/// always in the same hunk.
+/// Whether the host accepts a comment on every line in `lines`. If lines of a diff have consecutive numbers, the
+/// lines are always in the same hunk.
 fn is_in_diff(file: &ChangedFile, lines: &RangeInclusive<u32>) -> bool {
     // Ranges come from agents and can have any size.
     let count = lines.end() - lines.start();

@@ -38,8 +38,8 @@ impl Publication {
     }
 }
 
-/// Plans the publication of a review. The plan depends only on the input. After the plan is applied, a second
-/// plan for the changed conversation is empty. A closed pull request gets only the check.
+/// Plans the publication of a review. The plan depends only on the input. After the plan is applied, a second plan
+/// for the changed conversation is empty. On a closed pull request, Glee publishes only the check.
 pub fn plan(review: &RequestReview<'_>) -> Publication {
     let threads = threads::of(review);
     let replies = replies(review);

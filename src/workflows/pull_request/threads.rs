@@ -16,8 +16,8 @@ use crate::workflows::pull_request::marker::{self, FindingMark};
 use crate::workflows::review::findings::recognition;
 use crate::workspace::code::anchors::{self, Blocks};
 
-/// The maximum distance in lines between a finding and a thread whose block was edited, so that the finding
-/// continues the thread.
+/// If the block of a thread was edited, a finding counts as near the thread if it is at most this number of lines
+/// away.
 const FAR: u32 = 20;
 
 /// A thread of Glee.

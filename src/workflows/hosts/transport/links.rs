@@ -1,5 +1,5 @@
-//! Computes the addresses of requests, such as the next page of a list and the target of a redirect. Every
-//! address has the scheme, host and port of the API.
+//! Computes the addresses of requests, for example from the link to the next page of a list or from a redirect.
+//! Every address has the scheme, host and port of the API.
 
 use super::reply::Reply;
 use crate::workflows::hosts::origin::origin;

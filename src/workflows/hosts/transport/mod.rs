@@ -6,10 +6,10 @@
 //! If a GET, PATCH, PUT or DELETE request or a GraphQL query is sent twice, the effect is the same as after one
 //! request. Glee repeats these requests after a timeout, a broken connection, or a status of 500 or more. A
 //! request that creates something ([`Transport::create`]) is repeated only if it is certain that the host did not
-//! process the request. The host certainly did not process a request after a failed connection attempt, or if its
-//! answer reports a rate limit. If the answer to a creating request is lost, the call fails with
-//! [`HostError::Unreachable`]. The caller then has to read the conversation to find out whether the host processed
-//! the request.
+//! process the request. The host certainly did not process a request if the connection attempt failed, or if the
+//! host's answer reports a rate limit. If the answer to a request that creates something is lost, the method
+//! `create` fails with [`HostError::Unreachable`]. The caller then has to read the conversation to find out
+//! whether the host processed the request.
 //!
 //! # Proxies and certificates
 //!

@@ -95,8 +95,7 @@ fn reviewed(review: &RequestReview<'_>) -> String {
     format!("{}{at}", number_of(review.outcome.proof.covered.len(), "file"))
 }
 
-/// Adds the table of open findings. Rows that do not fit are left out. Returns whether the page contains all
-/// rows.
+/// Adds the table of open findings. Rows that do not fit are left out. Returns `true` if no row was left out.
 fn table(
     review: &RequestReview<'_>,
     open: &[(&SettledFinding, RequestStanding<'_>)],

@@ -1,5 +1,5 @@
-//! After each call, records how the coder changed the tree. For the next round, selects the changes that are
-//! reviewed.
+//! After each call, records how the coder changed the tree. Selects the changes that are reviewed in the next
+//! round.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,8 +10,8 @@ use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{Agent, AgentName, Coverage, Role, UnreadFile};
 use crate::workflows::review::state::ReviewState;
 
-/// The files that this reviewer received but could not read. The returned boolean is true if the reviewer could
-/// not read any file.
+/// The files that the agent `reviewer` received but could not read. The returned boolean is true if the reviewer
+/// could not read any file.
 pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {

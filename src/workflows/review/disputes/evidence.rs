@@ -2,8 +2,8 @@
 //!
 //! Code that the coder wrote in this run is not sufficient evidence, because the coder is a party to the dispute.
 //! A judge receives a list of the lines that the coder wrote. If a dismissal cites such lines, the judge has to
-//! explain in `coder_evidence` why the lines are valid evidence. If the explanation is missing, the dismissal
-//! becomes an ESCALATE.
+//! explain in the field `coder_evidence` why the lines are valid evidence. If the explanation is missing, the
+//! dismissal becomes an ESCALATE.
 
 use std::collections::BTreeSet;
 

@@ -137,8 +137,8 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     if let Some((citation, _)) = missing {
         return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
     }
-    // The text of the rationale can cite further lines of the coder, for example as `src/a.rs:7`. The judge has to
-    // explain these lines, too.
+    // The text of the rationale can cite further lines that the coder wrote, for example as `src/a.rs:7`. The
+    // judge has to explain these lines, too.
     let of_rationale = in_rationale().filter(|found| found.lines.is_some());
     let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
     written.map(|found| {

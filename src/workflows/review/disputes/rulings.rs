@@ -27,7 +27,7 @@ const NAMED: usize = 5;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedRulings {
     pub rulings: Vec<SharedRuling>,
-    /// For each invalid file: the name, the line of the error, and the reason of the error.
+    /// For each invalid file: the name of the file, the line of the error, and the reason why the file is invalid.
     pub problems: Vec<(String, u32, String)>,
 }
 

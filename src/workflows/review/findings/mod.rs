@@ -1,6 +1,6 @@
 //! Turns answers into the findings of a round.
 //!
-//! `merge` combines the findings of several reviewers, and `debate` applies examinations and defences.
+//! The module `merge` combines the findings of several reviewers, and `debate` applies examinations and defences.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
 //! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
 //! reviewers propose.

@@ -236,8 +236,8 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
     bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
 }
 
-/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling changed the finding's
-/// tag, and the new tag is now mandatory.
+/// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a new
+/// tag that is mandatory under the current settings.
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
