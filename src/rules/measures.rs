@@ -28,10 +28,10 @@ pub struct ReviewStatistics {
     /// on these findings, only the judge's own decisions count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judges: Option<Vec<Measures>>,
-    /// The measures of each model of reviewers.
+    /// The measures of each model that reviewers use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<Measures>>,
-    /// The measures of each model of judges.
+    /// The measures of each model that judges use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
     /// The measures of each category. Calls are not assigned to categories.
@@ -55,7 +55,7 @@ impl ReviewStatistics {
 /// The measures of one reviewer, judge, model or category.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Measures {
-    /// The name of the reviewer, judge, model or category. The name is absent in `all`, which covers all
+    /// The name of the reviewer, judge, model or category. The name is absent in the field `all`, which covers all
     /// findings.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
@@ -142,8 +142,8 @@ impl From<AgreementCount> for PairAgreement {
     }
 }
 
-/// Returns the keys in a random order, so that the first keys are a sample. The order depends only on the keys
-/// and the seed. If a key is added to `keys`, the relative order of the other keys does not change.
+/// Returns the keys in a pseudo-random order, so that the first keys are a random sample. The order depends only
+/// on the keys and the seed. If a key is added to `keys`, the relative order of the other keys does not change.
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
     let rank = |key: u64| {
         let mut hasher = blake3::Hasher::new();

@@ -39,8 +39,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Restricts the permissions of an existing state folder and of its contents to the owner. Earlier versions of
-/// Glee created the folder with wider permissions. The permissions of a file with several hard links remain
-/// unchanged, because the file also belongs to the user's git repository.
+/// Glee created the folder with wider permissions. A file with several hard links keeps its permissions, because
+/// another hard link to the file is in the user's git repository.
 pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;

@@ -80,8 +80,8 @@ impl Evidence {
         }
     }
 
-    /// Computes the weight of one side in a conflict. A cited line, a trigger, a plausible severity, a suggestion
-    /// and a confirmation each add one point. Two points are deducted if the cited code does not exist.
+    /// Computes the weight of a finding's evidence in a conflict. A cited line, a trigger, a plausible severity, a
+    /// suggestion and a confirmation each add one point. Two points are deducted if the cited code does not exist.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
         let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
         let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
@@ -101,9 +101,9 @@ pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave 
 
 pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
 
-/// Returns the validation score of a finding (phase 4). The boolean is true if the finding is critical and has a
-/// confidence below 70. If no confidence is stated, the score is computed as if the confidence were between 60 and
-/// 79.
+/// Returns the validation score of a finding (phase 4). The returned boolean is true if the finding is critical
+/// and has a confidence below 70. If no confidence is stated, the score is computed as if the confidence were
+/// between 60 and 79.
 pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool) {
     let confidence = entry.confidence;
     let mut score = match confidence {

@@ -152,8 +152,8 @@ pub struct Group {
     /// The confidence before any change by the policy or the debate. `None` if no reviewer stated a confidence.
     pub original_confidence: Option<u8>,
     pub confidence: Option<u8>,
-    /// The points that the policy adds to the confidence, and the name of these points in the field `formula`. A
-    /// negative number lowers the confidence.
+    /// The number of points that the policy adds to the confidence, and the name under which the field `formula`
+    /// lists these points. A negative number lowers the confidence.
     pub(crate) bonus: (i32, &'static str),
     pub formula: String,
     /// The validation score (phase 4). `None` if several reviewers raised the finding.

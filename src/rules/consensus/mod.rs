@@ -7,14 +7,15 @@
 //! The steps are phases 1 to 7 of the debate arbitrator's specification, and phase 5.5 after a debate. Every member
 //! belongs to exactly one group, and the result is independent of the order of the members. Where the specification
 //! has gaps or contradicts itself, this module decides as follows:
-//! - The agreement of reviewers changes the confidence of a finding only once. Agreement adds
-//!   `min(15, 5 x reviewers)` points, and a won conflict deducts 10 points. One answer in a debate changes a
-//!   confidence by at most ±30.
+//! - The agreement of reviewers changes the confidence of a finding only once. Agreement adds `min(15, 5 x
+//!   reviewers)` points. Even a finding that wins a conflict loses 10 points. One answer in a debate raises or
+//!   lowers a confidence by at most 30 points.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
 //!   group is the rounded-up median of the members' severities. In a conflict of type C, the location and category
 //!   are the same, but the texts have almost no words in common.
-//! - In a conflict, the side whose evidence is stronger by at least two points wins. If no side wins, two
-//!   different diagnoses of the same code are combined. A conflict about validity or severity remains disputed.
+//! - In a conflict, the finding with the stronger evidence wins if its evidence is stronger by at least two
+//!   points. If no finding wins, two different diagnoses of the same code are combined. A conflict about validity
+//!   or severity remains disputed.
 //! - If no reviewer states a confidence, the result has no confidence. If a finding has no confidence, the score
 //!   is computed as if the confidence were between 60 and 79.
 //! - If only one reviewer raised a finding, the score alone decides how the confidence changes (phase 4).

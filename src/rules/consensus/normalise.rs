@@ -49,8 +49,9 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
     ]
 });
 
-/// Lists of word prefixes that determine the category from the title of a finding. The first list with a
-/// matching prefix applies. `TEXTS` contains fewer prefixes than `NAMES`, because titles mention many topics.
+/// Lists of word prefixes that determine the category from the title of a finding. The first list with a matching
+/// prefix applies. The list `TEXTS` contains fewer prefixes than the list `NAMES`, because titles mention many
+/// topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
     let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
@@ -195,8 +196,8 @@ pub(crate) fn confidence(member: &Member) -> Option<u8> {
 /// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
 /// highest severity and the highest confidence of its parts.
 fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
-    /// Identifies repeated findings by reviewer, file, category, denial and text hash. The boolean is true if
-    /// the reviewer denies the problem.
+    /// Identifies repeated findings by reviewer, file, category, denial and text hash. The boolean in the key is
+    /// true if the reviewer denies the problem.
     type Key = (u32, Option<u32>, Category, bool, u64);
     let mut kept: Vec<NormalMember<'_>> = Vec::with_capacity(entries.len());
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();

@@ -105,7 +105,8 @@ impl Group {
 }
 
 impl Consensus {
-    /// `members` and `debate` must be the values that were passed to `merge`. `id` is the id of the run.
+    /// The parameters `members` and `debate` must be the values that were passed to `merge`. `id` is the id of the
+    /// run.
     pub fn answer<'a>(
         &'a self,
         members: &'a [Member],

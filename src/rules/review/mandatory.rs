@@ -31,7 +31,8 @@ pub fn normalise(word: &str) -> Option<Tag> {
     known.or_else(|| {
         let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
-        // The most severe tag is the first variant of `Tag`, so `min` returns the most severe tag of the phrase.
+        // The variants of `Tag` are declared from most severe to least severe, so `min` returns the most severe
+        // tag of the phrase.
         tags?.into_iter().min()
     })
 }

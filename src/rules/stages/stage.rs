@@ -9,8 +9,8 @@ pub const ATTEMPTS: u32 = 3;
 /// The maximum number of calls to an arbiter. After a second invalid answer, a person must decide.
 pub const ARBITER_ATTEMPTS: u32 = 2;
 
-/// Returns the verdict on a stage. The status is `Conflict` if the aggregator reports a conflict. If the
-/// aggregator reports no conflict, but a summary, an agent or a required field is missing, the status is
+/// Returns the verdict on a stage. The status of the stage is `Conflict` if the aggregator reports a conflict. If
+/// the aggregator reports no conflict, but a summary, an agent or a required field is missing, the status is
 /// `Degraded`. If the aggregator reports no conflict and nothing is missing, the status is `Ok`.
 pub fn verdict(
     synthesis: Option<&Synthesis>,

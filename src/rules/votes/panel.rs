@@ -27,7 +27,7 @@ fn reason_code(grounds: Grounds) -> String {
 }
 
 /// Returns the default reason codes and, in addition, the codes of the grounds that judges can give. If the votes
-/// are a FLIP, a DROP and a KEEP, a FLIP with the ground `NotMandatory` wins. If neither the FLIP nor the DROP has
+/// are FLIP, DROP and KEEP, the FLIP wins if its ground is `NotMandatory`. If neither the FLIP nor the DROP has
 /// the ground `NotMandatory`, the DROP wins.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();

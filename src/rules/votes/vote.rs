@@ -57,8 +57,8 @@ pub struct Vote<'a, V> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Version {
-    /// The older rules. Any voter can be outvoted. If the votes are a FLIP, a DROP and a KEEP, the DROP never
-    /// wins. Every FLAG without a majority has the reason `PolarityUncertain`.
+    /// The older rules. Any voter can be outvoted. In this version, the DROP never wins against one FLIP and one
+    /// KEEP. Every FLAG without a majority has the reason `PolarityUncertain`.
     V1,
     #[default]
     V2,
@@ -172,8 +172,8 @@ pub fn decide<'a, V: PartialEq>(
     VoteDecision { action, reason, new_value, deciding_code, rule }
 }
 
-/// The action of a vote (KEEP for a MERGE), and the new value that a FLIP vote proposes. The value is `None` if
-/// all FLIP votes with a value propose the same value.
+/// The action of a vote (KEEP for a MERGE), and the new value that a FLIP vote proposes. The value is omitted
+/// (`None`) unless two FLIP votes propose different values.
 type Wish<'a, V> = (VoteAction, Option<&'a V>);
 
 /// Returns the action and the value of each vote. If no two FLIP votes propose different values, the values are

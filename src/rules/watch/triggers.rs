@@ -23,8 +23,8 @@ pub struct Triggers {
     timing: Timing,
     pending: BTreeSet<Trigger>,
     settled: Duration,
-    /// The start of the current idle time. The idle time starts again at every event, at the action CONTINUE, at
-    /// a resumption, and at a fallback.
+    /// The start of the current idle time. The idle time starts again at every agent event, at the action
+    /// CONTINUE, at a resumption, and at a fallback.
     quiet_since: Duration,
     is_paused: bool,
     in_cycle: bool,
@@ -83,8 +83,8 @@ impl Triggers {
         Some(std::mem::take(&mut self.pending))
     }
 
-    /// The time at which [`Self::due`] must be called again. `None` if only an event or a decision can start a
-    /// cycle.
+    /// The time at which [`Self::due`] must be called again. `None` if only an agent event or a decision can start
+    /// a cycle.
     pub fn next(&self) -> Option<Duration> {
         [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
     }

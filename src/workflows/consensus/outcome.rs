@@ -24,7 +24,7 @@ pub struct StageOutcome {
     pub failures: Vec<(AgentName, String)>,
     pub spent: Spent,
     pub notices: Vec<String>,
-    /// `ended` is false if the run is in progress or was interrupted.
+    /// The field `ended` is false if the run is in progress or was interrupted.
     pub ended: bool,
     /// The duration of the run in milliseconds, counted from the last resumption. If the run was never resumed,
     /// the duration is counted from the start.

@@ -35,7 +35,7 @@ impl StageState {
         match &event.kind {
             EventKind::Run(event) => match event {
                 RunEvent::RunResumed => {
-                    // If the stage has no verdict yet, a resumed run repeats the failed calls of the stage.
+                    // If the stage has no `StageVerdict` yet, a resumed run repeats the failed calls of the stage.
                     if self.verdict.is_none() {
                         self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
                     }

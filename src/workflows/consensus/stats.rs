@@ -16,7 +16,7 @@ pub const BOUND: f64 = 0.05;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Counts {
-    /// The number of stages that have a verdict.
+    /// The number of stages that have a `StageVerdict`.
     pub stages: u64,
     pub conflicts: u64,
     /// The number of stages with the status `ok`, which means that the synthesis has no conflict.

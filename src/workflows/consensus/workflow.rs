@@ -22,7 +22,8 @@ use crate::workflows::run::workflow::{Pending, Prepared, Rest, Step, Workflow};
 pub(crate) struct ConsensusWorkflow {
     resources: RunResources,
     state: StageState,
-    /// `person` is `None` if no person can be asked. While a person answers a question, `person` is `None`, too.
+    /// `person` is `None` if no person can be asked. While a person answers a question, the field `person` is also
+    /// `None`, because the prompter is in use.
     person: Option<Box<dyn Prompter>>,
     has_person: bool,
     left_open: BTreeSet<Asked>,

@@ -12,8 +12,8 @@ use super::model::{Host, HostError, HostKind};
 use super::origin::is_loopback;
 use super::transport::{HostApi, SystemClock, Transport};
 
-/// The minimum time between two requests that create content. On GitHub, about 80 requests a minute can create
-/// content.
+/// The minimum time between two HTTP requests that create content. In one minute, GitHub accepts about 80 HTTP
+/// requests that create content.
 const SPACING: Duration = Duration::from_millis(750);
 
 /// Connects to the host of a pull request. Sends no request. `tree` is the folder with the reviewed code. During

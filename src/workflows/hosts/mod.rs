@@ -1,9 +1,9 @@
 //! Hosts of pull requests. The trait [`Host`] reads a pull request with its conversation, and publishes comments.
 //!
 //! `model` defines the types that all hosts share, and the trait that each host implements. `address` finds the
-//! host of a link or of a remote, and `credentials` finds the token. `transport` sends requests, waits at rate
-//! limits, and reads lists that the host splits into pages. `connection` creates the host, which is one of
-//! `github`, `gitlab` and `gitea` (also Forgejo).
+//! host of a link or of a remote, and `credentials` finds the token. The module `transport` sends HTTP requests,
+//! waits at rate limits, and reads lists that a host sends in several parts. The module `connection` creates the
+//! host from one of the modules `github`, `gitlab` and `gitea`. The module `gitea` also supports Forgejo.
 
 pub mod address;
 mod connection;

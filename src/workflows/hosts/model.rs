@@ -10,9 +10,9 @@ use crate::domain::Untrusted;
 
 /// A host of pull requests.
 ///
-/// Every method sends one or several requests to the host. If the host rejects a request because of a rate limit
-/// or a temporary failure, the method retries the request. A method fails with [`HostError`] if the host refuses
-/// the request, or if all retries fail.
+/// Every method sends one or several HTTP requests to the host. If the host rejects a request because of a rate
+/// limit or a temporary failure, the method retries the request. A method fails with [`HostError`] if the host
+/// refuses the request, or if all retries fail.
 pub trait Host {
     fn kind(&self) -> HostKind;
 
@@ -58,17 +58,18 @@ pub enum HostKind {
 pub enum HostError {
     #[error("{host} cannot be reached: {why}")]
     Unreachable { host: String, why: String },
-    /// The status 401, or an expired token.
+    /// The HTTP status 401, or an expired token.
     #[error("{host} refuses the token: {why}")]
     Unauthorised { host: String, why: String },
-    /// The status 423, or the status 403 if the cause is not a rate limit. In CI, the token for a pull request
-    /// from a fork often has no permission to write.
+    /// The HTTP status 423, or the HTTP status 403 if the cause is not a rate limit. In CI, the token for a pull
+    /// request from a fork often has no permission to write.
     #[error("{host} does not allow this: {why}")]
     Forbidden { host: String, why: String },
     /// The status 404, 405 or 410. Hosts also return 404 if a token is not allowed to see a private repository.
     #[error("{host} has no {what}")]
     NotFound { host: String, what: String },
-    /// The host rejects the content of the request: a status such as 400, 409 or 422, or an error of GraphQL.
+    /// The host rejects the content of the request: an HTTP status such as 400, 409 or 422, or an error of
+    /// GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
     Refused { host: String, what: String, why: String },
     /// The user of the token has an unsubmitted review of this pull request. Until the user submits the review,

@@ -98,7 +98,7 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
             () = stop.stopped(), if !is_stopped => None,
             input = workflow.input() => Some(Done::Input(input)),
         };
-        // If a stop ends a call, the result of the call can arrive before the signal of the stop.
+        // If a stop ends a call, the result of the call can arrive before this loop is notified of the stop.
         if !is_stopped && stop.is_stopped() {
             is_stopped = true;
             workflow.stopping()?;

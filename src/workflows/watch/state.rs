@@ -159,8 +159,8 @@ impl WatchState {
                     for agent in &plan.agents {
                         self.agents.entry(agent.name.clone()).or_default();
                     }
-                    // If the task of an agent has changed, the agent's earlier answer is dropped, so that the
-                    // agent receives the new task.
+                    // If the task of an agent has changed, the agent's earlier answer is dropped. Otherwise, the
+                    // earlier answer would count as the answer to the new task.
                     let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
                     let is_new =
                         |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));

@@ -40,8 +40,8 @@ fn tables(text: &str) -> Pairs {
     packages.filter_map(|package| Some((word(package, "name")?, word(package, "version")?))).collect()
 }
 
-/// Parses a lock file of npm. In versions 2 and 3 of the format, `packages` maps paths to packages. In version 1,
-/// the nested `dependencies` map names to packages.
+/// Parses a lock file of npm. In versions 2 and 3 of the format, the object `packages` maps paths to packages. In
+/// version 1, objects with the name `dependencies`, which can be nested, map names to packages.
 fn npm(text: &str) -> Pairs {
     let lock: Value = serde_json::from_str(text).unwrap_or_default();
     let version = |entry: &Value| Some(entry.get("version")?.as_str()?.to_owned());

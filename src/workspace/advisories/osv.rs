@@ -15,14 +15,14 @@ use crate::rules::advisories::{Advisory, Locked};
 /// The timeout of one request.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The maximum total time of all requests.
+/// The maximum total duration of all HTTP requests.
 const ALL: Duration = Duration::from_secs(30);
 
-/// The maximum size of a response, in bytes.
+/// The maximum size of an HTTP response, in bytes.
 const LARGEST: u64 = 64 << 20;
 
 /// Fetches the advisories with the given ids and the advisories under their alias ids. Then fetches all advisories
-/// about the given packages. Unknown ids are ignored. An error message has a single line.
+/// about the given packages. Unknown ids are ignored. The message of an error consists of one line.
 pub(crate) fn ask(root: &str, ids: &BTreeSet<&str>, packages: &BTreeSet<&Locked>) -> Result<Vec<Advisory>, String> {
     let config = Agent::config_builder()
         .timeout_global(Some(ANSWER))

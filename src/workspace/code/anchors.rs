@@ -57,7 +57,7 @@ impl Index {
     }
 }
 
-/// Caches recent indexes, so that Glee usually parses a text only once.
+/// Caches the block indexes of recent texts, so that Glee usually parses a text only once.
 mod cache {
     use std::collections::VecDeque;
     use std::sync::{Arc, Mutex, PoisonError};

@@ -27,7 +27,7 @@ type Lines = (u32, u32);
 /// The comparison of a file with its earlier review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delta {
-    /// The lines to review again: the lines of `touched` that are under review.
+    /// The lines to review again: the lines in the field `touched` that are under review.
     pub ask: Vec<Lines>,
     pub shown: Vec<Lines>,
     /// The changed lines, the lines around the changed lines, and the lines of affected earlier findings.
@@ -124,9 +124,9 @@ impl Delta {
             };
             around(lines.0) || around(lines.1)
         };
-        // After a change of its block, a finding has to be reviewed again even if all lines of the finding are
-        // unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
-        // finding, `rest` returns the range from the first to the last unchanged line of the finding.
+        // If the block of a finding changed, the finding has to be reviewed again even if all lines of the finding
+        // are unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
+        // finding, the method `rest` returns the range from the first to the last unchanged line of the finding.
         let read_again = |finding: &RawFinding| match delta.place(finding) {
             Some(lines) => Some(lines).filter(has_changed),
             None => delta.rest(finding),

@@ -14,7 +14,8 @@ use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-/// One side of a conflict wins if its weight is greater by at least this number.
+/// A finding wins a conflict if the weight of its evidence exceeds the weight of the opposing evidence by at least
+/// this number.
 const CLEARLY: i32 = 2;
 
 /// [`assemble`] searches at most this number of preceding lists for a group that contains the current group.
@@ -198,7 +199,7 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
             std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
         }
     };
-    // The sort is stable, so reviewers with equal weight remain sorted by confidence.
+    // The sort is stable, so findings whose evidence has equal weight remain sorted by confidence.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
     let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
@@ -324,8 +325,9 @@ fn unique(votes: &Votes<'_>) -> Group {
     }
 }
 
-/// Returns whether the score is sufficient to accept a finding of one reviewer (phase 4). The number is the change
-/// of the finding's confidence, in points. A finding with a confidence below 40 needs a score of at least 5.
+/// Returns whether the score is sufficient to accept a finding of one reviewer (phase 4). The returned number is
+/// the change of the finding's confidence, in points. A finding with a confidence below 40 needs a score of at
+/// least 5.
 fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
     match (confidence, score) {
         (_, 5..) => (true, -5),

@@ -47,10 +47,10 @@ const LONG: usize = 5;
 const SAME: f32 = 0.21;
 /// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
 const SHORT: f32 = 0.5;
-/// For two long texts, these higher minimum cosines replace the minimum `SAME` in three cases. `APART` applies if
-/// each text mentions a kind of defect that the other text does not mention. `DISJOINT` applies if both texts
-/// mention kinds of defects, but have no kind in common. `OTHER_NAMES` applies if both texts mention identifiers,
-/// but have no identifier in common.
+/// In three cases, a higher minimum cosine than `SAME` applies to two long texts. `APART` applies if each text
+/// mentions a kind of defect that the other text does not mention. `DISJOINT` applies if both texts mention kinds
+/// of defects, but have no kind in common. `OTHER_NAMES` applies if both texts mention identifiers, but have no
+/// identifier in common.
 const APART: f32 = 0.3;
 const DISJOINT: f32 = 0.5;
 const OTHER_NAMES: f32 = 0.35;

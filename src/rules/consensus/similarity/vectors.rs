@@ -285,7 +285,8 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
     }
 }
 
-/// Whether a text contains a sign of code, such as a back quote, a call or an identifier of several words.
+/// Whether a text contains a sign of code, such as a back quote, a function call or an identifier of several
+/// words.
 pub(crate) fn names_code(text: &str) -> bool {
     text.contains('`')
         || text.contains("()")

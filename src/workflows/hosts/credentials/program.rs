@@ -13,9 +13,9 @@ use crate::workflows::hosts::model::HostKind;
 /// for the password of a key ring.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// A program that finds one of these variables prints the variable's token, regardless of the requested host.
-/// Otherwise, a program could send a token to a host to which the token does not belong (see `owners`). Glee
-/// therefore removes the variables from the programs' environment.
+/// If one of these variables is set, a program prints the variable's token, regardless of the requested host. This
+/// token could then be sent to a host to which the token does not belong (see `owners`). Glee therefore removes
+/// the variables from the programs' environment.
 const TOKENS: &[&str] = &[
     "GH_TOKEN",
     "GITHUB_TOKEN",

@@ -1,4 +1,4 @@
-//! The parts of Gitea's and Forgejo's answers that Glee reads.
+//! The fields that Glee reads in the HTTP responses of Gitea and Forgejo.
 
 use jiff::Timestamp;
 use serde::Deserialize;

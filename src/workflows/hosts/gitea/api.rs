@@ -1,4 +1,4 @@
-//! The requests of a pull request on Gitea.
+//! The HTTP requests to Gitea for one pull request.
 
 use serde::de::IgnoredAny;
 use serde_json::json;

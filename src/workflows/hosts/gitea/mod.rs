@@ -1,8 +1,8 @@
 //! Gitea and Forgejo, by version 1 of their REST API.
 //!
-//! `threads` describes how comments on lines form threads, and `reviews` describes how Glee publishes the
-//! comments. `people` finds permissions. The API of Gitea can resolve threads since version 1.26. The API of
-//! Forgejo cannot resolve threads.
+//! The module `threads` describes how comments on lines form threads, and the module `reviews` describes how Glee
+//! publishes the comments. `people` finds permissions. The API of Gitea can resolve threads since version 1.26.
+//! The API of Forgejo cannot resolve threads.
 
 mod answers;
 mod api;

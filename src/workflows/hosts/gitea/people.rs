@@ -41,8 +41,8 @@ impl People {
         Ok(user)
     }
 
-    /// If the token's user started the thread, reads the permissions of the people who replied. In other
-    /// threads, permissions have no effect.
+    /// Reads the permissions of the people who replied, if the token's user started the thread. In other threads,
+    /// permissions have no effect.
     pub(crate) fn find_members(&self, api: &GiteaApi, thread: &mut Thread) -> Result<(), HostError> {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());
@@ -81,14 +81,13 @@ impl People {
             _ => {}
         }
         if self.is_assignee(api, login)? {
-            // If the author of a comment is the owner, the owner is a user, because an organisation cannot write
-            // comments.
+            // An owner who writes a comment is a user, because an organisation cannot write comments.
             let is_owner = login == api.address.owner.to_lowercase();
             return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
         }
         match api.transport.get::<IgnoredAny>(&collaborator, WHAT) {
             Ok(_) => Ok(Permission::Member),
-            // The host answers with 422 if the user does not exist.
+            // The host returns the HTTP status 422 if the user does not exist.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. } | HostError::Refused { .. }) => {
                 Ok(Permission::Outsider)
             }

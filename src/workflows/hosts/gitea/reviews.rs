@@ -63,8 +63,8 @@ impl GiteaApi {
         self.transport.create::<IgnoredAny>(&format!("{}/reviews", self.pull()), &body, what).map(drop)
     }
 
-    /// Deletes the draft reviews of interrupted requests. Fails if a draft contains a comment that Glee did not
-    /// write.
+    /// Deletes the draft reviews that interrupted HTTP requests left on the host. Fails if a draft contains a
+    /// comment that Glee did not write.
     fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
         let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
         let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));

@@ -1,4 +1,4 @@
-//! The parts of GitHub's answers that Glee reads.
+//! The fields that Glee reads in the HTTP responses of GitHub.
 
 use serde::Deserialize;
 

@@ -14,7 +14,7 @@ const WHAT: &str = "read the conversation";
 const COMMENT: &str = "fullDatabaseId body createdAt lastEditedAt viewerDidAuthor authorAssociation \
                        author { login __typename }";
 
-/// The queries of GraphQL for one pull request.
+/// The GraphQL queries for one pull request.
 pub(crate) struct Graph<'a> {
     pub(crate) transport: &'a Transport,
     /// The address of GraphQL.
@@ -202,7 +202,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Sends a query or a mutation. GraphQL answers with the status 200 even if it refuses a query.
+    /// Sends a query or a mutation. GraphQL returns the HTTP status 200 even if it refuses a query.
     fn ask<T: DeserializeOwned>(&self, query: &str, variables: &Value, what: &str) -> Result<T, HostError> {
         #[derive(Deserialize)]
         struct GraphAnswer {

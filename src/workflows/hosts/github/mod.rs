@@ -141,7 +141,7 @@ impl GitHub {
         Ok(())
     }
 
-    /// Creates a commit status. A status with the same context replaces the earlier one. Statuses have no
+    /// Creates a commit status. A commit status with the same context replaces the earlier one. Statuses have no
     /// neutral state.
     fn status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let state = if check.state == CheckState::Failure { "failure" } else { "success" };
@@ -183,8 +183,8 @@ impl Host for GitHub {
         let what = "comment on the pull request";
         let on_lines: Vec<Value> = comments.iter().filter_map(on_line).collect();
         if !on_lines.is_empty() {
-            // GitHub rejects a review with the event `COMMENT` if the field `body` is missing. The body can be
-            // empty.
+            // GitHub rejects a review if the field `event` is `COMMENT` and the field `body` is missing. The body
+            // can be empty.
             let body =
                 json!({ "commit_id": request.head.id, "event": "COMMENT", "body": "", "comments": on_lines });
             self.start(&format!("{}/reviews", self.pull()), &body, what)?;

@@ -1,4 +1,4 @@
-//! The parts of GitLab's answers that Glee reads.
+//! The fields that Glee reads in the HTTP responses of GitLab.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;

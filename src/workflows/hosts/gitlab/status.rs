@@ -1,10 +1,10 @@
 //! Writes the check as an external commit status.
 //!
-//! GitLab shows statuses as jobs of a pipeline. If a status names no pipeline, GitLab creates an external
-//! pipeline, which replaces the merge request's pipeline. If the external pipeline succeeded, GitLab would permit
-//! a merge while the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline of the head
-//! commit. If the head commit or the merged result of the merge request has a pipeline, Glee creates no external
-//! pipeline.
+//! GitLab shows commit statuses as jobs of a pipeline. If a commit status names no pipeline, GitLab creates an
+//! external pipeline, which replaces the merge request's pipeline. If the external pipeline succeeded, GitLab
+//! would permit a merge while the real pipeline still runs. Therefore, Glee adds the status to the newest pipeline
+//! of the head commit. If the head commit or the merged result of the merge request has a pipeline, Glee creates
+//! no external pipeline.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ const LONGEST: usize = 255;
 /// HTTP request after these waiting times, in seconds.
 const UNTIL_FREE: [u64; 3] = [1, 2, 4];
 
-/// The pipeline to which a status belongs.
+/// The pipeline to which a commit status belongs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct StatusPlace {
     /// The id of the pipeline's project. `None` means the project of the merge request.
@@ -39,7 +39,7 @@ pub(super) struct StatusPlace {
 
 impl GitLab {
     /// Writes the status. Statuses have no neutral state. Therefore, Glee writes a neutral check as a success, and
-    /// the description states the result. No status is written in these cases:
+    /// the description states the result. No commit status is written in these cases:
     /// - The project has no pipelines.
     /// - The head commit is in a fork and has no pipeline that the token is allowed to change.
     /// - The merged result has a pipeline, but the head commit has none.
@@ -47,7 +47,7 @@ impl GitLab {
         let listed = format!("{}/pipelines", self.merge_request());
         let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
             Ok(pipelines) => pipelines,
-            // A project without pipelines has no statuses.
+            // A project without pipelines has no commit statuses.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -66,7 +66,7 @@ impl GitLab {
         self.send_status(&path, &body)
     }
 
-    /// A status with the same name replaces the earlier one, so the request can be repeated.
+    /// A commit status with the same name replaces the earlier one, so the HTTP request can be repeated.
     fn send_status(&self, path: &str, body: &Value) -> Result<(), HostError> {
         self.transport.query::<IgnoredAny>(path, body, "write the commit status").map(drop)
     }

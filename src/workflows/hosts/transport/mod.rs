@@ -86,7 +86,7 @@ pub struct HostApi {
     pub headers: Vec<(&'static str, &'static str)>,
     /// `None` sends requests without a token, which can read public repositories.
     pub credential: Option<Credential>,
-    /// The minimum time between two requests that create content.
+    /// The minimum time between two HTTP requests that create content.
     pub spacing: Duration,
 }
 

@@ -29,7 +29,7 @@ use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
 use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 
-/// The environment variable that contains the path of the socket, for agents.
+/// The environment variable that gives agents the path of the socket.
 pub const VARIABLE: &str = "GLEE_WATCH_SOCKET";
 
 const PIECE: usize = 64 << 10;

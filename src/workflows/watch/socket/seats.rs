@@ -15,7 +15,7 @@ use super::peer::{Peer, PeerRelation};
 /// The total number of permits for agents and unidentified processes.
 const AGENTS: usize = 192;
 const OTHERS: usize = 64;
-/// The number of reserved permits, for connections that begin with the key of the watch.
+/// The number of permits that are reserved for connections whose first line contains the key of the watch.
 const RESERVED: usize = 16;
 const A_PROCESS: usize = 32;
 

@@ -62,7 +62,7 @@ impl Follower {
             }
         };
         self.hand_over(true, &stop).await;
-        // Yields to the watch's task, so that the watch receives the events before the answer.
+        // Yields to the async task of the watch, so that the watch receives the events before the answer.
         tokio::task::yield_now().await;
         worked
     }

@@ -1,8 +1,8 @@
 //! Lets a judge rule on issues that remain after a clarification (`watch.arbitrate`).
 //!
-//! Each issue that a reviewer raises after the clarification becomes the finding of a dispute. The agents'
-//! answers to the clarification are the objection of the dispute. The ruling DISMISS closes the issue. The
-//! ruling ENFORCE leaves the issue open and informs the agents. The work resumes when all disputes are dismissed
+//! Each issue that a reviewer raises after the clarification becomes the finding of a dispute. The agents' answers
+//! to the clarification are the objection of the dispute. The ruling DISMISS closes the issue. After the ruling
+//! ENFORCE, the issue remains open and the agents are informed. The work resumes when all disputes are dismissed
 //! or enforced. The watch waits for a person in three cases: the judge escalates, the judge dismisses without
 //! evidence, or the judge gives no ruling.
 

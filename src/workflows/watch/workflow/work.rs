@@ -32,8 +32,8 @@ impl WatchWorkflow {
         Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
     }
 
-    /// Returns the events for the end of an agent's task. A success is reported by two events: a milestone and
-    /// `done`. A failure is reported by one event: a blocker.
+    /// Returns the events that report the end of an agent's task. A success is reported by two events: a milestone
+    /// and `done`. A failure is reported by one event: a blocker.
     pub(super) fn reported(&mut self, id: &CallId, answer: &CallAnswer) -> Vec<EventKind> {
         if id.purpose != Purpose::Work {
             return Vec::new();
