@@ -1,9 +1,10 @@
 //! The workflow of a review. [`start`] records the plan and runs the workflow. [`resume`] restores the state from
 //! the recorded events and continues the workflow.
 //!
-//! `plan`, `state`, `schedule`, `requests` and `outcome` have no side effects. `workflow` performs effects and asks
-//! people. `code` contains the code under review. `findings` and `disputes` process the findings and the disputes
-//! of a round. `recorded` reads ended runs. The caller implements the traits in [`crate::workflows::run::ports`].
+//! The modules `plan`, `state`, `schedule`, `requests` and `outcome` have no side effects. `workflow` performs
+//! effects and asks people. `code` contains the code under review. The modules `findings` and `disputes` process
+//! the findings and the disputes of a round. `recorded` reads ended runs. The caller implements the traits in
+//! [`crate::workflows::run::ports`].
 
 pub(crate) mod code;
 pub mod disputes;
@@ -98,9 +99,9 @@ pub async fn start(
 }
 
 /// Resumes an interrupted run. Also resumes an ended run if disputes are open, or if disputes were settled after
-/// the end of the run. Only the open disputes that `stayed_open` returns are reopened. The `judges` join the run
-/// if the run has no judge. `named` is the route that the command line sets for all open disputes. Fails for the
-/// same reasons as [`start`]. Also fails if the run was never started.
+/// the end of the run. Only the open disputes that the function `stayed_open` returns are reopened. The agents in
+/// `judges` join the run if the run has no judge. `named` is the route that the command line sets for all open
+/// disputes. Fails for the same reasons as [`start`]. Also fails if the run was never started.
 pub async fn resume(
     setup: RunSetup,
     resolver: Box<dyn DisputeResolver>,

@@ -68,8 +68,8 @@ fn agent_failed(state: &ReviewState) -> bool {
                     Purpose::Judge { dispute } => {
                         state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
                     }
-                    // A failed review is ignored here. The failure has one effect: one answer fewer counts towards
-                    // the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
+                    // A failed review is ignored here. The only effect of the failure is that fewer answers count
+                    // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
                     // `unconfirmed` recognises this state.
                     Purpose::Review { .. }
                     | Purpose::Examine { .. }
@@ -238,7 +238,8 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     gone
 }
 
-/// One report for each reviewer. The status of a report is the worst status of the reviewer's answers.
+/// One report for each reviewer. The status in a reviewer's report is the worst status among the reviewer's
+/// answers.
 fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
     let rank = |status: AnswerStatus| match status {
         AnswerStatus::NotReviewed => 0,

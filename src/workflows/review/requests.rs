@@ -165,9 +165,9 @@ impl RequestBuilder<'_> {
         Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
     }
 
-    /// Returns the version of a file for a judge. This version is from the start of the round in which the finding
-    /// was raised. If the file did not exist at the start of this round, the judge receives the current version of
-    /// the file.
+    /// Returns the version of a file that a judge receives. This version is from the start of the round in which
+    /// the finding was raised. If the file did not exist at the start of this round, the judge receives the
+    /// current version of the file.
     fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         let text = self.shown_text(round, path).or_else(now)?;

@@ -72,7 +72,7 @@ pub(crate) struct SchedulePolicy {
 
 pub(crate) const REPAIRS: u32 = 2;
 
-/// Returns all steps that are due. No steps are due for the `parked` disputes, because a person will decide
+/// Returns all steps that are due. No steps are due for the disputes in `parked`, because a person will decide
 /// these disputes later.
 pub(crate) fn next_steps(
     state: &ReviewState,

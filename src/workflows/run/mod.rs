@@ -1,9 +1,10 @@
 //! The runner that all workflows share.
 //!
-//! `workflow` defines the trait of a workflow, and `runner` is the loop that runs the steps of a workflow.
-//! `resources` owns the journal, agents and work tree of a run, and records events. `call` makes a call, and
-//! `answers` parses the output. `attempts` and `budget` limit the number of calls. `write_guard` detects changes by
-//! read-only agents, and `redaction` removes secrets. `ports` defines the interfaces that callers implement.
+//! The module `workflow` defines the trait of a workflow, and the module `runner` contains the loop that runs the
+//! steps of a workflow. The module `resources` owns the journal, agents and work tree of a run, and records
+//! events. The module `call` makes a call, and the module `answers` parses the output. The modules `attempts` and
+//! `budget` limit the number of calls. The module `write_guard` detects changes by read-only agents, and the
+//! module `redaction` removes secrets. The module `ports` defines the interfaces that callers implement.
 
 pub(crate) mod answers;
 pub(crate) mod attempts;

@@ -176,7 +176,7 @@ impl RunResources {
     }
 
     /// Converts the outcome of a call to events. An interrupted call gets no recorded answer, and the call is
-    /// repeated when the run is resumed. `covers` returns whether a file is under review.
+    /// repeated when the run is resumed. The function `covers` returns whether a file is under review.
     pub(crate) fn ended(
         &mut self,
         id: CallId,

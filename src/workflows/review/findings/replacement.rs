@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 8 << 10;
 
 /// Converts the proposed replacement of a finding to an exact fix if the replacement passes all checks. A
 /// replacement that fails a check is added to the suggestion. If the finding has no suggestion, the replacement
-/// also becomes the suggestion, whether or not the replacement passes the checks. `reviewed` is the text of the
+/// becomes the suggestion, whether or not the replacement passes the checks. `reviewed` is the text of the
 /// finding's file as the reviewers received it.
 pub(crate) fn check(member: &mut Member, reviewed: Option<&str>) {
     let Some(proposed) = member.raw.replacement.take() else { return };

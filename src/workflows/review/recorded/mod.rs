@@ -1,7 +1,7 @@
-//! Handles recorded runs: `view` reads outcomes, `replay` repeats decisions, `reuse` takes answers from earlier
-//! runs, and `prune` deletes stored data. `preview` lists the requests that a planned run would send.
-//! `dispute_code` reads the code of a dispute. `tree_findings` computes which recorded findings are still open
-//! in the current tree.
+//! Handles recorded runs: the module `view` reads outcomes, `replay` repeats decisions, `reuse` takes answers from
+//! earlier runs, and `prune` deletes stored data. The module `preview` lists the requests that a planned run would
+//! send. The module `dispute_code` reads the code of a dispute. The module `tree_findings` computes which recorded
+//! findings are still open in the current tree.
 
 pub(crate) mod dispute_code;
 pub(crate) mod preview;

@@ -25,8 +25,8 @@ pub struct Preview {
     /// The number of the shard to which the request belongs, counted from 1.
     pub shard: u32,
     pub files: Vec<Coverage>,
-    /// The number of files that are reviewed completely or in part. For the other files of the shard, the call
-    /// reuses earlier answers.
+    /// The number of files that are reviewed completely or in part. For the other files of the shard, Glee reuses
+    /// earlier answers.
     pub asked: usize,
     pub reused: Vec<ReusedFrom>,
     /// The size of the prompt in bytes, or 0 if no call is made.

@@ -177,9 +177,9 @@ impl TreeQuery<'_> {
         Ok(bindings)
     }
 
-    /// Finds the findings in `found` to which a ruling of another run applies. The key of the result is the
-    /// position of the finding in `found`, counted from 1. The value is the event that a review would record
-    /// about the ruling.
+    /// Finds the findings in `found` to which a ruling of another run applies. Each key of the returned map is the
+    /// number of a finding in `found`, counted from 1. The value is the event that a review would record about the
+    /// ruling.
     fn by_other_rulings(
         self,
         found: &[(Raised<'_>, SettledFinding, bool)],

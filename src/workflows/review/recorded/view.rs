@@ -41,7 +41,7 @@ pub(crate) fn recorded(
         let round = state.round();
         let context =
             merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
-        // If the commit no longer exists, no shared rulings apply.
+        // If the commit with the shared rulings no longer exists, no shared rulings apply.
         let shared = state.plan.as_ref().and_then(|plan| SharedRulings::of_plan(workspace, plan).ok());
         let shared = shared.unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
@@ -96,8 +96,9 @@ pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
     ReviewState::of(events).plan
 }
 
-/// Returns the exit reason of an ended run. If the run ended with a verdict on the code, later changes of its
-/// disputes can change the exit reason. The exit reason of a failed or stopped run does not change.
+/// Returns the exit reason of an ended run. If the run ended with the exit reason `Clean`, `FindingsOpen` or
+/// `DisputeOpen`, later changes of the run's disputes can change the exit reason. The exit reason of a failed or
+/// stopped run does not change.
 pub(crate) fn exit_now(events: &[Event]) -> Option<ExitReason> {
     let state = ReviewState::of(events);
     let (exit, _) = state.ended?;

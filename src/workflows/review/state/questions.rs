@@ -189,8 +189,9 @@ impl ReviewState {
     }
 
     /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
-    /// possible causes. The reviewers contradict each other, or `review.consensus.validate` is `judge` and only
-    /// one reviewer raised the finding, or the finding is in doubt under the policy `specification`.
+    /// possible causes. A judge rules first if the reviewers contradict each other, if `review.consensus.validate`
+    /// is `judge` and only one reviewer raised the finding, or if the finding is in doubt under the policy
+    /// `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
         if !finding.mandatory || consensus.withdrawn {

@@ -7,7 +7,7 @@ use crate::domain::{AgentName, FindingId, FindingOrigin, RawFinding};
 
 /// A finding in a reviewer's answer, before findings are merged.
 pub(crate) struct RaisedFinding<'a> {
-    /// The call, and the position of the finding in the answer.
+    /// The call, and the index of the finding in the answer.
     pub(crate) id: String,
     pub(crate) raw: &'a RawFinding,
     /// The finding of an earlier run that this finding repeats, if an answer of the earlier run was reused.
@@ -34,7 +34,8 @@ impl ReviewState {
             RaisedFinding { id: format!("{stem}/{index}"), raw, origin }
         });
         let mut raised: Vec<RaisedFinding<'_>> = answered.collect();
-        // If `asked` is empty, Glee made no call, and the recorded answer already contains the reused findings.
+        // If the field `asked` is empty, Glee made no call, and the recorded answer already contains the reused
+        // findings.
         if reuse.is_some_and(|reuse| !reuse.asked.is_empty()) {
             let again = |raw: &RawFinding| said.iter().any(|said| key(said) == key(raw));
             raised.extend(
@@ -61,8 +62,8 @@ impl ReviewState {
     }
 
     /// Returns the merged finding that contains a finding of a reviewer. `is_same` selects the finding in the
-    /// reviewer's answers. If no merged finding refers to the selected finding, the function returns the merged
-    /// finding for which `is_same` is true.
+    /// reviewer's answers. If no merged finding refers to the selected finding, the function calls `is_same` for
+    /// the reviewer's merged findings, and returns the first match.
     pub(crate) fn merged_into(
         &self,
         reviewer: &AgentName,

@@ -73,7 +73,7 @@ impl ReviewWorkflow {
         Ok(())
     }
 
-    /// Records that open disputes are reopened. The `judges` join the run only if the run has no judge.
+    /// Records that open disputes are reopened. The agents in `judges` join the run only if the run has no judge.
     pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
         let has_judge = self.state.judges().next().is_some();
         let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };

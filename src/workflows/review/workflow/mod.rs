@@ -45,7 +45,7 @@ pub(crate) struct ReviewWorkflow {
     /// The field is `None` while the resolver waits for a person's answer.
     pub(crate) resolver: Option<Box<dyn DisputeResolver>>,
     pub(crate) parked: BTreeSet<DisputeNumber>,
-    /// If this field is set, the run settles these disputes, and takes no other steps.
+    /// If the field `only` is set, the run settles the disputes in this field, and takes no other steps.
     pub(crate) only: Option<BTreeSet<DisputeNumber>>,
     pub(crate) round: Option<(u32, Span)>,
 }

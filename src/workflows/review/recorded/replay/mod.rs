@@ -55,7 +55,7 @@ pub fn replay(
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
     sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
     let trees = Trees { workspace, state_dir };
-    // If the commit no longer exists, no shared rulings apply.
+    // If the commit with the shared rulings no longer exists, no shared rulings apply.
     let shared = SharedRulings::of_plan(workspace, &plan).unwrap_or_default().bindings();
     let mut replay = Replay {
         run,

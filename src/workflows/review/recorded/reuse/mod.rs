@@ -184,7 +184,7 @@ impl Archive<'_> {
     }
 
     /// Returns the event for a reviewer's complete answer in round 1. With this event, later runs can reuse the
-    /// answer for unchanged files. The `stale` files, which changed during the call, are left out.
+    /// answer for unchanged files. The files in `stale`, which changed during the call, are left out.
     pub(crate) fn record(
         &self,
         state: &ReviewState,
