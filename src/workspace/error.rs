@@ -29,7 +29,7 @@ pub enum WorkspaceError {
     #[error("there is no file or folder `{path}`")]
     Missing {
         path: String,
-        /// Of all existing paths in the same folder, the path with the most similar name.
+        /// Of all existing paths in the same folder, the path whose name is most similar to the missing name.
         similar: Option<String>,
     },
     #[error("cannot read `{path}`")]

@@ -375,8 +375,9 @@ fn is_epoch(time: &str) -> bool {
     ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
 }
 
-/// Returns the common end of two paths, such as `src/a.rs` for `old/src/a.rs` and `new/src/a.rs`. If the two paths
-/// end differently, the function returns both paths without git's prefixes, such as `a/` and `b/`.
+/// Returns the common end of two paths, such as `src/a.rs` for `old/src/a.rs` and `new/src/a.rs`. If the last
+/// components of the two paths differ, the function returns both paths without git's prefixes, such as `a/` and
+/// `b/`.
 fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());

@@ -1,9 +1,9 @@
 //! Selects the files of a unified diff, and applies the diff to these files in memory.
 //!
-//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. Large line numbers in
-//! the diff cannot exhaust memory, because Glee skips a file whose text would exceed the size limit. A diff
-//! cannot exclude its own files from the review by adding markers of generated code, or by changing
-//! `.gleeignore` or `.gitattributes`.
+//! The diff is untrusted. The paths in the diff can refer only to files inside the tree. Large line numbers in the
+//! diff cannot exhaust memory, because Glee skips a file whose text would exceed the size limit. A diff cannot
+//! exclude its own files from the review by marking the files as generated, or by changing `.gleeignore` or
+//! `.gitattributes`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ impl Workspace {
             let Some(path) = patch.new.as_ref() else {
                 let path = patch.old.as_deref().unwrap_or_default();
                 match self.clean(&filter::path_text(path)) {
-                    // A later patch of the diff can create the deleted file again.
+                    // If a patch deletes a file, a later patch of the diff can create the file again.
                     Some(path) => drop(files.insert(path.clone(), deleted(patch, path))),
                     None => selection.skip(path, SkipReason::Deleted),
                 }
@@ -173,8 +173,9 @@ impl Workspace {
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
         }
-        // If a patch has no old lines, or has no new lines, the patch matches any file. Glee therefore tries no
-        // shortened names for such a patch.
+        // A file matches a patch if the file contains all old lines of the patch, or all new lines. Every file
+        // therefore matches a patch without old lines, or without new lines. Glee therefore tries no shortened
+        // names for such a patch.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
             let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);

@@ -19,8 +19,9 @@ use crate::workspace::{Result, Workspace, WorkspaceError};
 const PINS: &str = "refs/glee/requests/";
 /// The maximum duration of one `git fetch`.
 const NETWORK: Duration = Duration::from_secs(600);
-/// Glee deepens a shallow clone in steps, until the clone contains a merge base. The numbers state how many
-/// commits each step adds. If the clone still contains no merge base, Glee fetches the whole history.
+/// Glee deepens a shallow clone in steps, until the clone contains a merge base. Each entry is the number of
+/// commits that one fetch adds to the clone. If the clone still contains no merge base, Glee fetches all remaining
+/// commits.
 const STEPS: [u32; 4] = [64, 256, 1024, 4096];
 
 /// The repository from which Glee fetches a pull request, with the refs and ids of the head commit and the base
@@ -50,8 +51,8 @@ pub struct FetchedChange {
 }
 
 impl Workspace {
-    /// Fetches the commits of a change, and enough history to find the merge base. Fails outside git. Also fails
-    /// if the repository cannot be reached in time, or if the commits no longer exist.
+    /// Fetches the commits of a change, and enough earlier commits to find the merge base. Fails outside git. Also
+    /// fails if the repository cannot be reached in time, or if the commits no longer exist.
     pub fn fetch_change(&self, source: &ChangeSource<'_>) -> Result<FetchedChange> {
         let git = self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit("a pull request".to_owned()))?;
         for id in [source.head, source.base] {

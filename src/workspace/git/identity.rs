@@ -1,13 +1,13 @@
 //! Finds the history that belongs to a work tree, even if the repository was moved or cloned.
 //!
 //! A history is a folder below `repos` in the state folder. A repository can have several names. In descending
-//! order of reliability, these names are `project.id`, root commit, generated id, remote address and folder
-//! path. Glee generates the id for a repository without commits. Glee identifies a repository by the most
-//! reliable name that the repository has. Each name of a repository has a folder below `repos`. The folder of a
-//! name contains either the history or a file `same-as`. The file `same-as` contains the name of the history's
-//! folder. If the repository later gets a more reliable name, the history stays in its folder. Glee then creates
-//! a file `same-as` in the folder of the new name. The folder of a history records the names of its repository,
-//! so that Glee can reject a copied `project.id`.
+//! order of reliability, the names of a repository are `project.id`, the root commit, a generated id, the address
+//! of the remote and the path of the folder. Glee generates the id for a repository without commits. Glee
+//! identifies a repository by the most reliable name that the repository has. Each name of a repository has a
+//! folder below `repos`. The folder of a name contains either the history or a file `same-as`. The file `same-as`
+//! contains the name of the history's folder. If the repository later gets a more reliable name, the history stays
+//! in its folder. Glee then creates a file `same-as` in the folder of the new name. The folder of a history
+//! records the names of its repository, so that Glee can reject a copied `project.id`.
 
 use std::collections::BTreeMap;
 use std::fs::File;

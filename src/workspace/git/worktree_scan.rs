@@ -3,7 +3,7 @@
 //!
 //! Glee decides from `lstat` alone whether a file equals its index entry, because a comparison by git can run the
 //! repository's filters. Only `ls-files --debug` prints the times in the index. The scan fails if a field is
-//! missing in the output.
+//! missing in the output of `ls-files --debug`.
 
 use std::collections::HashMap;
 use std::fs::Metadata;

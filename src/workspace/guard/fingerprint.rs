@@ -144,8 +144,8 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Returns the differences between two fingerprints. Either one fingerprint was the argument `earlier` when
-    /// the second fingerprint was taken, or both fingerprints were taken with the same argument `earlier`.
+    /// Returns the differences between two fingerprints. Requires that one fingerprint was the argument `earlier`
+    /// when the other was taken, or that both were taken with the same argument `earlier`.
     pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
@@ -241,7 +241,8 @@ impl Repository {
         Ok(refs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// Returns the state that defines how the repository behaves, such as `refs`, HEAD, hooks and settings.
+    /// Returns the states of the repository's parts, such as `HEAD`, the index, hooks, settings and the refs in
+    /// the parameter `refs`.
     fn parts(&self, scan: &Scan, refs: BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut parts = refs;
         let mut index = blake3::Hasher::new();

@@ -1,4 +1,5 @@
-//! Checks whether a path is inside a tree. Glee's state is outside the tree, because a coder can write to the tree.
+//! Checks whether a path is inside a tree. Glee's state folder has to be outside the tree, because a coder can
+//! write to files in the tree.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
