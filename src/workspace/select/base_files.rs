@@ -30,9 +30,9 @@ pub struct BaseFiles {
 }
 
 impl Workspace {
-    /// Reads the `wanted` files of a commit. A script can load other files, so all files in and below the script's
-    /// folder are read too. For a script at the root of the tree, only the files at the root are read, without
-    /// subfolders.
+    /// Reads the files in the parameter `wanted` from a commit. A script can load other files, so all files in and
+    /// below the script's folder are read too. For a script at the root of the tree, only the files at the root
+    /// are read, without subfolders.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
         let Some(git) = &self.repository else { return Ok(found) };

@@ -1,4 +1,4 @@
-//! Decides which paths the ignore files exclude.
+//! Decides which paths are excluded by the ignore files.
 //!
 //! As in git, the ignore file in the deepest folder takes precedence, and everything below an ignored folder is
 //! ignored. Glee does not open an ignore file that is a FIFO or a link. In the review of a change, Glee can use

@@ -47,7 +47,7 @@ pub struct SelectOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub description: String,
-    /// The commit under review, or `HEAD` if the target is not a commit or a range.
+    /// The commit under review, or `HEAD` if the target is neither a commit nor a range.
     pub commit: Option<String>,
     /// The id of the git tree under review, or `blake3:` and a hash of the reviewed paths and texts.
     pub tree: String,

@@ -1,8 +1,8 @@
 //! Selects the files of a target, with their texts and changed lines.
 //!
 //! The files are sorted by path. A skipped file is listed with the reason. `.gleeignore` applies to every target.
-//! However, a file whose path the user gives is always reviewed, even if the file is ignored or generated. In a
-//! folder, Glee leaves out the entries whose names begin with a dot, and the files that `.gitignore` excludes.
+//! However, a file whose path the user gives is reviewed even if the file is ignored or generated. In a folder,
+//! Glee leaves out the entries whose names begin with a dot, and the files that `.gitignore` excludes.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -65,8 +65,8 @@ impl Workspace {
 
     pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
-        // Two files can get the same path, because paths that are not UTF-8 are escaped. Glee reviews only the
-        // first of two files with the same path.
+        // Two files can get the same path, because paths that are not UTF-8 are escaped. If two files get the same
+        // path, Glee reviews only the first file.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;

@@ -1,4 +1,5 @@
-//! Walks folders of the work tree and applies ignore rules. A walk opens only folders and ignore files.
+//! Walks folders of the work tree and applies ignore rules. A walk opens folders, and the files with ignore rules,
+//! but no other files.
 
 use std::fs::FileType;
 use std::io;

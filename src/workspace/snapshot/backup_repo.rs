@@ -1,9 +1,9 @@
 //! Backup repositories keep snapshots available even if a coder rewrites commits, runs `git gc` or removes `.git`.
 //!
-//! The backup of a run is a small git repository in the state folder. The backup contains all objects of the
-//! run's snapshots. To save space and time, the objects in the backup are hard links to files in the user's
-//! repository and in the state folder. If the state folder is on another file system, the backup contains a pack
-//! with copies of the objects.
+//! The backup repository of a run is a small git repository in the state folder. The backup repository contains
+//! all objects of the run's snapshots. To save space and time, the objects in the backup repository are hard links
+//! to files in the user's repository and in the state folder. If the state folder is on another file system, the
+//! backup repository contains a pack with copies of the objects.
 
 use std::collections::HashSet;
 use std::io;
@@ -16,7 +16,8 @@ use crate::workspace::git::{Repository, SUBMODULE, object_id, path_bytes, record
 use crate::workspace::snapshot::manifest::{TreeId, run_folder};
 use crate::workspace::{Result, WorkspaceError};
 
-/// Adds a tree to the backup of a run. The objects of the tree must be in the repository or in the state folder.
+/// Adds a tree to the backup repository of a run. The objects of the tree must be in the user's repository or in
+/// the state folder.
 pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
     let folder = run_folder(run, state_dir);
     let failed = WorkspaceError::state(&folder);
@@ -45,15 +46,17 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
         input.extend(id.bytes().chain([b'\n']));
     }
     if !input.is_empty() {
-        // `pack-objects` renames its temporary files to move them to the backup. A file can be renamed only within
-        // one file system, so git's object folder must be on the file system of the backup.
+        // `pack-objects` renames its temporary files to move them to the backup repository. A file can be renamed
+        // only within one file system, so git's object folder must be on the same file system as the backup
+        // repository.
         let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }
     Ok(())
 }
 
-/// Opens the backup repository of a run, with `top` as the work tree. Returns `None` if the run has no backup.
+/// Opens the backup repository of a run, with `top` as the work tree. Returns `None` if the run has no backup
+/// repository.
 pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = run_folder(run, state_dir);
     let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
@@ -61,7 +64,7 @@ pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<R
     Repository::backup(&folder, top, empty_tree).map(Some)
 }
 
-/// Reads the tree id and the work tree's root, as recorded by an earlier version of Glee.
+/// Reads the tree id and the top folder of the work tree, as recorded by an earlier version of Glee.
 pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> {
     let note = std::fs::read(run_folder(run, state_dir).join("tree")).ok()?;
     let mut lines = note.split(|byte| *byte == b'\n');

@@ -73,7 +73,7 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     Ok(RecordedTree { tree: TreeId(format!("blake3:{hash}")), unreadable, sparse: Vec::new() })
 }
 
-/// Reads the tree id and the work tree's root, as recorded by an earlier version of Glee.
+/// Reads the tree id and the top folder of the work tree, as recorded by an earlier version of Glee.
 pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     let text = files::read(note).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');

@@ -75,8 +75,8 @@ impl Workspace {
     }
 
     /// Finds the files that a snapshot includes even if the current ignore rules hide these files. The snapshot
-    /// includes the files of `before` that still exist. It also includes the files that the ignore rules did not
-    /// hide at the start of the run.
+    /// includes those files of the earlier snapshot `before` that still exist. The snapshot also includes the
+    /// files that the ignore rules from the start of the run do not hide.
     pub(crate) fn beyond(
         &self,
         run: &RunId,

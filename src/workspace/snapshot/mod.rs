@@ -1,4 +1,4 @@
-//! Snapshots of the tree, and backups that keep the snapshots available after a run.
+//! Snapshots of the tree, and backup repositories that keep the snapshots available after a run.
 
 pub(crate) mod backup_repo;
 pub(crate) mod before_image;

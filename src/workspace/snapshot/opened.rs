@@ -96,7 +96,7 @@ impl Workspace {
                 }
             },
         };
-        // If the recorded root no longer exists, Glee assumes that the repository was moved.
+        // If the recorded top folder no longer exists, Glee assumes that the repository was moved.
         match root {
             Some(root) if root != self.root() && root.exists() => Err(other(root)),
             _ => Ok(()),
@@ -113,7 +113,8 @@ pub struct Kept<'a> {
     pub left: Option<&'a TreeId>,
 }
 
-/// Reads the root of the work tree from a ref of an earlier version of Glee. Returns `None` if the ref is missing.
+/// Reads the top folder of the work tree from a ref of an earlier version of Glee. Returns `None` if the ref is
+/// missing.
 fn root_of_ref(git: &Repository, kept_as: &str) -> Result<Option<PathBuf>> {
     let GitObject::Bytes(commit) = git.objects(None)?.read(kept_as, COMPARED_CAP)? else { return Ok(None) };
     let root = path_bytes::items(&commit, b'\n').find_map(|line| line.strip_prefix(b"Root: "));

@@ -1,7 +1,8 @@
 //! Stages the coder's edits after a run on staged changes. Without `--restage`, Glee only lists the edited files.
 //!
 //! A file is staged only if, before the run, the index and the work tree contained the same version of the file.
-//! Glee stages neither partly staged files nor files that a filter converts. Staging runs no filter and no hook.
+//! Glee stages neither partly staged files nor files that a filter converts. Glee runs no filter and no hook when
+//! it stages a file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

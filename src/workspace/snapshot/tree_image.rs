@@ -145,8 +145,8 @@ impl Repository {
         }
     }
 
-    /// Takes a snapshot of a repository without an index. The snapshot contains only the files and links in
-    /// `paths`.
+    /// Takes a snapshot of the work tree of a repository that has no index. The snapshot contains only the files
+    /// and links in `paths`.
     pub(crate) fn record_paths(&self, paths: &BTreeSet<Vec<u8>>, state_dir: &Path) -> Result<TreeId> {
         let mut survey = Survey::default();
         let mut lstat = Lstat::below(&self.top);

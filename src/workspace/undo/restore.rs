@@ -350,7 +350,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Removes the steps that cannot be executed, and records a conflict for each of these steps.
+    /// Removes each `WriteStep` that cannot be executed, and records a conflict for the path of this step.
     fn settle(&mut self, root: &Path) {
         let [removed, written] = [true, false].map(|removes| -> BTreeSet<Vec<u8>> {
             let steps = self.steps.iter().filter(|step| step.removes() == removes);

@@ -21,7 +21,7 @@ use crate::workspace::undo::undo_log::{Copied, UndoEntry, UndoLog};
 pub(crate) enum Occupancy {
     Free,
     Folder,
-    /// The variant contains the path of a parent folder. The folder is necessary, but a file or a link is at this
+    /// A parent folder is necessary, but a file or a link is at the path of this folder. The variant contains this
     /// path.
     Above(Vec<u8>),
 }
