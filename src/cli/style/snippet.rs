@@ -1,8 +1,9 @@
 //! Draws code with line numbers and a caret, using `annotate-snippets`.
 //!
-//! Every span is computed from the drawn text. `annotate-snippets` panics if a span is outside the text, or if a
-//! span starts or ends inside a character. In the drawn text, control characters are escaped, tabs are replaced
-//! by spaces, and long lines are shortened on both sides of the marked part.
+//! Every text range that is passed to `annotate-snippets` is computed from the displayed text. `annotate-snippets`
+//! panics if a span is outside the text, or if a span starts or ends inside a character. In the drawn text,
+//! control characters are escaped, tabs are replaced by spaces, and long lines are shortened on both sides of the
+//! marked part.
 
 use std::ops::Range;
 

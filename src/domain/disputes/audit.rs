@@ -9,7 +9,7 @@ pub struct AuditPlan {
     /// The sample depends only on the seed and on the dismissals in the history.
     pub seed: u64,
     pub judge: Agent,
-    /// The sample, in the order in which it was drawn.
+    /// The sample, in the order of the random selection.
     pub disputes: Vec<DisputeNumber>,
     /// The number of dismissals from which the sample was drawn.
     pub population: u64,

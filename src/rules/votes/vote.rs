@@ -73,7 +73,7 @@ pub enum FlagReason {
     /// No two votes agree, for example because two FLIP votes propose different values. In version 1 of the
     /// rules, every FLAG without a majority has this reason.
     PolarityUncertain,
-    /// The votes are FLIP, DROP and KEEP, and no reason code decides between them.
+    /// The votes are FLIP, DROP and KEEP, and no vote has a reason code that decides.
     TieUnresolved,
     /// The votes have no majority, no reason code decides, and the lines of one finding contain the lines of
     /// another finding. Version 1 of the rules never uses this reason.

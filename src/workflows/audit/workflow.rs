@@ -24,7 +24,7 @@ const ATTEMPTS: u32 = 2;
 #[derive(Debug)]
 pub struct AuditOutcome {
     pub run: RunId,
-    /// The results, in the order in which the disputes were drawn.
+    /// The results, in the order of the random selection of the disputes.
     pub audits: Vec<RulingAudit>,
     pub spent: Spent,
     /// Whether the judge changed files, which judges must not do.

@@ -22,9 +22,9 @@ pub enum TargetSpec {
     /// `A..B` means the changes from A to B. `A...B` means the changes in B since the common ancestor of A and B.
     /// If A or B is omitted, `HEAD` replaces the omitted revision.
     Range(String),
-    /// A unified diff. If a file in the tree already contains the changes of the diff, Glee reviews this file.
-    /// If the file does not contain the changes yet, Glee applies the diff in memory. If the diff does not fit
-    /// the file, Glee reviews only the new lines of the diff.
+    /// A unified diff. If a file in the tree already contains the changes of the diff, Glee reviews the file as it
+    /// is in the tree. If the file does not contain the changes yet, Glee applies the diff in memory. If the diff
+    /// does not fit the file, Glee reviews only the new lines of the diff.
     Diff {
         /// The file name of the diff, or `-` for stdin.
         name: String,

@@ -58,7 +58,7 @@ pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Valu
 /// The style sheet and the script of a page, either as texts or as addresses.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assets {
-    /// The content security policy that the page contains. `None` if a server sends the policy as a header.
+    /// The content security policy that the page contains. `None` if a server sends this policy as an HTTP header.
     policy: Option<String>,
     /// The nonce with which the security policy permits the inline style sheet and script. `None` if the page
     /// loads both from separate files.

@@ -16,7 +16,7 @@ use crate::workflows::review::TreeFinding;
 /// The number of findings on one page.
 const ROWS: usize = 200;
 
-/// The query parameters of the page: the filters, and the number of findings on the earlier pages.
+/// The query parameters of the list: the filters, and the number of findings to skip.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct FindingsQuery {
     #[serde(default)]
@@ -25,7 +25,7 @@ pub(crate) struct FindingsQuery {
     severity: String,
     #[serde(default)]
     path: String,
-    /// The number of findings on the earlier pages.
+    /// The number of findings to skip, because the preceding parts of the list show them.
     #[serde(default)]
     from: usize,
 }

@@ -17,7 +17,7 @@ Examples:
   glee disputes prune --dry-run
   glee disputes prune")]
 pub(crate) struct Args {
-    /// List the rulings without ending any ruling
+    /// List the rulings that would end, and end none
     #[arg(long)]
     dry_run: bool,
 }

@@ -120,7 +120,7 @@ fn refs(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<PushedRef>, Com
         .map(|line| {
             PushedRef::parse(line).ok_or_else(|| {
                 CommandError::usage("standard input has a line that does not describe a pushed ref")
-                    .hint("install the hook with `glee hook install pre-push`; the installed hook passes the lines of git to Glee")
+                    .hint("install the hook with `glee hook install pre-push`; the installed hook passes git's input to Glee")
             })
         })
         .collect()
