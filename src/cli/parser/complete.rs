@@ -41,8 +41,8 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
     })
 }
 
-/// The options for reading the project. If Glee cannot read the project, the shell shows fewer candidates and no
-/// error.
+/// The global options with which Glee reads the project. If Glee cannot read the project, the shell shows fewer
+/// candidates and no error.
 fn here() -> Globals {
     Globals {
         directory: None,

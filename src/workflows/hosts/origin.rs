@@ -38,7 +38,7 @@ pub(crate) fn path_part(text: &str) -> String {
     found
 }
 
-/// Whether the host is this machine. IPv6 addresses have brackets.
+/// Whether the host is this machine. In `host`, an IPv6 address is enclosed in brackets.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())

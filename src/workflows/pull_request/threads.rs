@@ -3,8 +3,8 @@
 //! A finding continues a thread if the thread's marker names the finding. Otherwise, Glee recognises the finding
 //! of a thread by the same rules as a finding of an earlier run. The block of a thread can have been edited. In
 //! this case, a finding also continues the thread if the words of the finding and of the thread are similar. Such
-//! a finding must be near the thread. A finding that is not near must have the title of the thread, and no other
-//! finding in the file may have this title.
+//! a finding must meet one of two conditions. Either the finding is near the thread, or it has the title of the
+//! thread and no other finding in the file has this title.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Undoes the changes of a run's coder file by file, and redoes the changes after an undo. A plan lists the effects
-//! of an undo or a redo, and changes nothing.
+//! For each file, undoes the changes of a run's coder, and redoes the changes after an undo. A plan lists the
+//! effects of an undo or a redo, and changes nothing.
 //!
 //! Glee takes a snapshot before and after each call of the coder. The differences between the two snapshots are
 //! the coder's changes. If a file was not changed after the coder's call, an undo restores the old content. If a
