@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// The kind of dismissal [default: refuted]
     #[arg(long = "as", value_enum, value_name = "WHAT")]
     disposition: Option<DismissalKind>,
-    /// The ticket that tracks a deferred finding; for a duplicate finding, the original finding
+    /// The issue that tracks a deferred finding; for a duplicate finding, the original finding
     #[arg(long = "ref", value_name = "REFERENCE")]
     reference: Option<String>,
     /// The last day (UTC) on which a dismissal applies, as a date (2026-11-01) or a period from today (90d)
