@@ -147,7 +147,7 @@ pub enum Disposition {
     Discarded,
     /// The finding is right, and the risk is accepted.
     AcceptedRisk,
-    /// The finding is right and will be fixed later. `reference` is the number or the link of the ticket that
+    /// The finding is right and will be fixed later. `reference` is the number or the link of the issue that
     /// tracks the finding.
     Deferred { reference: String },
     /// The finding repeats another finding.
