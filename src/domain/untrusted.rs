@@ -5,10 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Text that an agent wrote or quotes. The type does not implement `Display`, and has no conversion to `str` or to
-/// a path. The text therefore cannot reach a terminal, a prompt or a path by mistake. `protocol::text::printable`
-/// escapes the text for display; `protocol::prompts` encloses the text in fences. `tests/layers.rs` lists the
-/// modules that are allowed to read the unescaped text.
+/// Text that an agent wrote or quotes. The type implements neither `Display` nor a trait that converts the text to
+/// `str` or to a path. The text therefore cannot reach a terminal, a prompt or a path by mistake.
+/// `protocol::text::printable` escapes the text for display; `protocol::prompts` encloses the text in fences.
+/// `tests/layers.rs` lists the modules that are allowed to read the unescaped text.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline, with = "String", description = "Text of an agent.")]
 #[serde(transparent)]

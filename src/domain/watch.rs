@@ -123,8 +123,8 @@ pub struct PeerReview {
     pub summary: Untrusted,
     /// The issues. The list is empty only if the verdict is `approved`.
     pub issues: Vec<PeerIssue>,
-    /// The time in the reviewer's answer. If the answer contains no time, Glee sets the time at which the review
-    /// arrived.
+    /// The time in the reviewer's answer. If the answer contains no time, `timestamp` is the time at which the
+    /// review arrived.
     pub timestamp: Timestamp,
 }
 

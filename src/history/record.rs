@@ -264,8 +264,9 @@ impl Journal {
         Ok(found)
     }
 
-    /// Copies disputes from another history on this machine. Disputes that this history already contains are not
-    /// copied. Each copied dispute is stored in the same way as a record that was fetched from another clone.
+    /// Copies disputes from another history on this machine. Disputes of the other history that this history
+    /// already contains are not copied. All records that the other history received from other histories are
+    /// copied too. Each copied dispute is stored in the same way as a record that was fetched from another clone.
     pub fn merge_disputes(&mut self, other: &Self, source: &str) -> Result<(), JournalError> {
         let own = self.own_ids()?;
         let mut records = Vec::new();

@@ -186,8 +186,8 @@ pub enum Task {
         /// The files after the coder's changes.
         files: Vec<SourceFile>,
     },
-    /// State whether each finding is about the same problem as an earlier dispute (role judge). The answer is
-    /// `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
+    /// For each finding, state whether the finding is about the same problem as an earlier dispute (role judge).
+    /// The answer is `[F<n>] SAME|DIFFERENT: why`, or `comparisons` as JSON: objects with `finding` and `answer`.
     Compare {
         /// Pairs of a finding and an earlier dispute.
         pairs: Vec<UncertainPair>,

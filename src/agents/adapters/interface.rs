@@ -20,8 +20,8 @@ pub enum ProgressEvent<'a> {
     Message(&'a str),
     /// A part of a message, if the program prints each message only in parts.
     Piece(&'a str),
-    /// A text that is not part of the answer, for example reasoning. If a later event of the output repeats a
-    /// draft of the answer in full, the draft is skipped. Glee displays the text only while the agent runs.
+    /// A text that is not part of the answer, for example reasoning. A draft of the answer is also such a text, if
+    /// a later event of the output repeats the draft in full. Glee displays the text only while the agent runs.
     Draft(&'a str),
     Tool(String),
 }

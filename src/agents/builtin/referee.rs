@@ -1,4 +1,4 @@
-//! `builtin:referee` decides a dispute without a model: the embedded referee looks up the objection's references
+//! `builtin:referee` rules on a dispute without a model: the embedded referee looks up the objection's references
 //! in the tree.
 //!
 //! The embedded referee rules DISMISS on two conditions: all references of the objection exist, and the cited code

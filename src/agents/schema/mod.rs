@@ -276,9 +276,8 @@ pub struct ConsensusReply {
 pub struct DecisionReply {
     /// The nonce of the request.
     pub nonce: String,
-    /// The chosen approach: Either the word `hybrid`, or the name of an agent, or a label such as `approach_a`.
-    /// The label `approach_a` stands for the first answer in the request, `approach_b` for the second answer, and
-    /// so on.
+    /// The chosen approach: the word `hybrid`, the name of an agent, or a label such as `approach_a`. The label
+    /// `approach_a` stands for the first answer in the request, `approach_b` for the second answer, and so on.
     pub decision: String,
     /// The reason.
     pub rationale: String,

@@ -106,8 +106,8 @@ pub(crate) fn settings(
 /// The result also contains the agents' environment variables, because a value can be the path of a script.
 fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
-        // The function `scripts` expects a program and its arguments. The function therefore gets `env` as the
-        // program and the values of the environment variables as the arguments.
+        // The functions of the module `scripts` expect a program and its arguments. The functions therefore get
+        // `env` as the program and the values of the environment variables as the arguments.
         let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
         [agent.command.clone(), variables]
     });
@@ -315,7 +315,7 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
 pub(crate) struct RunReport<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) reviewed: &'a Sources,
-    /// The recorded events. The list can be empty if none of the requested formats [shows
+    /// The recorded events. The list can be empty if none of the reports that are still to be written [shows
     /// events](Format::shows_events).
     pub(crate) events: &'a [Event],
     pub(crate) fix: &'a FixCommand,

@@ -1,5 +1,5 @@
-//! Maps each HTTP request to the function that creates the page. Every HTTP request passes an access check, and
-//! every HTTP response gets security headers.
+//! Maps each HTTP request to the function that creates the page. The module also checks the access of every HTTP
+//! request, and adds security headers to every HTTP response.
 
 use std::convert::Infallible;
 use std::sync::Arc;

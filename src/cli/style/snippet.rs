@@ -110,8 +110,8 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
         .fold(false)
         .annotation(AnnotationKind::Primary.span(prepared.span.clone()));
     let drawn = renderer.render(&[group.element(snippet)]);
-    // Before drawing, tabs are replaced by spaces, and long lines are truncated. The drawing therefore contains a
-    // column number that differs from the column number in the file. The number is removed from the drawing.
+    // Before drawing, tabs are replaced by spaces, and long lines are truncated. The column number in the drawing
+    // can therefore differ from the column number in the file. The number is removed from the drawing.
     let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }

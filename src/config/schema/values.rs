@@ -239,7 +239,7 @@ pub(crate) fn words(value: &Value) -> Vec<String> {
 pub(crate) const ADAPTERS: [&str; 11] =
     ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
 
-/// If a review exceeds this limit, Glee first asks the user.
+/// If a review would exceed this limit, Glee asks the user before the review starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum ConfirmAbove {
     Calls(u32),

@@ -106,7 +106,7 @@ pub enum Objector {
     Earlier,
     /// A person, who ruled on the finding although no agent objected (`glee accept`).
     Person,
-    /// In the conversation of a pull request, a person objected to the finding or ruled on the finding.
+    /// A person, who objected to the finding or ruled on the finding in the conversation of a pull request.
     Participant,
 }
 

@@ -46,7 +46,7 @@ impl Journal {
         Ok(self.rows(sql, [&run.0], |row| from_time(row, "at"))?.pop().flatten())
     }
 
-    /// Reads the rows one by one. At any time, memory contains only one event.
+    /// Reads the rows one by one. The function keeps only one event in memory at a time.
     fn stream(&self, sql: &str, params: impl Params, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
         let all = || -> rusqlite::Result<()> {
             let mut statement = self.db.prepare_cached(sql)?;

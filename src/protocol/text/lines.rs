@@ -75,8 +75,8 @@ impl<R: BufRead> CleanLines<R> {
     }
 }
 
-/// Replaces invalid UTF-8 by U+FFFD. The result is limited to [`LINE_CAP`] bytes, because U+FFFD can be longer
-/// than the bytes that it replaces.
+/// Replaces invalid UTF-8 by U+FFFD. The replacement stops at about [`LINE_CAP`] bytes, because U+FFFD can be
+/// longer than the bytes that it replaces.
 fn replace_invalid(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

@@ -39,7 +39,8 @@ impl MarkupPage {
     }
 }
 
-/// The parameter `most` is the maximum number of characters. A longer text is truncated and ends with `…`.
+/// Removes surrounding white space, and returns at most the first `most` characters of a text. If the text is
+/// longer, ` …` follows these characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let text = text.trim();
     match text.char_indices().nth(most) {

@@ -27,8 +27,8 @@ fn reason_code(grounds: Grounds) -> String {
 }
 
 /// Returns the default reason codes and, in addition, the codes of the grounds that judges can give. If the votes
-/// are FLIP, DROP and KEEP, the FLIP wins if its ground is `NotMandatory`. If neither the FLIP nor the DROP has
-/// the ground `NotMandatory`, the DROP wins.
+/// are FLIP, DROP and KEEP, the FLIP wins if its ground is `NotMandatory`. Otherwise, the DROP wins if it has a
+/// ground other than `NotMandatory`.
 fn lists() -> VoteLists {
     let mut lists = VoteLists::default();
     lists.structural.insert(reason_code(Grounds::NotMandatory));

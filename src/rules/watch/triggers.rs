@@ -83,8 +83,8 @@ impl Triggers {
         Some(std::mem::take(&mut self.pending))
     }
 
-    /// The time at which [`Self::due`] must be called again. `None` if only an agent event or a decision can start
-    /// a cycle.
+    /// The time at which [`Self::due`] must be called again. `None` during a cycle, and during a pause in which
+    /// neither a person's request nor a clarification is pending.
     pub fn next(&self) -> Option<Duration> {
         [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
     }

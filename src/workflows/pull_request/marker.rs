@@ -16,15 +16,17 @@ use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
 const VERSION: u32 = 1;
-/// The maximum size in bytes of a new marker that contains a ruling. Glee writes no larger marker.
+/// The maximum size in bytes of a new marker that contains a ruling. If the marker of a ruling would be larger,
+/// Glee does not write the marker.
 const WRITTEN: usize = 12 << 10;
 /// The maximum size of marker data, in bytes. Glee ignores a marker with more data.
 const READ: usize = 32 << 10;
 /// The maximum number of names in the anchor that a marker contains.
 const NAMES: usize = 20;
-/// The maximum number of characters in each text that a marker contains.
+/// The maximum number of characters of these texts in a marker: a ruling's title, a ruling's rationale, and the
+/// text of a finding's anchor.
 const TEXT: usize = 1_000;
-/// The maximum number of items in each list that a marker contains.
+/// The maximum number of citations, and of items of evidence, in the marker of a ruling.
 const ITEMS: usize = 10;
 
 const OPEN: &str = "<!-- glee:";

@@ -207,8 +207,8 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
 }
 
-/// A new finding can repeat an earlier finding of the same reviewer if the line numbers of the two findings differ
-/// by at most this number.
+/// A new finding repeats an earlier finding of the same reviewer in the same file if the line numbers of the two
+/// findings differ by at most this number.
 const NEAR: u32 = 5;
 
 /// Returns the earlier findings about changed code. Findings that the same reviewer raised again are left out. The

@@ -288,8 +288,8 @@ impl WatchState {
         self.flagged &= some_open;
     }
 
-    /// Adds an issue. An issue is not added if an earlier, identical issue of the same reviewer is open or
-    /// rejected.
+    /// Adds an issue. An issue is not added if an earlier issue of the same reviewer with the same description and
+    /// file is open or rejected.
     fn raise(&mut self, cycle: u32, reviewer: &AgentName, issue: PeerIssue) {
         let is_known = |known: &Issue| {
             known.reviewer == *reviewer

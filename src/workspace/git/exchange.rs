@@ -64,7 +64,7 @@ const FOLDER: u32 = 0o040_000;
 const FILE: u32 = 0o100_644;
 
 impl Workspace {
-    /// Returns the name of the remote to use: The remote in `named` if given, else the remote of the current
+    /// Returns the name of the remote to use: the remote in `named` if given, else the remote of the current
     /// branch, else `origin`. Fails if the tree is not in a git repository, or if the remote does not exist.
     pub fn remote(&self, named: Option<&str>) -> Result<String> {
         let git = self.require_git()?;

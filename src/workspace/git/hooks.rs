@@ -143,7 +143,7 @@ impl Repository {
     }
 }
 
-/// Resolves `..` and symbolic links in the existing part of a path.
+/// Resolves `..` in a path, and symbolic links in the existing part of the path.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

@@ -62,8 +62,7 @@ impl Objects {
         Ok(GitObject::Bytes(bytes))
     }
 
-    /// Parses the reply `<id> <type> <size>`. Returns `None` for a reply in any other form, such as `<id>
-    /// missing`.
+    /// Parses the reply `<id> <type> <size>`. Returns `None` for any other reply, such as `<id> missing`.
     fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
         writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
         let mut line = Vec::new();

@@ -22,8 +22,9 @@ const NEIGHBOURS: usize = 2_000;
 pub struct BaseFiles {
     /// Maps the path of a file to the file's content and executable flag.
     files: BTreeMap<String, (Vec<u8>, bool)>,
-    /// The requested files that changed since the commit, or that are in a folder with changed files. For example,
-    /// a change of `ci/lib.sh` adds the requested file `ci/test.sh` to this set.
+    /// The requested files that changed since the commit. A requested file in a subfolder is also included if
+    /// another file in or below this subfolder was changed or added. For example, a change of `ci/lib.sh` adds the
+    /// requested file `ci/test.sh` to this set.
     pub edited: BTreeSet<String>,
     /// The requested files that exist in the tree but not in the commit.
     pub added: BTreeSet<String>,

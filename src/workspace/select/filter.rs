@@ -88,8 +88,8 @@ pub(crate) fn text(
     Ok(text)
 }
 
-/// Whether a file is text. A file is text if it has an extension in the constant `TEXT` or a `#!` line, and does
-/// not have many control characters. For all other files, [`is_binary`] decides whether the file is text.
+/// Whether a file is text. A file with an extension in the constant `TEXT` or with a `#!` line is text if the file
+/// does not have many control characters. For all other files, [`is_binary`] decides whether the file is text.
 pub(crate) fn is_text(path: &str, bytes: &[u8]) -> bool {
     let ending =
         file_name(path).rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();

@@ -118,8 +118,8 @@ impl Workspace {
         }
     }
 
-    /// Keeps a recorded tree until the run is pruned. Does nothing outside git. A prune keeps the trees that are
-    /// listed in the [`SnapshotNote`] of a remaining run.
+    /// Keeps a recorded tree until the run is pruned. Does nothing outside git, because a prune keeps the trees
+    /// that are listed in the [`SnapshotNote`] of a remaining run.
     fn pin(&self, run: &RunId, tree: &TreeId, state_dir: &Path) -> Result<()> {
         match &self.repository {
             Some(git) if git.is_there() => backup_repo::pin(git, run, tree, state_dir),

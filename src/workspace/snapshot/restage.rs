@@ -25,8 +25,8 @@ pub struct Restaged {
 
 impl Workspace {
     /// Lists the files that changed from `before` to `after`. Leaves out a file if its new version is already in
-    /// the index. With `restage`, Glee stages a file under two conditions: the index still contains the old
-    /// version, and the work tree still contains the new version.
+    /// the index. With `restage`, stages a file only if the index still contains the old version and the work tree
+    /// still contains the new version.
     pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
         let Some(git) = &self.repository else { return Ok(Restaged::default()) };
         let now = self.snapshot(state_dir)?;

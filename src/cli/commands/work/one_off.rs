@@ -12,8 +12,8 @@ use crate::config::settings::Settings;
 use crate::domain::{Agent, AgentName, Role};
 use crate::protocol::text::printable;
 
-/// If the list `with` is not empty, only the agents in this list take part in the review. The reviewers use the
-/// model in the parameter `model`. If an entry of the list `with` names a model, this model has precedence for the
+/// If the list `with` is not empty, only the reviewers in this list review the code. The reviewers use the model
+/// in the parameter `model`. If an entry of the list `with` names a model, this model has precedence for the
 /// reviewer of the entry. Embedded reviewers use no model. If a connected reviewer runs a program in the list
 /// `with`, Glee selects this reviewer. The configured name, focus and environment variables of the reviewer remain
 /// in force.

@@ -1,6 +1,6 @@
 //! The text report with findings, changes, disputes, reviewers, summary and next steps. With `Detail::Verdict`,
-//! the report does not mention the files that were not reviewed. With all other levels of detail, the report
-//! mentions these files. Text from files and agents is escaped by `protocol::text::printable`.
+//! the report does not list the files that were not reviewed. With all other levels of detail, the report mentions
+//! these files. Text from files and agents is escaped by `protocol::text::printable`.
 
 mod changes;
 pub(crate) mod disputes;

@@ -191,7 +191,8 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     })
 }
 
-/// Removes a closing emphasis mark from the end of the text if the opening mark is before the text.
+/// Removes closing emphasis marks from the start and from the end of the text if their opening marks are before
+/// the text.
 fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
     let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };

@@ -1,4 +1,5 @@
-//! Parses each review under `tests/corpus`, and variations of the review that must give the same result.
+//! Tests the parser with each review under `tests/corpus`, and with variations of the review that must give the
+//! same result.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

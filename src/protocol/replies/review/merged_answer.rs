@@ -8,7 +8,8 @@
 //! If a replaced finding has a high severity, the JSON result must also contain a finding with a high severity.
 //! Only a complete `review_result` can replace tagged prose. If an earlier JSON result contains findings, the
 //! later JSON result must have a finding at the same location as one of these findings. If no JSON result replaces
-//! findings, the answer is complete only if the answer contains the announced number of findings.
+//! findings, the answer is complete only if the closing line states the number of findings, or if the nonces in
+//! the JSON results sign all findings.
 
 use std::collections::HashSet;
 

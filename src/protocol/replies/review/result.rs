@@ -107,7 +107,8 @@ enum Place {
 
 impl JsonResult {
     /// Reads the findings in a value. If a finding names no file, the finding's file is set to the parameter
-    /// `file`. Returns `true` for a list, and for an object that contains findings.
+    /// `file`. Returns `true` for a list and for an object, except for an object in [`Place::List`] without
+    /// findings.
     fn take(&mut self, value: &LenientValue, place: Place, file: Option<&str>) -> bool {
         match value {
             LenientValue::Nothing | LenientValue::Bool(_) | LenientValue::Number(_) => {

@@ -2,8 +2,8 @@
 //! prose is also valid.
 //!
 //! Several equal JSON objects count as one object, and different objects invalidate the answer. Decisions and
-//! validations affect other agents. For an answer with a decision or a validation, a stricter rule applies: the
-//! JSON object must be the last text.
+//! validations affect other agents. Therefore, a stricter rule applies to them: the JSON object must be the last
+//! text in the answer.
 
 use std::io::{self, BufRead};
 

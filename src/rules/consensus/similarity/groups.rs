@@ -133,8 +133,8 @@ impl Finder<'_> {
             (None, _) => scopes[0] = 0..self.entries.len(),
             (Some(_), None) => scopes = [file.clone(), self.fileless()],
             (Some(_), Some((_, last))) => {
-                // The search covers only entries after `index`. The search for each earlier entry has already
-                // compared the earlier entry with the entry `index`.
+                // The search covers only entries after `index`. A pair with an earlier entry is found by the
+                // search for the earlier entry.
                 let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
                 let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));

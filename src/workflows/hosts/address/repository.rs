@@ -60,8 +60,9 @@ fn of_ssh(host: &str) -> Option<WebServer> {
     is_host(&host).then(|| WebServer { scheme: "https", host, prefix: String::new() })
 }
 
-/// The path in `CI_SERVER_URL` is the prefix of the job's server. Removes this prefix from the start of `path`. A
-/// `path` without this prefix remains unchanged.
+/// The path in `CI_SERVER_URL` or `GITHUB_SERVER_URL` is the prefix of the job's server. If `server` is the job's
+/// server, removes this prefix from the start of `path`, and stores the prefix in `server`. A `path` without this
+/// prefix remains unchanged.
 fn below_prefix<'a>(server: &mut WebServer, path: &'a str, env: Variables<'_>) -> &'a str {
     let Some(job) = job_server(env).filter(|job| job.server.host == server.host) else { return path };
     let prefix = job.server.prefix;

@@ -2,8 +2,7 @@
 //!
 //! The host has no threads. The host's web pages show all comments on a line as one list. A reply belongs to the
 //! review of the preceding comment. One line can have several findings. Therefore, the hidden first line of Glee's
-//! reply names the comment that starts the thread. Glee reads hidden lines only in comments that Glee's own
-//! account wrote.
+//! reply names the comment that starts the thread. Glee reads hidden lines only in comments of the token's user.
 //!
 //! - If a comment of Glee has no hidden first line that names another comment, the comment starts a thread.
 //! - A person's comment continues a thread if the thread is on the same line and contains a comment of the same
@@ -12,8 +11,8 @@
 //!   thread matches, the person's comment starts a thread.
 //!
 //! The host does not support comments on whole files. Instead, Glee publishes a comment on the pull request, and
-//! names the file in a hidden first line. On the host, nobody can reply to such a comment. Therefore, the thread
-//! of the comment contains only replies that Glee publishes.
+//! marks this comment with a hidden first line. On the host, nobody can reply to such a comment. Therefore, the
+//! thread of the comment contains only replies that Glee publishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

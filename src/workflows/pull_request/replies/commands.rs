@@ -112,7 +112,8 @@ fn shortened(text: &str) -> Untrusted {
     Untrusted::from(text.trim()).first(LONGEST)
 }
 
-/// Returns the command in lower case, and the text after the command. The command has to be in the first line.
+/// Returns the command in lower case, and the text after the command. The command has to be at the beginning of
+/// `body`.
 fn command(body: &str) -> Option<(String, &str)> {
     let indent = body.len() - body.trim_start_matches(' ').len();
     let text = &body[indent..];

@@ -70,7 +70,7 @@ const NOT_MAINTAINER: &str = "only people who are allowed to merge changes can r
                               to object";
 const NOT_RAISED: &str = "there is nothing to rule on, because the last review does not raise this finding";
 
-/// Reads what people wrote to Glee after the last answers from Glee.
+/// Reads what people wrote to Glee and Glee has not answered.
 pub fn replies(review: &RequestReview<'_>) -> Replies {
     let mut replies = Replies::default();
     for thread in threads::of(review) {

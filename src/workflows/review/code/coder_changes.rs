@@ -81,8 +81,8 @@ impl Trees<'_> {
         Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
     }
 
-    /// After a review of staged changes with `--restage`, adds the coder's changes to the index. Returns the
-    /// coder's changes that are not in the index.
+    /// After a review of staged changes with `--restage`, adds the coder's changes to the index. Returns the files
+    /// that were added to the index, and the changed files that are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
         let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {

@@ -117,8 +117,8 @@ impl RoundContext<'_> {
         }))
     }
 
-    /// Maps the id of each group's finding to the earlier findings that the group repeats. The method `findings`
-    /// assigns the ids.
+    /// Maps the id of each group's finding to the findings of earlier runs that the group repeats. The method
+    /// `findings` assigns the ids.
     pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
         let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
         let known: HashMap<String, &FindingOrigin> = raised.collect();

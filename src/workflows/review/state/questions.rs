@@ -151,8 +151,8 @@ impl ReviewState {
     }
 
     /// Whether the coder has to answer a finding in a round. In a round of a fix request, the coder answers the
-    /// findings of the request. Findings that a ruling enforced need no answer. In any other round, the coder
-    /// answers all new findings, and the open mandatory findings of earlier rounds.
+    /// findings of the request. Findings of the request that a ruling enforced are left out. In any other round,
+    /// the coder answers all new findings, and the open mandatory findings of earlier rounds.
     fn wants_response(&self, finding: &Finding, round: u32) -> bool {
         if !self.is_for_coder(finding.id) || self.is_ruled_by_person(finding.id) {
             return false;
@@ -190,7 +190,7 @@ impl ReviewState {
 
     /// Whether a judge rules on a mandatory finding before the coder receives the finding. There are three
     /// possible causes. A judge rules first if the reviewers contradict each other, if `review.consensus.validate`
-    /// is `judge` and only one reviewer raised the finding, or if the finding is in doubt under the policy
+    /// is `judge` and the finding is uncorroborated, or if the finding is in doubt under the policy
     /// `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
         let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };

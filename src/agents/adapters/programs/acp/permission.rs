@@ -1,6 +1,6 @@
 //! Answers an agent's requests for permission according to the agent's role. Glee grants each permission for one
-//! tool call only. Glee refuses three kinds of requests: commands, access to paths outside the tree, and edits
-//! without a known path.
+//! tool call only. In every role, Glee refuses commands, access to paths outside the tree, and edits without a
+//! known path.
 
 use std::path::{Path, PathBuf};
 

@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FindingFilter,
-    /// Also list fixed, discarded and dismissed findings, and findings on changed code
+    /// Also list fixed, discarded and dismissed findings, and findings whose code was changed later
     #[arg(long)]
     all: bool,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::protocol::text::printable;
 use crate::workflows::hosts::{HostError, NewComment};
 use crate::workflows::pull_request::{Publication, ThreadChange};
 
-/// For each kind of change, the number of planned changes that the host did not make.
+/// The numbers of planned comments and of planned changes of the thread state that the host did not make.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unapplied {
     /// The number of comments that the host refused.

@@ -169,7 +169,7 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
     ReviewerView { name: printable::line(&report.name.0), status, tone, facts, lines }
 }
 
-/// The files that one reviewer did not read, with the reasons.
+/// For each file: whether one reviewer read the file and, if not, the reason.
 struct Column<'a> {
     unread: BTreeSet<&'a str>,
     reused: HashMap<&'a str, MarkView>,
