@@ -215,8 +215,8 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Removes the groups that end too far above this entry. These groups are also too far above all later
-        // entries.
+        // Removes a group if its last line is too many lines above the line of this entry. These groups are also
+        // too far above all later entries.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
