@@ -215,7 +215,7 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
-        // Removes a group if its last line is too many lines above the line of this entry. These groups are also
+        // Removes a group if its last line is too many lines above the line of this entry. Such a group is also
         // too far above all later entries.
         open.retain(|group| {
             groups[*group].iter().any(|member| {
