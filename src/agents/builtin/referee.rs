@@ -4,7 +4,7 @@
 //! The embedded referee rules DISMISS on two conditions: all references of the objection exist, and the cited code
 //! contains a name from the flagged code. The embedded referee rules ENFORCE if the objection contains no
 //! references, or if every reference is to missing code or a missing folder. In all other cases, the ruling is
-//! ESCALATE. A reference to the flagged code itself is no evidence.
+//! ESCALATE. A reference to the flagged code itself does not count as evidence.
 
 use std::fmt;
 use std::path::Path;

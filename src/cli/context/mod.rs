@@ -3,7 +3,6 @@
 pub(crate) mod args;
 pub(crate) mod config_edit;
 pub(crate) mod execute;
-pub(crate) mod execute_stage;
 pub(crate) mod globals;
 pub(crate) mod history;
 pub(crate) mod input;
@@ -18,7 +17,7 @@ pub(crate) use args::{
 };
 pub(crate) use config_edit::{ConfigTarget, HEAD};
 pub(crate) use execute::CommandContext;
-pub(crate) use execute_stage::{StageContext, StageRequest};
+pub(crate) use execute::stage::{StageContext, StageRequest};
 pub(crate) use globals::Globals;
 pub(crate) use input::{Input, unreadable};
 pub(crate) use output::{Viewer, local_time, print};

@@ -117,8 +117,8 @@ impl Journal {
     }
 }
 
-/// Days are stored as text. The empty text means that there is no limit. In a comparison of texts, the empty text
-/// is less than every day.
+/// Days are stored as text. The empty text means that the period is unlimited. The empty text sorts before every
+/// day.
 fn first_day(since: Option<Date>) -> String {
     since.map(|day| day.to_string()).unwrap_or_default()
 }

@@ -203,8 +203,8 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
     Ok(found)
 }
 
-/// The three judges of the panel. Without a panel, the list contains the first judge, or is empty if there is no
-/// judge. Fails if `review.judge.panel` is set but does not name three connected judges.
+/// The three judges of the panel. Without a panel, the list contains only the first judge. If no judge is
+/// configured, the list is empty. Fails if `review.judge.panel` is set but does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
     let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;

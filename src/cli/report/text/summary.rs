@@ -81,8 +81,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
             let has_failed =
                 |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
             let reviewers = outcome.proof.reviewers.iter();
-            // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. Such unread
-            // files alone are no reason to list the reviewer here.
+            // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. A reviewer
+            // that has only such unread files is not listed here.
             let silent = reviewers.filter(|reviewer| {
                 !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
             });

@@ -11,8 +11,8 @@
 //!   thread matches, the person's comment starts a thread.
 //!
 //! The host does not support comments on whole files. Instead, Glee publishes a comment on the pull request, and
-//! marks this comment with a hidden first line. On the host, nobody can reply to such a comment. Therefore, the
-//! thread of the comment contains only replies that Glee publishes.
+//! marks this comment with a hidden first line. The host does not support replies to such a comment. Therefore,
+//! the thread of the comment contains only replies that Glee publishes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

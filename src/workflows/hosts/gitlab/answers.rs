@@ -175,7 +175,7 @@ impl DiffFile {
 impl NoteAnswer {
     /// Whether the text was changed at least a second after the comment was created. GitLab states only the time
     /// of the last update. Neither a push nor a change of the discussion's state changes the time of the last
-    /// update. If somebody resolves a single comment by the API, the comment counts as edited. Otherwise, a
+    /// update. If a user resolves a single comment by the API, the comment counts as edited. Otherwise, a
     /// maintainer could hide an edit of a comment by resolving the comment.
     pub(crate) fn is_edited(&self) -> bool {
         self.updated_at.is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))

@@ -96,8 +96,8 @@ fn ruling(
     }
 }
 
-/// A judge's ruling, after the citations of the ruling were checked against the tree. Fails with a reason if there
-/// is no ruling.
+/// A judge's ruling, after the citations of the ruling were checked against the tree. Fails with a reason if the
+/// judge gave no ruling.
 pub(crate) fn counted(
     answer: Option<&CallAnswer>,
     require_evidence: bool,

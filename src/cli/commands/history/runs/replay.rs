@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
     let fix = execute::fix_command(globals, &plan);
     let (outcome, reviewed) = (&replayed.outcome, &replayed.reviewed);
-    let report = execute::RunReport {
+    let report = execute::reports::RunReport {
         outcome,
         reviewed,
         events: &events,

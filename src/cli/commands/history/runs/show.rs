@@ -52,7 +52,7 @@ fn review(
     }
     let Recorded { outcome, reviewed, .. } = view::recorded(workspace, &place::state_dir()?, journal, run)?;
     let fix = execute::fix_command(globals, &plan(&events, run)?);
-    let report = execute::RunReport {
+    let report = execute::reports::RunReport {
         outcome: &outcome,
         reviewed: &reviewed,
         events: &events,

@@ -158,7 +158,7 @@ fn annotate(
         HostKind::GitHub | HostKind::Gitea => Format::Github,
         HostKind::GitLab => Format::Text,
     };
-    let report = execute::RunReport {
+    let report = execute::reports::RunReport {
         outcome: &session.outcome,
         reviewed: &session.sources,
         events: &[],

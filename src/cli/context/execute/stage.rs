@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
-use super::args::{FreshFlag, ReportFormat};
-use super::globals::Globals;
-use super::output::print;
-use super::{execute, history, names, place, settings};
+use crate::cli::context::args::{FreshFlag, ReportFormat};
+use crate::cli::context::globals::Globals;
+use crate::cli::context::output::print;
+use crate::cli::context::{execute, history, names, place, settings};
 use crate::cli::error::{CommandError, CommandResult};
 use crate::cli::report::{BasicFormat, formats::json::pretty, stage as report};
 use crate::cli::ui::notify::{Noticed, Notifier};
@@ -74,8 +74,8 @@ impl<'a> StageContext<'a> {
         history::open(self.globals, &self.workspace)
     }
 
-    /// Resumes the last run of the stage if that run is unfinished and has the same inputs as `plan`. Starts a new
-    /// run if there is no such run, or if `fresh` is true.
+    /// Resumes the last run of the stage if that run is unfinished and has the same inputs as `plan`. Otherwise,
+    /// or if `fresh` is true, starts a new run.
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
