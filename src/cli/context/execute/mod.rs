@@ -1,5 +1,5 @@
-//! Executes a run: reads the settings, runs the plan, writes the reports, and returns the exit reason. `stage` executes a stage or a checkpoint,
-//! and `reports` writes the reports of a run.
+//! Executes a run: reads the settings, runs the plan, writes the reports, and returns the exit reason. The module
+//! `stage` executes a stage or a checkpoint, and the module `reports` writes the reports of a run.
 
 pub(crate) mod reports;
 pub(crate) mod stage;
