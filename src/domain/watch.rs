@@ -58,7 +58,7 @@ pub enum Trigger {
     Blocker,
     RequestReview,
     UserManual,
-    /// No agent has reported an event for as long as the setting `watch.idle_review` states.
+    /// No agent has reported an event during the period in the setting `watch.idle_review`.
     TimeoutFallback,
     /// Agents have answered a clarification request.
     Clarified,

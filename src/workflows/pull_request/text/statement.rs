@@ -1,4 +1,4 @@
-//! What Glee says in a thread after the comment that starts the thread.
+//! The replies of Glee in a thread, after the comment that starts the thread.
 
 use crate::domain::{Disposition, Ruler};
 use crate::workflows::pull_request::standing::KnownDecision;

@@ -10,8 +10,7 @@ use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, 
 use crate::workflows::pull_request::text::finding::{details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 
-/// The number of characters that are reserved for the marker, and for the sentence that says that parts are left
-/// out.
+/// The number of characters that are reserved for the marker, and for the sentence about omitted parts.
 const RESERVED: usize = 400;
 /// A list of files of one kind contains at most this number of files.
 const FILES: usize = 100;
