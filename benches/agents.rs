@@ -25,14 +25,19 @@ const LIMITS: Limits = Limits {
 };
 
 fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
 }
 
 async fn supervised(folder: &Path, name: usize, script: &str, confinement: Option<Confinement>) {
     let invocation = Invocation {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), script.into()],
-        env: std::env::vars_os().filter(|(name, _)| name == "PATH").collect(),
+        env: std::env::vars_os()
+            .filter(|(name, _)| name == "PATH")
+            .collect(),
         cwd: folder.to_owned(),
         stdin: b"the prompt".to_vec(),
         streams: false,
@@ -51,12 +56,19 @@ async fn supervised(folder: &Path, name: usize, script: &str, confinement: Optio
         activity: &|_| true,
         stop: Stop::never(),
     };
-    ProcessRunner::with_program(env!("CARGO_BIN_EXE_glee")).run(job).await.expect("it ends well");
+    ProcessRunner::with_program(env!("CARGO_BIN_EXE_glee"))
+        .run(job)
+        .await
+        .expect("it ends well");
 }
 
 async fn bare(script: &str) {
     let mut command = tokio::process::Command::new("/bin/sh");
-    command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["-c", script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let output = command.output().await.expect("it runs");
     assert!(output.status.success());
 }
@@ -69,8 +81,11 @@ fn start(c: &mut Criterion) {
     group.bench_function("supervised", |b| {
         b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", None)))
     });
-    let held =
-        Confinement { hold: Hold::IfPossible, writable: vec![folder.path().into()], ..Confinement::default() };
+    let held = Confinement {
+        hold: Hold::IfPossible,
+        writable: vec![folder.path().into()],
+        ..Confinement::default()
+    };
     group.bench_function("supervised and held", |b| {
         b.iter(|| runtime.block_on(supervised(folder.path(), 0, "exit 0", Some(held.clone()))));
     });
@@ -87,7 +102,9 @@ fn side_by_side(c: &mut Criterion) {
     });
     group.bench_function("supervised", |b| {
         b.iter(|| {
-            runtime.block_on(join_all((0..8).map(|name| supervised(folder.path(), name, "sleep 0.1", None))))
+            runtime.block_on(join_all(
+                (0..8).map(|name| supervised(folder.path(), name, "sleep 0.1", None)),
+            ))
         });
     });
     group.finish();
@@ -99,7 +116,14 @@ fn flood(c: &mut Criterion) {
     let mut group = c.benchmark_group("output");
     group.throughput(Throughput::Bytes(1 << 30)).sample_size(10);
     group.bench_function("1 GiB", |b| {
-        b.iter(|| runtime.block_on(supervised(folder.path(), 0, "head -c 1073741824 /dev/zero", None)));
+        b.iter(|| {
+            runtime.block_on(supervised(
+                folder.path(),
+                0,
+                "head -c 1073741824 /dev/zero",
+                None,
+            ))
+        });
     });
     group.finish();
 }

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use glee::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee::domain::{
-    AgentName, Anchor, Answer, Disposition, DisputeNumber, Finding, FindingId, Objector, RawFinding, Response,
-    Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Sides, Tag,
+    AgentName, Anchor, Answer, Disposition, DisputeNumber, Finding, FindingId, Objector,
+    RawFinding, Response, Ruler, Ruling, RulingRecord, RulingWord, RunId, Severity, Sides, Tag,
 };
 use glee::history::{DisputeFilter, Journal, RulingFilter};
 
@@ -36,7 +36,9 @@ fn plan() -> EventKind {
         target_args: None,
         pull_request: None,
     };
-    EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) })
+    EventKind::Review(ReviewEvent::RunStarted {
+        plan: Box::new(plan),
+    })
 }
 
 /// A dispute from its beginning to its end; every tenth stays open.
@@ -46,9 +48,15 @@ fn dispute(number: u64) -> Vec<EventKind> {
     let finding = Finding {
         id,
         raw: RawFinding {
-            severity: Severity::known(if number.is_multiple_of(2) { Tag::Must } else { Tag::High }),
+            severity: Severity::known(if number.is_multiple_of(2) {
+                Tag::Must
+            } else {
+                Tag::High
+            }),
             title: format!("Bind value {number} instead of formatting it into the query").into(),
-            body: "The name comes from the request and reaches the query as it is. ".repeat(5).into(),
+            body: "The name comes from the request and reaches the query as it is. "
+                .repeat(5)
+                .into(),
             file: Some(file.clone()),
             line: Some(42),
             end_line: None,
@@ -81,13 +89,27 @@ fn dispute(number: u64) -> Vec<EventKind> {
         evidence: vec!["src/names.rs:1".into()],
     };
     let number = DisputeNumber(number);
-    let dispute = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new(), participant: None }
-        .numbered(number);
-    let mut events = vec![EventKind::Dispute(DisputeEvent::DisputeOpened { dispute: Box::new(dispute) })];
+    let dispute = Sides {
+        finding,
+        objection,
+        objector: Objector::Coder,
+        earlier: Vec::new(),
+        participant: None,
+    }
+    .numbered(number);
+    let mut events = vec![EventKind::Dispute(DisputeEvent::DisputeOpened {
+        dispute: Box::new(dispute),
+    })];
     if !number.0.is_multiple_of(10) {
-        let by = || Ruler::Judge { name: AgentName::from("claude-judge") };
+        let by = || Ruler::Judge {
+            name: AgentName::from("claude-judge"),
+        };
         let ruling = Ruling {
-            ruling: if number.0.is_multiple_of(3) { RulingWord::Enforce } else { RulingWord::Dismiss },
+            ruling: if number.0.is_multiple_of(3) {
+                RulingWord::Enforce
+            } else {
+                RulingWord::Dismiss
+            },
             rationale: "names.rs says so".into(),
             grounds: None,
             citations: Vec::new(),
@@ -95,13 +117,30 @@ fn dispute(number: u64) -> Vec<EventKind> {
             duplicate_of: None,
             coder_evidence: None,
         };
-        let disposition = if number.0.is_multiple_of(3) { Disposition::Enforced } else { Disposition::Refuted };
+        let disposition = if number.0.is_multiple_of(3) {
+            Disposition::Enforced
+        } else {
+            Disposition::Refuted
+        };
         events.push(EventKind::Dispute(DisputeEvent::RulingGiven {
             dispute: number,
-            ruling: RulingRecord { ruling, by: by(), votes: Vec::new() },
+            ruling: RulingRecord {
+                ruling,
+                by: by(),
+                votes: Vec::new(),
+            },
         }));
-        let settlement = Settlement { disposition, by: by(), reason: "".into(), until: None, person: None };
-        events.push(EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, settlement }));
+        let settlement = Settlement {
+            disposition,
+            by: by(),
+            reason: "".into(),
+            until: None,
+            person: None,
+        };
+        events.push(EventKind::Dispute(DisputeEvent::DisputeSettled {
+            dispute: number,
+            settlement,
+        }));
     }
     events
 }
@@ -124,19 +163,42 @@ fn listing(bench: &mut Criterion) {
     for (size, path) in &sizes {
         fill(path, *size);
     }
-    let all = DisputeFilter { recent: Some(10), ..DisputeFilter::default() };
+    let all = DisputeFilter {
+        recent: Some(10),
+        ..DisputeFilter::default()
+    };
     let filters = [
         ("all", all.clone()),
-        ("open", DisputeFilter { open_only: true, ..all.clone() }),
-        ("enforced", DisputeFilter { ruling: Some(RulingFilter::Word(RulingWord::Enforce)), ..all.clone() }),
-        ("reviewer", DisputeFilter { reviewer: Some("reviewer-3".to_owned()), ..all }),
+        (
+            "open",
+            DisputeFilter {
+                open_only: true,
+                ..all.clone()
+            },
+        ),
+        (
+            "enforced",
+            DisputeFilter {
+                ruling: Some(RulingFilter::Word(RulingWord::Enforce)),
+                ..all.clone()
+            },
+        ),
+        (
+            "reviewer",
+            DisputeFilter {
+                reviewer: Some("reviewer-3".to_owned()),
+                ..all
+            },
+        ),
     ];
     for (name, filter) in &filters {
         let mut group = bench.benchmark_group(format!("recent 10, {name}"));
         for (size, path) in &sizes {
             group.bench_with_input(BenchmarkId::from_parameter(size), path, |bench, path| {
                 bench.iter(|| {
-                    let journal = Journal::open_read(path).expect("readable").expect("a history");
+                    let journal = Journal::open_read(path)
+                        .expect("readable")
+                        .expect("a history");
                     assert_eq!(journal.disputes(filter).expect("rows").len(), 10);
                 });
             });

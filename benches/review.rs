@@ -29,10 +29,20 @@ fn eight_reviewers(c: &mut Criterion) {
     fs::create_dir(folder.path().join("state")).expect("a fresh folder");
     fs::write(project.join("a.py"), "x = 1\n").expect("a written file");
     let script = "cat > /dev/null; sleep 1; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"";
-    let agents: String =
-        (1..=8).map(|n| format!("  - {{name: r{n}, role: reviewer, command: [sh, -c, '{script}']}}\n")).collect();
-    fs::write(project.join(".glee/config.yml"), format!("version: 1\nagents:\n{agents}")).expect("a written file");
-    assert!(glee(folder.path(), &["trust"]).status().expect("glee runs").success());
+    let agents: String = (1..=8)
+        .map(|n| format!("  - {{name: r{n}, role: reviewer, command: [sh, -c, '{script}']}}\n"))
+        .collect();
+    fs::write(
+        project.join(".glee/config.yml"),
+        format!("version: 1\nagents:\n{agents}"),
+    )
+    .expect("a written file");
+    assert!(
+        glee(folder.path(), &["trust"])
+            .status()
+            .expect("glee runs")
+            .success()
+    );
 
     let mut group = c.benchmark_group("eight reviewers of one second");
     group.sample_size(10);
@@ -41,7 +51,9 @@ fn eight_reviewers(c: &mut Criterion) {
     });
     group.bench_function("glee review", |b| {
         b.iter(|| {
-            let status = glee(folder.path(), &["review", "--full", "a.py"]).status().expect("glee runs");
+            let status = glee(folder.path(), &["review", "--full", "a.py"])
+                .status()
+                .expect("glee runs");
             assert_eq!(status.code(), Some(0));
         });
     });
@@ -53,18 +65,32 @@ fn disputed(folder: &Path, count: usize) {
     let project = folder.join("project");
     fs::create_dir_all(project.join(".glee")).expect("a fresh folder");
     fs::create_dir(folder.join("state")).expect("a fresh folder");
-    let code: String = (0..count).map(|n| format!("def f{n}(x):\n    return md5(x, {n})\n\n")).collect();
+    let code: String = (0..count)
+        .map(|n| format!("def f{n}(x):\n    return md5(x, {n})\n\n"))
+        .collect();
     fs::write(project.join("app.py"), code).expect("a written file");
     let said = |name: &str, line: &dyn Fn(usize) -> String| {
         let file = folder.join(name);
         fs::write(&file, (0..count).map(line).collect::<String>()).expect("a written file");
         file.display().to_string()
     };
-    let findings = said("findings", &|n| format!("[MUST] app.py:{} Replace the weak hash {n}\n", 3 * n + 2));
-    let objections = said("objections", &|n| format!("[F{}] DISAGREE: it is meant so\n", n + 1));
+    let findings = said("findings", &|n| {
+        format!("[MUST] app.py:{} Replace the weak hash {n}\n", 3 * n + 2)
+    });
+    let objections = said("objections", &|n| {
+        format!("[F{}] DISAGREE: it is meant so\n", n + 1)
+    });
     let agents = [
-        ("rev", "reviewer", format!("cat {findings}; echo GLEE-REVIEW-END nonce=$GLEE_NONCE findings={count}")),
-        ("fix", "coder", format!("cat {objections}; echo GLEE-RESPONSE-END nonce=$GLEE_NONCE answers={count}")),
+        (
+            "rev",
+            "reviewer",
+            format!("cat {findings}; echo GLEE-REVIEW-END nonce=$GLEE_NONCE findings={count}"),
+        ),
+        (
+            "fix",
+            "coder",
+            format!("cat {objections}; echo GLEE-RESPONSE-END nonce=$GLEE_NONCE answers={count}"),
+        ),
         ("jud", "judge", RULING.to_owned()),
     ];
     let lines: String = agents
@@ -73,7 +99,11 @@ fn disputed(folder: &Path, count: usize) {
             format!("  - {{name: {name}, role: {role}, command: [sh, -c, 'cat > /dev/null; {script}']}}\n")
         })
         .collect();
-    fs::write(project.join(".glee/config.yml"), format!("version: 1\nagents:\n{lines}")).expect("a written file");
+    fs::write(
+        project.join(".glee/config.yml"),
+        format!("version: 1\nagents:\n{lines}"),
+    )
+    .expect("a written file");
 }
 
 /// What a judge prints about every dispute.
@@ -84,7 +114,12 @@ const RULING: &str = "echo The objection holds, see app.py:2.; \
 fn many_disputes(c: &mut Criterion) {
     let mut group = c.benchmark_group("disputes");
     group.sample_size(10);
-    for (count, route) in [(100, "discard"), (1_000, "discard"), (100, "judge"), (1_000, "judge")] {
+    for (count, route) in [
+        (100, "discard"),
+        (1_000, "discard"),
+        (100, "judge"),
+        (1_000, "judge"),
+    ] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         disputed(folder.path(), count);
         if route == "judge" {
@@ -93,7 +128,10 @@ fn many_disputes(c: &mut Criterion) {
                     for _ in 0..count {
                         let script = format!("cat > /dev/null; {RULING}");
                         let mut judge = Command::new("sh");
-                        judge.args(["-c", &script]).stdin(Stdio::null()).stdout(Stdio::null());
+                        judge
+                            .args(["-c", &script])
+                            .stdin(Stdio::null())
+                            .stdout(Stdio::null());
                         assert!(judge.status().expect("sh runs").success());
                     }
                 });
@@ -104,10 +142,22 @@ fn many_disputes(c: &mut Criterion) {
             let forget = || {
                 fs::remove_dir_all(folder.path().join("state")).expect("it is there");
                 fs::create_dir(folder.path().join("state")).expect("it is gone");
-                assert!(glee(folder.path(), &["trust"]).status().expect("glee runs").success());
+                assert!(
+                    glee(folder.path(), &["trust"])
+                        .status()
+                        .expect("glee runs")
+                        .success()
+                );
             };
             let review = |()| {
-                let args = ["review", "app.py", "--arbitrate", "--on-dispute", route, "--no-input"];
+                let args = [
+                    "review",
+                    "app.py",
+                    "--arbitrate",
+                    "--on-dispute",
+                    route,
+                    "--no-input",
+                ];
                 let status = glee(folder.path(), &args).status().expect("glee runs");
                 assert_eq!(status.code(), Some(0));
             };
@@ -125,7 +175,14 @@ fn start(c: &mut Criterion) {
         b.iter(|| Command::new("true").status().expect("true runs"));
     });
     group.bench_function("glee --version", |b| {
-        b.iter(|| assert!(glee(folder.path(), &["--version"]).status().expect("glee runs").success()));
+        b.iter(|| {
+            assert!(
+                glee(folder.path(), &["--version"])
+                    .status()
+                    .expect("glee runs")
+                    .success()
+            )
+        });
     });
     group.finish();
 }

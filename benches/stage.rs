@@ -28,7 +28,15 @@ const CONFIG: &str = "agents:
 
 fn glee(base: &Path) {
     let ended = Command::new(env!("CARGO_BIN_EXE_glee"))
-        .args(["consensus", "ask", "How?", "--fresh", "--id", "bench", "--quiet"])
+        .args([
+            "consensus",
+            "ask",
+            "How?",
+            "--fresh",
+            "--id",
+            "bench",
+            "--quiet",
+        ])
         .current_dir(base.join("project"))
         .env("HOME", base)
         .env("XDG_CONFIG_HOME", base.join("config"))
@@ -40,7 +48,10 @@ fn glee(base: &Path) {
 }
 
 fn in_a_row() {
-    let ended = Command::new("/bin/sh").args(["-c", "sleep 0.8; sleep 0.6; sleep 0.6"]).status().expect("a shell");
+    let ended = Command::new("/bin/sh")
+        .args(["-c", "sleep 0.8; sleep 0.6; sleep 0.6"])
+        .status()
+        .expect("a shell");
     assert!(ended.success());
 }
 

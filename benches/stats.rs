@@ -42,10 +42,16 @@ COMMIT;
 fn fill(path: &Path, disputes: u64) {
     drop(Journal::open(path).expect("a history"));
     let db = Connection::open(path).expect("a database");
-    db.execute_batch("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;").expect("a fast database");
-    db.execute_batch(&FILL.replace("DISPUTES", &disputes.to_string())).expect("rows");
+    db.execute_batch("PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;")
+        .expect("a fast database");
+    db.execute_batch(&FILL.replace("DISPUTES", &disputes.to_string()))
+        .expect("rows");
     let counted: u64 = db
-        .query_row("SELECT sum(disputed) FROM tally WHERE kind = 'all'", [], |row| row.get(0))
+        .query_row(
+            "SELECT sum(disputed) FROM tally WHERE kind = 'all'",
+            [],
+            |row| row.get(0),
+        )
         .map(i64::unsigned_abs)
         .expect("a sum");
     assert_eq!(counted, disputes, "every dispute is counted");
@@ -62,9 +68,15 @@ fn statistics(bench: &mut Criterion) {
     for (size, path) in &sizes {
         group.bench_with_input(BenchmarkId::new("sums", size), path, |bench, path| {
             bench.iter(|| {
-                let journal = Journal::open_read(path).expect("readable").expect("a history");
-                let rows = TallyKind::ALL.map(|kind| journal.tallies(kind, None).expect("rows").len());
-                let pairs = journal.agreements(TallyKind::Reviewer, None).expect("rows").len();
+                let journal = Journal::open_read(path)
+                    .expect("readable")
+                    .expect("a history");
+                let rows =
+                    TallyKind::ALL.map(|kind| journal.tallies(kind, None).expect("rows").len());
+                let pairs = journal
+                    .agreements(TallyKind::Reviewer, None)
+                    .expect("rows")
+                    .len();
                 assert_eq!((rows, pairs), ([1, 12, 5, 4, 3, 30], 12));
             });
         });

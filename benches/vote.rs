@@ -21,10 +21,18 @@ fn line(seed: u32) -> String {
         let comma = if number > 0 { "," } else { "" };
         let vote = |voter: u32| {
             let pick = (number.wrapping_mul(31) + voter.wrapping_mul(17) + seed) as usize;
-            format!(r#"{{"action_type":"{}","reason_code":"{}"}}"#, actions[pick % 5], reasons[pick % 3])
+            format!(
+                r#"{{"action_type":"{}","reason_code":"{}"}}"#,
+                actions[pick % 5],
+                reasons[pick % 3]
+            )
         };
         let votes = (vote(1), vote(2), vote(3));
-        let _ = write!(tuples, r#"{comma}"t{number}":{{"A":{},"B":{},"C":{}}}"#, votes.0, votes.1, votes.2);
+        let _ = write!(
+            tuples,
+            r#"{comma}"t{number}":{{"A":{},"B":{},"C":{}}}"#,
+            votes.0, votes.1, votes.2
+        );
         if number % 7 == 0 {
             let comma = if number > 0 { "," } else { "" };
             let _ = write!(
@@ -53,12 +61,20 @@ fn main() {
         .arg(&file)
         .current_dir(folder.path())
         .env("HOME", folder.path())
-        .stdout(Stdio::from(File::create(folder.path().join("out.jsonl")).expect("a new file")))
+        .stdout(Stdio::from(
+            File::create(folder.path().join("out.jsonl")).expect("a new file"),
+        ))
         .status();
-    assert!(status.is_ok_and(|status| status.success()), "the votes are decided");
+    assert!(
+        status.is_ok_and(|status| status.success()),
+        "the votes are decided"
+    );
     let time = started.elapsed();
     let rate = f64::from(LINES * 1000) / time.as_secs_f64();
     let ratio = time.as_secs_f64() / bare.as_secs_f64();
-    writeln!(std::io::stderr(), "{rate:.0} tuples a second, {ratio:.2} times the bare JSON")
-        .expect("a standard error");
+    writeln!(
+        std::io::stderr(),
+        "{rate:.0} tuples a second, {ratio:.2} times the bare JSON"
+    )
+    .expect("a standard error");
 }

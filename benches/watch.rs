@@ -58,7 +58,10 @@ impl Scene {
     }
 
     fn project(&self) -> PathBuf {
-        self.base().join("project").canonicalize().expect("a folder")
+        self.base()
+            .join("project")
+            .canonicalize()
+            .expect("a folder")
     }
 
     fn history(&self) -> PathBuf {
@@ -67,7 +70,12 @@ impl Scene {
 
     fn watch(&self) -> (Child, UnixStream) {
         let child = Command::new(env!("CARGO_BIN_EXE_glee"))
-            .args(["--history", &self.history().display().to_string(), "watch", "--quiet"])
+            .args([
+                "--history",
+                &self.history().display().to_string(),
+                "watch",
+                "--quiet",
+            ])
             .current_dir(self.project())
             .env("HOME", self.base())
             .env("XDG_CONFIG_HOME", self.base().join("config"))
@@ -80,7 +88,10 @@ impl Scene {
         loop {
             match UnixStream::connect(&address) {
                 Ok(stream) => return (child, stream),
-                Err(error) => assert!(begun.elapsed() < Duration::from_secs(60), "no watch: {error}"),
+                Err(error) => assert!(
+                    begun.elapsed() < Duration::from_secs(60),
+                    "no watch: {error}"
+                ),
             }
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -88,8 +99,13 @@ impl Scene {
 
     /// All events of the watch.
     fn recorded(&self) -> Vec<Event> {
-        let journal = Journal::open_read(&self.history()).expect("a history").expect("a history");
-        let run = journal.last_watch(&self.project().to_string_lossy()).expect("a watch").expect("a watch");
+        let journal = Journal::open_read(&self.history())
+            .expect("a history")
+            .expect("a history");
+        let run = journal
+            .last_watch(&self.project().to_string_lossy())
+            .expect("a watch")
+            .expect("a watch");
         journal.events(&run).expect("events")
     }
 }
@@ -97,15 +113,26 @@ impl Scene {
 /// The clock ticks of CPU that a process has used, in milliseconds; a tick is ten of them on Linux.
 fn cpu_millis(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-    let fields: Vec<&str> = stat.rsplit(") ").next().expect("fields").split(' ').collect();
+    let fields: Vec<&str> = stat
+        .rsplit(") ")
+        .next()
+        .expect("fields")
+        .split(' ')
+        .collect();
     let ticks = |at: usize| fields[at].parse::<u64>().expect("a number");
     (ticks(11) + ticks(12)) * 10
 }
 
 fn peak_kib(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
-    line.trim().trim_end_matches(" kB").parse().expect("a number")
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .expect("a peak");
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .expect("a number")
 }
 
 fn percentile(sorted: &[Duration], part: f64) -> Duration {
@@ -114,8 +141,13 @@ fn percentile(sorted: &[Duration], part: f64) -> Duration {
 }
 
 fn main() {
-    let numbers: Vec<u64> = std::env::args().filter_map(|word| word.parse().ok()).collect();
-    let (rate, seconds) = (numbers.first().copied().unwrap_or(10_000), numbers.get(1).copied().unwrap_or(60));
+    let numbers: Vec<u64> = std::env::args()
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    let (rate, seconds) = (
+        numbers.first().copied().unwrap_or(10_000),
+        numbers.get(1).copied().unwrap_or(60),
+    );
     let scene = Scene::new();
     let (mut child, stream) = scene.watch();
     let mut speaker = stream.try_clone().expect("a second end");
@@ -125,7 +157,10 @@ fn main() {
         let mut milestone = begun + MILESTONE;
         for number in 0..rate * seconds {
             let due = begun + Duration::from_nanos(number * 1_000_000_000 / rate);
-            if let Some(wait) = due.checked_duration_since(Instant::now()).filter(|wait| wait.as_micros() > 500) {
+            if let Some(wait) = due
+                .checked_duration_since(Instant::now())
+                .filter(|wait| wait.as_micros() > 500)
+            {
                 std::thread::sleep(wait);
             }
             let is_milestone = Instant::now() >= milestone;
@@ -157,21 +192,38 @@ fn main() {
     let events = scene.recorded();
     let received = events
         .iter()
-        .filter(|event| matches!(event.kind, EventKind::Watch(WatchEvent::EventReceived { .. })))
+        .filter(|event| {
+            matches!(
+                event.kind,
+                EventKind::Watch(WatchEvent::EventReceived { .. })
+            )
+        })
         .count();
-    assert_eq!(received, waits.len(), "every acknowledged event is there after SIGKILL");
+    assert_eq!(
+        received,
+        waits.len(),
+        "every acknowledged event is there after SIGKILL"
+    );
     let mut first: Option<Duration> = None;
     let mut late = Vec::new();
     let at = |event: &Event| Duration::from_micros(event.at.as_microsecond().unsigned_abs());
     for event in &events {
         match &event.kind {
-            EventKind::Watch(WatchEvent::EventReceived { said }) if said.kind == EventType::Milestone => {
+            EventKind::Watch(WatchEvent::EventReceived { said })
+                if said.kind == EventType::Milestone =>
+            {
                 first = first.or(Some(at(event)));
             }
             EventKind::Watch(WatchEvent::CycleStarted { .. }) => {
-                late.extend(first.take().map(|first| at(event).saturating_sub(first + SETTLE)));
+                late.extend(
+                    first
+                        .take()
+                        .map(|first| at(event).saturating_sub(first + SETTLE)),
+                );
             }
-            EventKind::Watch(WatchEvent::CycleDecided { status, .. }) => assert_eq!(*status, WatchStatus::Running),
+            EventKind::Watch(WatchEvent::CycleDecided { status, .. }) => {
+                assert_eq!(*status, WatchStatus::Running)
+            }
             _ => {}
         }
     }
@@ -203,12 +255,17 @@ fn main() {
     let mut syncs: Vec<Duration> = (0..200)
         .map(|_| {
             let begun = Instant::now();
-            file.write_all(&[0; 4096]).and_then(|()| file.sync_data()).expect("a synced file");
+            file.write_all(&[0; 4096])
+                .and_then(|()| file.sync_data())
+                .expect("a synced file");
             begun.elapsed()
         })
         .collect();
     syncs.sort_unstable();
-    println!("beside it: one fsync of 4 KiB takes {:?} (median)", percentile(&syncs, 0.5));
+    println!(
+        "beside it: one fsync of 4 KiB takes {:?} (median)",
+        percentile(&syncs, 0.5)
+    );
 
     let fresh = Scene::new();
     let (mut child, stream) = fresh.watch();

@@ -10,7 +10,12 @@ use syn::visit::Visit;
 /// Layers from the top; those on one line do not import each other.
 const LAYERS: &[&[&str]] = &[
     &["cli"],
-    &["workflows/watch", "workflows/consensus", "workflows/audit", "workflows/pull_request"],
+    &[
+        "workflows/watch",
+        "workflows/consensus",
+        "workflows/audit",
+        "workflows/pull_request",
+    ],
     &["workflows/review"],
     &["workflows/run"],
     &["workflows/hosts"],
@@ -39,7 +44,10 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("yaml_edit", &["config"]),
     ("tokio::process", &["agents/process/runner.rs"]),
     ("regex", &["protocol"]),
-    ("minijinja", &["protocol/prompts", "cli/report/html", "cli/serve"]),
+    (
+        "minijinja",
+        &["protocol/prompts", "cli/report/html", "cli/serve"],
+    ),
     ("syntect", &["cli/report/html/highlight.rs"]),
     ("two_face", &["cli/report/html/highlight.rs"]),
     ("rusqlite", &["history"]),
@@ -62,8 +70,14 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 /// The code of a file: comments and the test module left out.
 fn code(text: &str) -> String {
-    let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    let text = text
+        .split("\n#[cfg(test)]\nmod ")
+        .next()
+        .unwrap_or_default();
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn layer_of(path: &str) -> Option<(usize, &'static str)> {
@@ -72,18 +86,27 @@ fn layer_of(path: &str) -> Option<(usize, &'static str)> {
         "workflows" => format!("workflows/{}", parts.next()?),
         first => first.trim_end_matches(".rs").to_owned(),
     };
-    LAYERS
-        .iter()
-        .enumerate()
-        .find_map(|(rank, names)| names.iter().find(|name| **name == first.as_str()).map(|name| (rank, *name)))
+    LAYERS.iter().enumerate().find_map(|(rank, names)| {
+        names
+            .iter()
+            .find(|name| **name == first.as_str())
+            .map(|name| (rank, *name))
+    })
 }
 
 /// Every file of the program by its path below `src`, with its code.
 fn files() -> Vec<(String, String)> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let named = |file: PathBuf| {
-        let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
-        (name, code(&fs::read_to_string(&file).expect("a source file is text")))
+        let name = file
+            .strip_prefix(&src)
+            .expect("a file of src")
+            .to_string_lossy()
+            .replace('\\', "/");
+        (
+            name,
+            code(&fs::read_to_string(&file).expect("a source file is text")),
+        )
     };
     sources(&src).into_iter().map(named).collect()
 }
@@ -93,12 +116,21 @@ fn no_layer_reaches_upwards_or_sideways() {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for (name, code) in files() {
-        let Some((rank, layer)) = layer_of(&name) else { continue };
+        let Some((rank, layer)) = layer_of(&name) else {
+            continue;
+        };
         checked += 1;
         for (other_rank, names) in LAYERS.iter().enumerate() {
-            for other in names.iter().filter(|other| **other != layer && other_rank <= rank) {
+            for other in names
+                .iter()
+                .filter(|other| **other != layer && other_rank <= rank)
+            {
                 let other = other.replace('/', "::");
-                for form in [format!("crate::{other}::"), format!("crate::{other};"), format!("crate::{{{other}")] {
+                for form in [
+                    format!("crate::{other}::"),
+                    format!("crate::{other};"),
+                    format!("crate::{{{other}"),
+                ] {
                     if code.contains(&form) {
                         wrong.push(format!("src/{name} uses `{other}`"));
                     }
@@ -116,7 +148,8 @@ fn a_crate_stays_where_it_belongs() {
     for (name, code) in files() {
         for (owned, places) in OWNERS {
             let named = code.match_indices(&format!("{owned}::")).any(|(at, _)| {
-                !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '"')
+                !code[..at]
+                    .ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '"')
             });
             if named && !places.iter().any(|place| name.starts_with(place)) {
                 wrong.push(format!("src/{name} uses `{owned}`"));
@@ -187,7 +220,9 @@ struct Structure {
 fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
-            && attribute.parse_args::<syn::Ident>().is_ok_and(|condition| condition == "test")
+            && attribute
+                .parse_args::<syn::Ident>()
+                .is_ok_and(|condition| condition == "test")
     })
 }
 
@@ -198,14 +233,26 @@ fn leaves(tree: &syn::UseTree, before: &mut Vec<String>, found: &mut Vec<(Vec<St
             leaves(&path.tree, before, found);
             before.pop();
         }
-        syn::UseTree::Group(group) => group.items.iter().for_each(|item| leaves(item, before, found)),
+        syn::UseTree::Group(group) => group
+            .items
+            .iter()
+            .for_each(|item| leaves(item, before, found)),
         syn::UseTree::Glob(_) => found.push((before.clone(), "*".to_owned())),
         syn::UseTree::Name(name) if name.ident == "self" => {
             found.push((before.clone(), before.last().cloned().unwrap_or_default()));
         }
-        syn::UseTree::Name(syn::UseName { ident }) | syn::UseTree::Rename(syn::UseRename { ident, .. }) => {
-            let alias = if let syn::UseTree::Rename(rename) = tree { &rename.rename } else { ident };
-            let whole = if ident == "self" { before.clone() } else { [&before[..], &[ident.to_string()]].concat() };
+        syn::UseTree::Name(syn::UseName { ident })
+        | syn::UseTree::Rename(syn::UseRename { ident, .. }) => {
+            let alias = if let syn::UseTree::Rename(rename) = tree {
+                &rename.rename
+            } else {
+                ident
+            };
+            let whole = if ident == "self" {
+                before.clone()
+            } else {
+                [&before[..], &[ident.to_string()]].concat()
+            };
             found.push((whole, alias.to_string()));
         }
     }
@@ -216,15 +263,25 @@ struct Paths<'a>(&'a [String], &'a mut Vec<Reference>);
 
 impl<'ast> Visit<'ast> for Paths<'_> {
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let path_of = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        self.1.push(Reference { module: self.0.to_vec(), path: path_of });
+        let path_of = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string())
+            .collect();
+        self.1.push(Reference {
+            module: self.0.to_vec(),
+            path: path_of,
+        });
         syn::visit::visit_path(self, path);
     }
 }
 
 impl Structure {
     fn read(&mut self, module: &[String], file: &str, items: &[syn::Item]) {
-        let mut own = Module { file: file.to_owned(), ..Module::default() };
+        let mut own = Module {
+            file: file.to_owned(),
+            ..Module::default()
+        };
         for item in items {
             let (name, attributes, is_public_type) = match item {
                 syn::Item::Mod(item) => {
@@ -238,7 +295,10 @@ impl Structure {
                         let mut found = Vec::new();
                         leaves(&item.tree, &mut Vec::new(), &mut found);
                         for (path, alias) in found {
-                            self.references.push(Reference { module: module.to_vec(), path: path.clone() });
+                            self.references.push(Reference {
+                                module: module.to_vec(),
+                                path: path.clone(),
+                            });
                             own.imported.insert(alias, path);
                         }
                     }
@@ -260,7 +320,10 @@ impl Structure {
             if let Some(name) = name {
                 own.defined.insert(name.to_string());
                 if is_public_type {
-                    self.types.entry(name.to_string()).or_default().insert(module.join("::"));
+                    self.types
+                        .entry(name.to_string())
+                        .or_default()
+                        .insert(module.join("::"));
                 }
             }
             Paths(module, &mut self.references).visit_item(item);
@@ -280,7 +343,12 @@ impl Structure {
                 if self.modules.contains_key(&child) {
                     child
                 } else {
-                    let target = self.modules.get(module)?.imported.get(name).filter(|_| depth > 0)?;
+                    let target = self
+                        .modules
+                        .get(module)?
+                        .imported
+                        .get(name)
+                        .filter(|_| depth > 0)?;
                     return self.file_of(module, &[target, rest].concat(), depth - 1);
                 }
             }
@@ -314,7 +382,11 @@ fn structure() -> Structure {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut structure = Structure::default();
     for (name, _) in files() {
-        let mut module: Vec<String> = name.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
+        let mut module: Vec<String> = name
+            .trim_end_matches(".rs")
+            .split('/')
+            .map(str::to_owned)
+            .collect();
         if module.iter().any(|part| part == "tests") || name == "main.rs" {
             continue;
         }
@@ -334,17 +406,24 @@ fn no_files_import_each_other_in_a_circle() {
     let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for Reference { module, path } in &structure.references {
         let file = structure.modules[module].file.as_str();
-        if let Some(other) = structure.file_of(module, path, 8).filter(|other| *other != file) {
+        if let Some(other) = structure
+            .file_of(module, path, 8)
+            .filter(|other| *other != file)
+        {
             uses.entry(file).or_default().insert(other);
         }
     }
-    assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 1_000, "hardly any import was found");
+    assert!(
+        uses.values().map(BTreeSet::len).sum::<usize>() > 1_000,
+        "hardly any import was found"
+    );
     // What imports nothing that is left is taken away until nothing changes: the rest lies on circles or above them.
     // The same from the other end leaves the circles and what lies between them.
     loop {
         let before = uses.len();
         let users: BTreeSet<&str> = uses.keys().copied().collect();
-        uses.values_mut().for_each(|others| others.retain(|other| users.contains(other)));
+        uses.values_mut()
+            .for_each(|others| others.retain(|other| users.contains(other)));
         let used: BTreeSet<&str> = uses.values().flatten().copied().collect();
         uses.retain(|file, others| !others.is_empty() && used.contains(file));
         if uses.len() == before {
@@ -357,15 +436,23 @@ fn no_files_import_each_other_in_a_circle() {
 #[test]
 fn a_folder_has_at_most_twelve_entries() {
     fn count(folder: &Path, full: &mut Vec<String>) {
-        let entries: Vec<PathBuf> =
-            fs::read_dir(folder).expect("src can be read").map(|entry| entry.expect("an entry").path()).collect();
+        let entries: Vec<PathBuf> = fs::read_dir(folder)
+            .expect("src can be read")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
         if entries.len() > 12 {
             full.push(format!("{}: {}", folder.display(), entries.len()));
         }
-        entries.iter().filter(|entry| entry.is_dir()).for_each(|folder| count(folder, full));
+        entries
+            .iter()
+            .filter(|entry| entry.is_dir())
+            .for_each(|folder| count(folder, full));
     }
     let mut full = Vec::new();
-    count(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut full);
+    count(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src"),
+        &mut full,
+    );
     assert_eq!(full, Vec::<String>::new());
 }
 
@@ -375,11 +462,18 @@ fn a_public_type_has_a_name_of_its_own() {
     assert!(types.len() > 500, "only {} types were found", types.len());
     // The same type for another system, and the arguments of each command.
     let is_parallel = |name: &str, modules: &BTreeSet<String>| {
-        name == "Args" && modules.iter().all(|module| module.starts_with("cli::commands::"))
-            || modules.iter().all(|module| module.starts_with("agents::process::orphans::"))
+        name == "Args"
+            && modules
+                .iter()
+                .all(|module| module.starts_with("cli::commands::"))
+            || modules
+                .iter()
+                .all(|module| module.starts_with("agents::process::orphans::"))
     };
-    let shared: Vec<_> =
-        types.into_iter().filter(|(name, modules)| modules.len() > 1 && !is_parallel(name, modules)).collect();
+    let shared: Vec<_> = types
+        .into_iter()
+        .filter(|(name, modules)| modules.len() > 1 && !is_parallel(name, modules))
+        .collect();
     assert_eq!(shared, Vec::new());
 }
 
@@ -388,12 +482,18 @@ fn the_glossary_names_types_that_exist() {
     let types = structure().types;
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/glossary.md");
     let text = fs::read_to_string(path).expect("the glossary can be read");
-    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix("` |")?.split_once(" | "));
+    let rows = text.lines().filter_map(|line| {
+        line.strip_prefix("| ")?
+            .strip_suffix("` |")?
+            .split_once(" | ")
+    });
     let (mut terms, mut wrong) = (BTreeSet::new(), Vec::new());
     for (term, rest) in rows {
         let name = rest.rsplit('`').next().unwrap_or_default();
         if !types.contains_key(name) {
-            wrong.push(format!("`{term}` names the type `{name}`, which does not exist"));
+            wrong.push(format!(
+                "`{term}` names the type `{name}`, which does not exist"
+            ));
         }
         if !terms.insert(term) {
             wrong.push(format!("`{term}` is explained twice"));

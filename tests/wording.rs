@@ -44,7 +44,12 @@ impl Texts {
     fn take<'a>(&mut self, what: &str, arguments: impl Iterator<Item = &'a syn::Expr>) {
         let mut found = Vec::new();
         arguments.for_each(|argument| Literals(&mut found).visit_expr(argument));
-        self.0.extend(found.into_iter().filter(|text| text.contains(' ')).map(|text| format!("{what}: {text}")));
+        self.0.extend(
+            found
+                .into_iter()
+                .filter(|text| text.contains(' '))
+                .map(|text| format!("{what}: {text}")),
+        );
     }
 }
 
@@ -56,16 +61,21 @@ impl<'ast> Visit<'ast> for Texts {
             syn::Item::Impl(item) => &item.attrs,
             _ => return syn::visit::visit_item(self, item),
         };
-        if !attributes.iter().any(|attribute| attribute.path().is_ident("cfg")) {
+        if !attributes
+            .iter()
+            .any(|attribute| attribute.path().is_ident("cfg"))
+        {
             syn::visit::visit_item(self, item);
         }
     }
 
     fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
-        if let (true, syn::Meta::List(list)) = (attribute.path().is_ident("error"), &attribute.meta) {
+        if let (true, syn::Meta::List(list)) = (attribute.path().is_ident("error"), &attribute.meta)
+        {
             let mut found = Vec::new();
             literals(list.tokens.clone(), &mut found);
-            self.0.extend(found.into_iter().map(|text| format!("error: {text}")));
+            self.0
+                .extend(found.into_iter().map(|text| format!("error: {text}")));
         }
     }
 
@@ -73,7 +83,8 @@ impl<'ast> Visit<'ast> for Texts {
         if item.sig.ident == "hint" {
             let mut found = Vec::new();
             Literals(&mut found).visit_block(&item.block);
-            self.0.extend(found.into_iter().map(|text| format!("hint: {text}")));
+            self.0
+                .extend(found.into_iter().map(|text| format!("hint: {text}")));
         }
         syn::visit::visit_impl_item_fn(self, item);
     }
@@ -84,12 +95,19 @@ impl<'ast> Visit<'ast> for Texts {
         if SPEAKING.contains(&name.as_str()) {
             self.take(&name, call.args.iter());
         }
-        call.args.iter().for_each(|argument| self.visit_expr(argument));
+        call.args
+            .iter()
+            .for_each(|argument| self.visit_expr(argument));
     }
 
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
         if let syn::Expr::Path(path) = &*call.func {
-            let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+            let name = path
+                .path
+                .segments
+                .last()
+                .map(|last| last.ident.to_string())
+                .unwrap_or_default();
             if SPEAKING.contains(&name.as_str()) {
                 self.take("error", call.args.iter());
             }
@@ -120,13 +138,25 @@ fn errors_and_hints() {
         let text = fs::read_to_string(&file).expect("a source file is text");
         let mut texts = Texts::default();
         texts.visit_file(&syn::parse_file(&text).expect("a source file is Rust"));
-        texts.0.retain(|text| text.split_once(": ").is_some_and(|(_, text)| text.contains(char::is_alphabetic)));
+        texts.0.retain(|text| {
+            text.split_once(": ")
+                .is_some_and(|(_, text)| text.contains(char::is_alphabetic))
+        });
         if !texts.0.is_empty() {
-            let name = file.strip_prefix(&src).expect("a file of src").to_string_lossy().replace('\\', "/");
+            let name = file
+                .strip_prefix(&src)
+                .expect("a file of src")
+                .to_string_lossy()
+                .replace('\\', "/");
             by_file.insert(name, texts.0);
         }
     }
-    assert!(by_file.values().map(Vec::len).sum::<usize>() > 300, "hardly any error was found");
-    let listed = by_file.iter().map(|(file, texts)| format!("{file}\n  {}\n", texts.join("\n  ")));
+    assert!(
+        by_file.values().map(Vec::len).sum::<usize>() > 300,
+        "hardly any error was found"
+    );
+    let listed = by_file
+        .iter()
+        .map(|(file, texts)| format!("{file}\n  {}\n", texts.join("\n  ")));
     insta::assert_snapshot!(listed.collect::<String>());
 }

@@ -10,7 +10,11 @@ const NONCE: &str = "abc";
 libfuzzer_sys::fuzz_target!(|answer: &[u8]| {
     for nonce in [Some(NONCE), None] {
         let read = review::parse(answer, nonce).expect("bytes can be read");
-        if read.findings.iter().all(|finding| !finding.title.is_empty()) {
+        if read
+            .findings
+            .iter()
+            .all(|finding| !finding.title.is_empty())
+        {
             let written = review::render(&read.findings, NONCE);
             let again = review::parse(written.as_bytes(), Some(NONCE)).expect("bytes can be read");
             assert_eq!(again.findings, read.findings);

@@ -28,24 +28,36 @@ fn newest() -> &'static [u8] {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if !bytes.starts_with(MAGIC) {
-        for event in
-            bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok())
+        for event in bytes
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice::<Event>(line).ok())
         {
             let written = serde_json::to_vec(&event).expect("an event is JSON");
-            assert_eq!(serde_json::from_slice::<Event>(&written).expect("it was an event"), event);
+            assert_eq!(
+                serde_json::from_slice::<Event>(&written).expect("it was an event"),
+                event
+            );
         }
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("history.db");
     fs::write(&path, bytes).expect("a written file");
-    for opened in [Journal::open_read(&path), Journal::open_damaged(&path).map(Some)] {
+    for opened in [
+        Journal::open_read(&path),
+        Journal::open_damaged(&path).map(Some),
+    ] {
         let Ok(Some(journal)) = opened else { continue };
         drop(journal.verify());
         for row in journal.runs(None).unwrap_or_default() {
             drop(journal.events(&row.run));
         }
     }
-    let is_older = bytes.get(FORM).is_some_and(|form| form > [0; 4].as_slice() && form < newest());
-    assert!(is_older || fs::read(&path).expect("it is there") == bytes, "reading changed it");
+    let is_older = bytes
+        .get(FORM)
+        .is_some_and(|form| form > [0; 4].as_slice() && form < newest());
+    assert!(
+        is_older || fs::read(&path).expect("it is there") == bytes,
+        "reading changed it"
+    );
 });

@@ -3,16 +3,22 @@
 
 #![no_main]
 
-use glee::config::{ConfigSources, Owner, check_text};
 use glee::config::files::edit;
+use glee::config::{ConfigSources, Owner, check_text};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
     let sources = ConfigSources::default();
     for owner in [Owner::User, Owner::Project] {
-        drop(check_text(&sources, owner, Some("config.yml"), text).map_err(|error| error.to_string()));
+        drop(
+            check_text(&sources, owner, Some("config.yml"), text)
+                .map_err(|error| error.to_string()),
+        );
     }
     if let Ok(edited) = edit::set(text, "review.rounds", &serde_json::json!(2)) {
-        edit::set(&edited, "review.rounds", &serde_json::json!(3)).expect("what was written is read");
+        edit::set(&edited, "review.rounds", &serde_json::json!(3))
+            .expect("what was written is read");
     }
 });

@@ -48,14 +48,24 @@ pub enum ProcessError {
     Exhausted(String, #[source] io::Error),
     #[error("failed to run `{0}`")]
     Spawn(String, #[source] io::Error),
-    #[error("`{0}` was not run: `sandbox` is `required`, but this system cannot prevent a program from writing")]
+    #[error(
+        "`{0}` was not run: `sandbox` is `required`, but this system cannot prevent a program from writing"
+    )]
     NotConfined(String),
     #[error("Glee ended `{command}`, because the program {cap} {after:?}")]
-    TimedOut { command: String, cap: Cap, after: Duration },
+    TimedOut {
+        command: String,
+        cap: Cap,
+        after: Duration,
+    },
     #[error("Glee ended `{0}`, because the program repeatedly got no answer from its service")]
     NoProgress(String),
     #[error("`{command}` was killed by signal {signal}{}", after_colon(last_line.as_deref()))]
-    Killed { command: String, signal: i32, last_line: Option<String> },
+    Killed {
+        command: String,
+        signal: i32,
+        last_line: Option<String>,
+    },
     #[error("`{command}` ended with exit code {code}{}", after_colon(last_line.as_deref()))]
     ExitCode {
         command: String,
@@ -80,7 +90,11 @@ pub enum ProcessError {
 
 impl ProcessError {
     pub(crate) fn spawn(command: String, source: io::Error) -> Self {
-        if is_exhausted(&source) { Self::Exhausted(command, source) } else { Self::Spawn(command, source) }
+        if is_exhausted(&source) {
+            Self::Exhausted(command, source)
+        } else {
+            Self::Spawn(command, source)
+        }
     }
 
     pub fn for_agent(&self, agent: &Agent) -> AgentError {
@@ -90,7 +104,11 @@ impl ProcessError {
             }
             _ => self.to_string(),
         };
-        AgentError { kind: self.kind(), message, hint: self.hint(agent) }
+        AgentError {
+            kind: self.kind(),
+            message,
+            hint: self.hint(agent),
+        }
     }
 
     fn kind(&self) -> FailureKind {
@@ -153,7 +171,10 @@ impl ProcessError {
 
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw);
-    matches!(errno, Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN))
+    matches!(
+        errno,
+        Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM | Errno::EAGAIN)
+    )
 }
 
 fn remaining(left: Option<&[i32]>) -> String {
@@ -170,15 +191,24 @@ fn after_colon(line: Option<&str>) -> String {
 fn ids(pids: &[i32]) -> String {
     match pids {
         [] => "their ids are unknown".to_owned(),
-        pids => pids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        pids => pids
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
     }
 }
 
 /// Formats a command line in shell syntax, and shortens a long command line.
 pub fn command_line(invocation: &Invocation) -> String {
     let own = invocation.program == std::path::Path::new("/proc/self/exe");
-    let program = if own { "glee".into() } else { invocation.program.to_string_lossy() };
-    let words = std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
+    let program = if own {
+        "glee".into()
+    } else {
+        invocation.program.to_string_lossy()
+    };
+    let words =
+        std::iter::once(program).chain(invocation.args.iter().map(|arg| arg.to_string_lossy()));
     let quoted: Vec<String> = words.map(|word| quote(&word)).collect();
     shorten(&quoted.join(" "), SHOWN)
 }
@@ -215,20 +245,34 @@ mod tests {
             (
                 ProcessError::Spawn(command(), source()),
                 "failed to run `/bin/rev -x`: Exec format error (os error 8)",
-                Some("a script must begin with a line like `#!/bin/sh`; a binary must be built for this system"),
+                Some(
+                    "a script must begin with a line like `#!/bin/sh`; a binary must be built for this system",
+                ),
             ),
             (
-                ProcessError::TimedOut { command: command(), cap: Cap::Idle, after: Duration::from_secs(600) },
+                ProcessError::TimedOut {
+                    command: command(),
+                    cap: Cap::Idle,
+                    after: Duration::from_secs(600),
+                },
                 "Glee ended `/bin/rev -x`, because the program printed nothing more for 600s",
                 Some("allow more time without output: `glee config set limits.idle_timeout 30m`"),
             ),
             (
-                ProcessError::ExitCode { command: command(), code: 2, last_line: Some("no key".to_owned()) },
+                ProcessError::ExitCode {
+                    command: command(),
+                    code: 2,
+                    last_line: Some("no key".to_owned()),
+                },
                 "`/bin/rev -x` ended with exit code 2: no key",
                 Some("check that the program runs outside Glee: `rev --help`"),
             ),
             (
-                ProcessError::Killed { command: command(), signal: 9, last_line: None },
+                ProcessError::Killed {
+                    command: command(),
+                    signal: 9,
+                    last_line: None,
+                },
                 "`/bin/rev -x` was killed by signal 9",
                 Some("check that the program runs outside Glee: `rev --help`"),
             ),
@@ -238,7 +282,11 @@ mod tests {
                 Some("list the remaining processes with `ps -ef`"),
             ),
             (
-                ProcessError::SupervisorDied { command: command(), status: "signal: 9".to_owned(), left: None },
+                ProcessError::SupervisorDied {
+                    command: command(),
+                    status: "signal: 9".to_owned(),
+                    left: None,
+                },
                 "the supervisor of `/bin/rev -x` died (signal: 9); its processes were ended",
                 None,
             ),
@@ -251,12 +299,19 @@ mod tests {
                 "the supervisor of `/bin/rev -x` died (signal: 9); its processes possibly still run: 7",
                 Some("list the remaining processes with `ps -ef`"),
             ),
-            (ProcessError::Stopped(command()), "`/bin/rev -x` was stopped", None),
+            (
+                ProcessError::Stopped(command()),
+                "`/bin/rev -x` was stopped",
+                None,
+            ),
         ];
         let agent = samples::agent("rev", "text", &["rev"]);
         for (error, message, hint) in cases {
             let shown_error = error.for_agent(&agent);
-            assert_eq!((shown_error.message.as_str(), shown_error.hint.as_deref()), (message, hint));
+            assert_eq!(
+                (shown_error.message.as_str(), shown_error.hint.as_deref()),
+                (message, hint)
+            );
         }
     }
 
@@ -275,9 +330,21 @@ mod tests {
             let shown = source.to_string();
             let shown_error = ProcessError::spawn("rev".to_owned(), source).for_agent(&agent);
             assert_eq!(shown_error.kind, kind, "{errno}");
-            assert!(shown_error.message.ends_with(&shown), "{}", shown_error.message);
-            let installs = shown_error.hint.as_deref().is_some_and(|hint| hint.contains("install the program"));
-            assert_eq!(installs, errno == Errno::EACCES, "{errno}: {:?}", shown_error.hint);
+            assert!(
+                shown_error.message.ends_with(&shown),
+                "{}",
+                shown_error.message
+            );
+            let installs = shown_error
+                .hint
+                .as_deref()
+                .is_some_and(|hint| hint.contains("install the program"));
+            assert_eq!(
+                installs,
+                errno == Errno::EACCES,
+                "{errno}: {:?}",
+                shown_error.hint
+            );
         }
     }
 
@@ -292,8 +359,14 @@ mod tests {
             streams: false,
             files: Vec::new(),
         };
-        assert_eq!(command_line(&invocation(&["-x", "a b", ""])), "/bin/rev -x 'a b' ''");
+        assert_eq!(
+            command_line(&invocation(&["-x", "a b", ""])),
+            "/bin/rev -x 'a b' ''"
+        );
         let long = command_line(&invocation(&[&"ü".repeat(500)]));
-        assert_eq!((long.chars().count(), long.ends_with("ü...")), (SHOWN + 3, true));
+        assert_eq!(
+            (long.chars().count(), long.ends_with("ü...")),
+            (SHOWN + 3, true)
+        );
     }
 }

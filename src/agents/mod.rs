@@ -14,7 +14,9 @@ pub mod schema;
 pub mod streams;
 
 pub use adapters::registry::AdapterKind;
-pub use adapters::{Adapter, AnswerText, Invocation, Output, ParsedOutput, Profile, ProgressEvent, Query, Reading};
+pub use adapters::{
+    Adapter, AnswerText, Invocation, Output, ParsedOutput, Profile, ProgressEvent, Query, Reading,
+};
 pub use calls::agents::{Agents, Cooldown};
 pub use calls::ask::{Ask, CallResult, Session};
 pub use calls::project_commands::CommandInput;

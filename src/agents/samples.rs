@@ -51,7 +51,15 @@ pub(crate) fn query<'a>(agent: &'a Agent, program: &'a Program, request: &'a Req
 }
 
 pub(crate) fn review(agent: &Agent) -> Request {
-    request(agent, Task::Review { files: Vec::new(), focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() })
+    request(
+        agent,
+        Task::Review {
+            files: Vec::new(),
+            focus: Vec::new(),
+            rulings: Vec::new(),
+            recheck: Vec::new(),
+        },
+    )
 }
 
 pub(crate) fn request(agent: &Agent, task: Task) -> Request {
@@ -74,7 +82,13 @@ pub(crate) fn arbitrate() -> Task {
         required_fields: Vec::new(),
     };
     let (positions, conflicts) = (Vec::new(), Vec::new());
-    Task::Arbitrate { about, positions, aggregator: "g".into(), summary: "".into(), conflicts }
+    Task::Arbitrate {
+        about,
+        positions,
+        aggregator: "g".into(),
+        summary: "".into(),
+        conflicts,
+    }
 }
 
 pub(crate) fn dispute() -> Task {
@@ -82,7 +96,8 @@ pub(crate) fn dispute() -> Task {
         "id": "F1", "tag": "MUST", "tag_raw": "MUST", "title": "Bind the value", "file": "db.py", "line": 3,
         "end_line": null, "mandatory": true, "raised_by": ["rev"], "round": 1,
     });
-    let objection = serde_json::json!({"finding": "F1", "answer": "DISAGREE", "text": "It is bound."});
+    let objection =
+        serde_json::json!({"finding": "F1", "answer": "DISAGREE", "text": "It is bound."});
     let dispute = Dispute {
         number: DisputeNumber(1),
         finding: serde_json::from_value(finding).expect("a finding"),
@@ -96,5 +111,10 @@ pub(crate) fn dispute() -> Task {
         disposition: None,
         earlier: Vec::new(),
     };
-    Task::Judge { dispute: Box::new(dispute), files: Vec::new(), written: Vec::new(), precedents: Vec::new() }
+    Task::Judge {
+        dispute: Box::new(dispute),
+        files: Vec::new(),
+        written: Vec::new(),
+        precedents: Vec::new(),
+    }
 }

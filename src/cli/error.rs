@@ -17,11 +17,18 @@ pub(crate) struct CommandError {
 
 impl CommandError {
     pub(crate) fn new(exit: ExitReason, source: impl Into<anyhow::Error>) -> Self {
-        Self { source: source.into(), hint: None, exit }
+        Self {
+            source: source.into(),
+            hint: None,
+            exit,
+        }
     }
 
     pub(crate) fn caused(message: String, cause: std::io::Error) -> Self {
-        Self::new(ExitReason::Usage, anyhow::Error::new(cause).context(message))
+        Self::new(
+            ExitReason::Usage,
+            anyhow::Error::new(cause).context(message),
+        )
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -52,8 +59,15 @@ impl CommandError {
     }
 
     pub(crate) fn render(&self, color: bool) -> String {
-        let (red, cyan, reset) = if color { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
-        let mut text = format!("{red}error{reset}: {}\n", printable::block(&self.source.to_string()));
+        let (red, cyan, reset) = if color {
+            ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m")
+        } else {
+            ("", "", "")
+        };
+        let mut text = format!(
+            "{red}error{reset}: {}\n",
+            printable::block(&self.source.to_string())
+        );
         let mut last = self.source.to_string();
         for cause in self.source.chain().skip(1) {
             let cause = cause.to_string();
@@ -72,6 +86,10 @@ impl CommandError {
 
 impl<E: Advice> From<E> for CommandError {
     fn from(error: E) -> Self {
-        Self { hint: error.hint(), exit: error.exit(), source: error.into() }
+        Self {
+            hint: error.hint(),
+            exit: error.exit(),
+            source: error.into(),
+        }
     }
 }

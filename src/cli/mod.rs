@@ -134,7 +134,9 @@ pub fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Err(error) => return usage(&error),
     }
-    let cli = program(help::screen()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = program(help::screen())
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match cli {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -154,7 +156,10 @@ fn clean(line: &str) -> String {
 
 /// Creates the parser. The help texts of the parser fit a screen of `width` columns.
 fn program(width: usize) -> clap::Command {
-    help::fit(Cli::command().help_template(help::wrap_table(HELP, width)), width)
+    help::fit(
+        Cli::command().help_template(help::wrap_table(HELP, width)),
+        width,
+    )
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
@@ -171,7 +176,11 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
     // An error of `print` is ignored, because printing fails only if stdout or stderr is closed.
     drop(error.print());
-    ExitCode::from(if error.use_stderr() { ExitReason::Usage.code() } else { 0 })
+    ExitCode::from(if error.use_stderr() {
+        ExitReason::Usage.code()
+    } else {
+        0
+    })
 }
 
 fn run(command: &Command, globals: &Globals) -> CommandResult {
@@ -182,12 +191,15 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
     }
     let (variable, filter) = (log::VARIABLE, std::env::var(log::VARIABLE).ok());
     log::begin(globals.verbose, filter.as_deref(), clean).map_err(|error| {
-        CommandError::usage(error.to_string())
-            .hint(format!("set `{variable}=debug`, or `{variable}=glee::agents=trace,info`"))
+        CommandError::usage(error.to_string()).hint(format!(
+            "set `{variable}=debug`, or `{variable}=glee::agents=trace,info`"
+        ))
     })?;
     if let Some(folder) = globals.directory.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(CommandError::usage(format!("there is no folder `{}`", folder.display()))
-            .hint("give an existing folder after `-C`"));
+        return Err(
+            CommandError::usage(format!("there is no folder `{}`", folder.display()))
+                .hint("give an existing folder after `-C`"),
+        );
     }
     if command.runs_agents() {
         signals::receive();
@@ -233,10 +245,20 @@ mod tests {
     fn the_help_names_every_command_on_one_screen() {
         let help = Cli::command().render_help().to_string();
         assert!(help.lines().count() <= 24, "{help}");
-        assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 80),
+            "{help}"
+        );
         let words: Vec<&str> = help.split(|c: char| !c.is_alphanumeric()).collect();
-        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
-            assert!(words.contains(&command.get_name()), "{}", command.get_name());
+        for command in Cli::command()
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+        {
+            assert!(
+                words.contains(&command.get_name()),
+                "{}",
+                command.get_name()
+            );
         }
     }
 
@@ -245,11 +267,15 @@ mod tests {
         fn check(command: &mut clap::Command, width: usize) {
             for line in command.render_help().to_string().lines() {
                 // The parser cannot wrap a long word, and does not wrap the lines of the usage.
-                let long =
-                    line.contains("[OPTIONS]") || line.split(' ').any(|word| word.chars().count() + 30 > width);
+                let long = line.contains("[OPTIONS]")
+                    || line
+                        .split(' ')
+                        .any(|word| word.chars().count() + 30 > width);
                 assert!(long || line.chars().count() <= width, "{width}: {line}");
             }
-            command.get_subcommands_mut().for_each(|inner| check(inner, width));
+            command
+                .get_subcommands_mut()
+                .for_each(|inner| check(inner, width));
         }
         for width in [50, 80, 100] {
             check(&mut program(width), width);
@@ -293,16 +319,27 @@ mod tests {
     #[test]
     fn every_command_with_results_prints_json() {
         fn check(command: &clap::Command, path: &str) {
-            let has_json = command.get_arguments().any(|arg| arg.get_long() == Some("json"));
-            let formats = command.get_arguments().find(|arg| arg.get_long() == Some("format"));
-            let formats = formats.map(|arg| arg.get_possible_values()).unwrap_or_default();
+            let has_json = command
+                .get_arguments()
+                .any(|arg| arg.get_long() == Some("json"));
+            let formats = command
+                .get_arguments()
+                .find(|arg| arg.get_long() == Some("format"));
+            let formats = formats
+                .map(|arg| arg.get_possible_values())
+                .unwrap_or_default();
             let has_format = formats.iter().any(|value| value.get_name() == "json");
             if !path.is_empty() && !command.is_subcommand_required_set() {
                 let expected = !NO_JSON.contains(&path);
-                assert_eq!((has_json, has_format), (expected, expected), "--json and --format json of `{path}`");
+                assert_eq!(
+                    (has_json, has_format),
+                    (expected, expected),
+                    "--json and --format json of `{path}`"
+                );
             }
-            for inner in
-                command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set())
+            for inner in command
+                .get_subcommands()
+                .filter(|inner| inner.get_name() != "help" && !inner.is_hide_set())
             {
                 check(inner, format!("{path} {}", inner.get_name()).trim_start());
             }
@@ -316,9 +353,19 @@ mod tests {
     fn help_of_every_command() {
         fn add(command: &mut clap::Command, all: &mut String) {
             let help = command.clone().render_long_help().to_string();
-            let lines = help.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-            all.push_str(&format!("==== {}\n{lines}\n\n", command.get_bin_name().unwrap_or_default()));
-            for child in command.get_subcommands_mut().filter(|child| child.get_name() != "help") {
+            let lines = help
+                .lines()
+                .map(str::trim_end)
+                .collect::<Vec<_>>()
+                .join("\n");
+            all.push_str(&format!(
+                "==== {}\n{lines}\n\n",
+                command.get_bin_name().unwrap_or_default()
+            ));
+            for child in command
+                .get_subcommands_mut()
+                .filter(|child| child.get_name() != "help")
+            {
                 add(child, all);
             }
         }

@@ -44,11 +44,21 @@ fn embedded_agent(args: &[OsString]) -> ExitCode {
 /// nonce of the new request.
 fn recorded_call(args: &[OsString]) -> ExitCode {
     let mut nonce = String::new();
-    let record = args.first().map(std::path::PathBuf::from).unwrap_or_default();
+    let record = args
+        .first()
+        .map(std::path::PathBuf::from)
+        .unwrap_or_default();
     let played = std::io::stdin()
         .lock()
         .read_to_string(&mut nonce)
-        .and_then(|_| replay::play(&record, &nonce, &mut std::io::stdout().lock(), &mut std::io::stderr().lock()));
+        .and_then(|_| {
+            replay::play(
+                &record,
+                &nonce,
+                &mut std::io::stdout().lock(),
+                &mut std::io::stderr().lock(),
+            )
+        });
     played.map_or_else(
         |error| {
             stream::err(&format!("{}: {error}\n", record.display()));
@@ -59,7 +69,10 @@ fn recorded_call(args: &[OsString]) -> ExitCode {
 }
 
 fn answer(args: &[OsString]) -> CommandResult {
-    let name = args.first().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let name = args
+        .first()
+        .map(|name| name.to_string_lossy())
+        .unwrap_or_default();
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request)?;
     let answer = builtin::answer(&name, &request, &std::env::current_dir()?)?;

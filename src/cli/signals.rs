@@ -56,7 +56,10 @@ impl Loop {
 static ATTACHED_RUN: Mutex<Option<Arc<SignalScope>>> = Mutex::new(None);
 
 fn attached_run() -> Option<Arc<SignalScope>> {
-    ATTACHED_RUN.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    ATTACHED_RUN
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
 }
 
 /// Starts the signal thread. If no run is attached (see [`attach`]), a signal ends the process at once.
@@ -64,7 +67,12 @@ pub(crate) fn receive() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         // If the thread cannot be started, signals keep their default effect and end the process.
-        drop(thread::Builder::new().name("signals".to_owned()).stack_size(256 << 10).spawn(listen));
+        drop(
+            thread::Builder::new()
+                .name("signals".to_owned())
+                .stack_size(256 << 10)
+                .spawn(listen),
+        );
     });
 }
 
@@ -96,9 +104,15 @@ pub(crate) fn ignoring_interrupt<T>(show: impl FnOnce() -> T) -> T {
 }
 
 fn listen() {
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else {
+        return;
+    };
     let is_ignored = |signal: &i32| *signal == SIGINT && PAGING.load(Ordering::Relaxed);
-    while let Some(signal) = signals.forever().find(|signal| !is_ignored(signal)).map(number) {
+    while let Some(signal) = signals
+        .forever()
+        .find(|signal| !is_ignored(signal))
+        .map(number)
+    {
         match attached_run() {
             Some(run) => stop(&run, signal, &mut signals),
             None => end(signal, None),
@@ -111,7 +125,10 @@ fn listen() {
 fn stop(run: &Arc<SignalScope>, signal: u8, signals: &mut Signals) {
     run.cause.store(signal, Ordering::Relaxed);
     run.stop.stop();
-    let (mut seen, mut silent) = (run.event_loop.answers.load(Ordering::Relaxed), Duration::ZERO);
+    let (mut seen, mut silent) = (
+        run.event_loop.answers.load(Ordering::Relaxed),
+        Duration::ZERO,
+    );
     while attached_run().is_some_and(|attached| Arc::ptr_eq(&attached, run)) {
         if silent >= PATIENCE {
             return end(signal, Some(run));
@@ -122,7 +139,11 @@ fn stop(run: &Arc<SignalScope>, signal: u8, signals: &mut Signals) {
             return end(second, Some(run));
         }
         let answers = run.event_loop.answers.load(Ordering::Relaxed);
-        silent = if answers == seen { silent + STEP } else { Duration::ZERO };
+        silent = if answers == seen {
+            silent + STEP
+        } else {
+            Duration::ZERO
+        };
         seen = answers;
     }
 }
@@ -136,8 +157,14 @@ fn end(signal: u8, run: Option<&SignalScope>) {
     let reason = ExitReason::Signal(signal);
     if let Some(run) = run {
         let terminal = run.terminal.clone();
-        let mut message = CommandError::usage(format!("the run was stopped immediately by signal {signal}"));
-        if let Some((hint, _)) = run.resume.as_ref().filter(|(_, recorded)| recorded.load(Ordering::Relaxed)) {
+        let mut message = CommandError::usage(format!(
+            "the run was stopped immediately by signal {signal}"
+        ));
+        if let Some((hint, _)) = run
+            .resume
+            .as_ref()
+            .filter(|(_, recorded)| recorded.load(Ordering::Relaxed))
+        {
             message = message.hint(hint);
         }
         let (done, finished) = mpsc::channel();

@@ -20,15 +20,35 @@ pub enum ConfigError {
     #[error("{place}not valid YAML: {message}")]
     Syntax { place: Origin, message: String },
     #[error("{place}unknown key `{key}`")]
-    UnknownKey { place: Origin, key: String, suggestion: Option<String>, known: Vec<String> },
+    UnknownKey {
+        place: Origin,
+        key: String,
+        suggestion: Option<String>,
+        known: Vec<String>,
+    },
     #[error("unknown environment variable `{name}`")]
-    UnknownVariable { name: String, suggestion: Option<String> },
+    UnknownVariable {
+        name: String,
+        suggestion: Option<String>,
+    },
     #[error("{place}`{earlier}` and `{today}` are two names of one key, but both are set")]
-    BothNames { place: Origin, earlier: String, today: String },
+    BothNames {
+        place: Origin,
+        earlier: String,
+        today: String,
+    },
     #[error("{place}`{key}` {misfit}")]
-    Value { place: Origin, key: String, misfit: Box<InvalidValue> },
+    Value {
+        place: Origin,
+        key: String,
+        misfit: Box<InvalidValue>,
+    },
     #[error("{place}{} must be a mapping", if key.is_empty() { "the file".to_owned() } else { format!("`{key}`") })]
-    NotASection { place: Origin, key: String, known: Vec<String> },
+    NotASection {
+        place: Origin,
+        key: String,
+        known: Vec<String>,
+    },
     #[error("{place}only the project's file can set `{key}`")]
     OfProject { place: Origin, key: String },
     #[error("{place}the project's file cannot set `{key}`")]
@@ -40,26 +60,61 @@ pub enum ConfigError {
     #[error("{place}duplicate agent `{name}`")]
     TwoAgents { place: Origin, name: String },
     #[error("{place}the agent `{name}` has no {missing}")]
-    Incomplete { place: Origin, name: String, missing: &'static str },
+    Incomplete {
+        place: Origin,
+        name: String,
+        missing: &'static str,
+    },
     #[error("{place}unknown embedded agent `{command}` for the agent `{name}`")]
-    Builtin { place: Origin, name: String, command: String, suggestion: Option<String> },
+    Builtin {
+        place: Origin,
+        name: String,
+        command: String,
+        suggestion: Option<String>,
+    },
     #[error("{place}the agent `{name}` cannot be a {role}: `builtin:{kind}` is a {its}")]
-    BuiltinRole { place: Origin, name: String, kind: String, its: Role, role: Role },
+    BuiltinRole {
+        place: Origin,
+        name: String,
+        kind: String,
+        its: Role,
+        role: Role,
+    },
     #[error("{place}the adapter of the agent `{name}` does not match its command `{command}`")]
-    Adapter { place: Origin, name: String, command: String },
+    Adapter {
+        place: Origin,
+        name: String,
+        command: String,
+    },
     #[error("the tag `{tag}` is in both `{mandatory}` and `{optional}`")]
-    BothWays { tag: String, mandatory: &'static str, optional: &'static str },
+    BothWays {
+        tag: String,
+        mandatory: &'static str,
+        optional: &'static str,
+    },
     #[error("{place}a project cannot change `{key}` from {bound} to the less strict value {value}")]
-    Looser { place: Origin, key: String, value: String, bound: String },
+    Looser {
+        place: Origin,
+        key: String,
+        value: String,
+        bound: String,
+    },
     #[error("`{name}` in `review.reviewers` is not a connected reviewer")]
-    NoSuchReviewer { name: String, reviewers: Vec<String> },
+    NoSuchReviewer {
+        name: String,
+        reviewers: Vec<String>,
+    },
     #[error("invalid hash `{0}`")]
     NotAHash(String),
 }
 
 impl ConfigError {
     pub(crate) fn value(place: Origin, key: &str, misfit: InvalidValue) -> Self {
-        Self::Value { place, key: key.to_owned(), misfit: Box::new(misfit) }
+        Self::Value {
+            place,
+            key: key.to_owned(),
+            misfit: Box::new(misfit),
+        }
     }
 }
 

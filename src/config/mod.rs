@@ -15,7 +15,8 @@ pub use crate::config::error::ConfigError;
 pub use crate::config::files::yaml::flow;
 pub use crate::config::layers::layer::Setting;
 pub use crate::config::layers::load::{
-    ConfigSources, Loaded, UntrustedConfig, check_names, check_text, load, project_id, typed, unknown_key,
+    ConfigSources, Loaded, UntrustedConfig, check_names, check_text, load, project_id, typed,
+    unknown_key,
 };
 pub use crate::config::layers::resolve::shown;
 pub use crate::config::origin::{Origin, Owner};

@@ -22,7 +22,11 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File { name, at: Some(YamlPosition { line, column }), .. } => {
+            Self::File {
+                name,
+                at: Some(YamlPosition { line, column }),
+                ..
+            } => {
                 write!(f, "{name}:{line}:{column}: ")
             }
             Self::File { name, .. } | Self::Variable(name) => write!(f, "{name}: "),
@@ -36,8 +40,13 @@ impl Origin {
     pub(crate) fn rank(&self) -> usize {
         match self {
             Self::Default => 0,
-            Self::File { owner: Owner::User, .. } => 1,
-            Self::File { owner: Owner::Project, .. } => 2,
+            Self::File {
+                owner: Owner::User, ..
+            } => 1,
+            Self::File {
+                owner: Owner::Project,
+                ..
+            } => 2,
             Self::Variable(_) => 3,
             Self::Flag => 4,
         }
@@ -51,7 +60,9 @@ impl Origin {
     pub fn label(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),
-            Self::File { name, at: Some(at), .. } => format!("{name}:{}", at.line),
+            Self::File {
+                name, at: Some(at), ..
+            } => format!("{name}:{}", at.line),
             Self::File { name, .. } | Self::Variable(name) => name.clone(),
             Self::Flag => "command line".to_owned(),
         }

@@ -12,7 +12,11 @@ pub struct Preset {
 
 pub const QUICK: Preset = Preset {
     flag: "--quick",
-    settings: &[("review.reviewers", "first"), ("review.rounds", "1"), ("review.debate", "off")],
+    settings: &[
+        ("review.reviewers", "first"),
+        ("review.rounds", "1"),
+        ("review.debate", "off"),
+    ],
 };
 
 pub const THOROUGH: Preset = Preset {
@@ -30,12 +34,19 @@ impl Preset {
 
     /// Returns the settings of the preset, as pairs of a dotted key and a value.
     pub fn values(&self) -> Result<Vec<(String, Value)>, ConfigError> {
-        self.settings.iter().map(|(key, text)| Ok(((*key).to_owned(), typed(key, text)?))).collect()
+        self.settings
+            .iter()
+            .map(|(key, text)| Ok(((*key).to_owned(), typed(key, text)?)))
+            .collect()
     }
 
     /// Formats the settings of the preset, for example as `review.rounds = 1, review.debate = off`.
     pub fn sentence(&self) -> String {
-        self.settings.iter().map(|(key, text)| format!("{key} = {text}")).collect::<Vec<_>>().join(", ")
+        self.settings
+            .iter()
+            .map(|(key, text)| format!("{key} = {text}"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -46,7 +57,11 @@ mod tests {
     #[test]
     fn every_value_of_a_preset_is_a_setting() {
         for preset in Preset::ALL {
-            assert!(preset.values().is_ok_and(|values| !values.is_empty()), "{}", preset.flag);
+            assert!(
+                preset.values().is_ok_and(|values| !values.is_empty()),
+                "{}",
+                preset.flag
+            );
         }
     }
 }

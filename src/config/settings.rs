@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::schema::forms::{
-    Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, Reviewers, Size, Tags, Threshold,
-    Url, Variables, Whole, Words,
+    Adapter, Age, Command, Commands, Id, LinkFormat, Model, Money, Name, Price, Reviewers, Size,
+    Tags, Threshold, Url, Variables, Whole, Words,
 };
 use crate::config::schema::values::{
     As, ConfirmAbove, Count, Delay, Hyperlink, OrAll, OrNone, ReviewerChoice, Time,
@@ -168,7 +168,11 @@ section! {
 
 impl ReviewSettings {
     pub fn mandatory(&self) -> Vec<String> {
-        [self.opinions.mandatory.clone(), self.issues.mandatory.clone()].concat()
+        [
+            self.opinions.mandatory.clone(),
+            self.issues.mandatory.clone(),
+        ]
+        .concat()
     }
 
     pub fn optional(&self) -> Vec<String> {
@@ -425,7 +429,11 @@ section! {
 
 impl Budget {
     pub fn caps(&self) -> Caps {
-        Caps { tokens: self.tokens, usd: self.usd, calls: self.calls }
+        Caps {
+            tokens: self.tokens,
+            usd: self.usd,
+            calls: self.calls,
+        }
     }
 }
 

@@ -44,35 +44,61 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
         let relevant = relevant(agent, &mut runs);
         if !relevant.is_empty() {
             commands.extend(relevant.get("command").map(words));
-            let variables = relevant.get("env").and_then(Value::as_object).into_iter().flat_map(Map::values);
-            commands.push(variables.filter_map(Value::as_str).map(str::to_owned).collect());
+            let variables = relevant
+                .get("env")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(Map::values);
+            commands.push(
+                variables
+                    .filter_map(Value::as_str)
+                    .map(str::to_owned)
+                    .collect(),
+            );
             content.insert(format!("agents.{}", agent.name), Value::Object(relevant));
         }
     }
     for key in ["notify.command", "review.verify", "watch.notify"] {
         let is_set = |value: &Value| *value != json!([]) && *value != json!("none");
-        let Some(given) = project.values.get(key).filter(|given| is_set(&given.value)) else { continue };
+        let Some(given) = project.values.get(key).filter(|given| is_set(&given.value)) else {
+            continue;
+        };
         let is_one = key == "notify.command";
-        let commands_of_key = if is_one { std::slice::from_ref(&given.value) } else { list(&given.value) };
+        let commands_of_key = if is_one {
+            std::slice::from_ref(&given.value)
+        } else {
+            list(&given.value)
+        };
         for command in commands_of_key {
             runs.push(format!("{} ({key})", command_line(command)));
             commands.push(words(command));
         }
         content.insert(key.to_owned(), given.value.clone());
     }
-    if let Some(given) = project.values.get("advisories.url").filter(|given| given.value != json!("none")) {
+    if let Some(given) = project
+        .values
+        .get("advisories.url")
+        .filter(|given| given.value != json!("none"))
+    {
         let url = flow(&given.value);
-        runs.push(format!("the packages that findings name are sent to {url} (advisories.url)"));
+        runs.push(format!(
+            "the packages that findings name are sent to {url} (advisories.url)"
+        ));
         content.insert("advisories.url".to_owned(), given.value.clone());
     }
     if let Some(roots) = roots {
         let files = roots.files(commands.iter().map(Vec::as_slice));
         let templates = templates(roots.project());
-        for (key, what, hashes) in
-            [("files", "a file that a command names", files), ("prompts", "a template of prompts", templates)]
-        {
+        for (key, what, hashes) in [
+            ("files", "a file that a command names", files),
+            ("prompts", "a template of prompts", templates),
+        ] {
             let short = |hash: &str| hash.chars().take(12).collect::<String>();
-            runs.extend(hashes.iter().map(|(path, hash)| format!("{path} ({what}, {})", short(hash))));
+            runs.extend(
+                hashes
+                    .iter()
+                    .map(|(path, hash)| format!("{path} ({what}, {})", short(hash))),
+            );
             if !hashes.is_empty() {
                 content.insert(key.to_owned(), json!(hashes));
             }
@@ -81,7 +107,11 @@ pub(crate) fn needed(project: &Layer, roots: Option<&Roots>) -> Option<Untrusted
     content.sort_keys();
     let hash = blake3::hash(Value::Object(content).to_string().as_bytes());
     let runs: Vec<String> = runs.iter().map(printable::line).collect();
-    (!runs.is_empty()).then(|| UntrustedConfig { hash: format!("blake3:{hash}"), runs, changed: Vec::new() })
+    (!runs.is_empty()).then(|| UntrustedConfig {
+        hash: format!("blake3:{hash}"),
+        runs,
+        changed: Vec::new(),
+    })
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -95,10 +125,17 @@ fn templates(project: &Path) -> BTreeMap<String, String> {
         let path = format!(".glee/prompts/{name}");
         let place = project.join(&path);
         place.symlink_metadata().ok()?;
-        let hash = if place.is_file() { scripts::hash(&place).ok() } else { None };
+        let hash = if place.is_file() {
+            scripts::hash(&place).ok()
+        } else {
+            None
+        };
         // The text `no file that can be read` must not change, because recorded trust hashes depend on this
         // text.
-        Some((path, hash.unwrap_or_else(|| "no file that can be read".to_owned())))
+        Some((
+            path,
+            hash.unwrap_or_else(|| "no file that can be read".to_owned()),
+        ))
     });
     found.collect()
 }
@@ -109,26 +146,45 @@ fn relevant(agent: &GivenAgent, runs: &mut Vec<String>) -> Map<String, Value> {
     let command = given("command").map(words);
     let ordinary = match command.as_deref() {
         None => true,
-        Some([program]) => program.starts_with("builtin:") || KNOWN_PROGRAMS.contains(&program.as_str()),
+        Some([program]) => {
+            program.starts_with("builtin:") || KNOWN_PROGRAMS.contains(&program.as_str())
+        }
         Some(_) => false,
     };
     if let Some(command) = command.as_ref().filter(|_| !ordinary) {
         relevant.insert("command".to_owned(), json!(command));
-        runs.push(format!("{} (agent `{}`)", command_line(&json!(command)), agent.name));
+        runs.push(format!(
+            "{} (agent `{}`)",
+            command_line(&json!(command)),
+            agent.name
+        ));
     }
     // Only the default adapter adds the arguments that confine the program to the agent's role.
-    let own = command.as_ref().filter(|_| ordinary).map(|command| adapter_of(command));
-    if let Some(adapter) = given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own) {
+    let own = command
+        .as_ref()
+        .filter(|_| ordinary)
+        .map(|command| adapter_of(command));
+    if let Some(adapter) =
+        given("adapter").filter(|adapter| Some(adapter.as_str().unwrap_or_default()) != own)
+    {
         relevant.insert("adapter".to_owned(), adapter.clone());
         if ordinary {
-            runs.push(format!("agent `{}` through the adapter {}", agent.name, flow(adapter)));
+            runs.push(format!(
+                "agent `{}` through the adapter {}",
+                agent.name,
+                flow(adapter)
+            ));
         }
     }
     if let Some(Value::Object(variables)) = given("env").filter(|env| *env != &json!({})) {
         let mut variables = variables.clone();
         variables.sort_keys();
         for (name, value) in &variables {
-            runs.push(format!("{name}={} (set for agent `{}`)", flow(value), agent.name));
+            runs.push(format!(
+                "{name}={} (set for agent `{}`)",
+                flow(value),
+                agent.name
+            ));
         }
         relevant.insert("env".to_owned(), Value::Object(variables));
     }
@@ -161,7 +217,9 @@ pub struct Store {
 
 impl Store {
     pub fn new(state: &Path) -> Self {
-        Self { state: state.to_owned() }
+        Self {
+            state: state.to_owned(),
+        }
     }
 
     pub fn trusts(&self, project: &Path, hash: &str) -> Result<bool, TrustError> {
@@ -171,8 +229,14 @@ impl Store {
     /// Returns the lines of `runs` that are missing in the project's last trust record. The list is empty if the
     /// project has no trust record.
     pub fn changed(&self, project: &Path, runs: &[String]) -> Result<Vec<String>, TrustError> {
-        let Some(last) = self.of(project)?.pop() else { return Ok(Vec::new()) };
-        Ok(runs.iter().filter(|line| !last.runs.contains(line)).cloned().collect())
+        let Some(last) = self.of(project)?.pop() else {
+            return Ok(Vec::new());
+        };
+        Ok(runs
+            .iter()
+            .filter(|line| !last.runs.contains(line))
+            .cloned()
+            .collect())
     }
 
     pub fn trust(&self, project: &Path, untrusted: &UntrustedConfig) -> Result<(), TrustError> {
@@ -184,7 +248,8 @@ impl Store {
             at: jiff::Timestamp::now(),
         };
         let text = serde_json::to_vec_pretty(&record).map_err(io::Error::other);
-        let written = text.and_then(|text| private::write(&self.file(project, &record.hash), &text));
+        let written =
+            text.and_then(|text| private::write(&self.file(project, &record.hash), &text));
         written.map_err(|error| TrustError::Write(self.folder(), error))
     }
 
@@ -225,7 +290,11 @@ impl Store {
     }
 
     fn of(&self, project: &Path) -> Result<Vec<TrustRecord>, TrustError> {
-        Ok(self.list()?.into_iter().filter(|record| record.project == project).collect())
+        Ok(self
+            .list()?
+            .into_iter()
+            .filter(|record| record.project == project)
+            .collect())
     }
 
     fn folder(&self) -> PathBuf {
@@ -234,13 +303,20 @@ impl Store {
 
     fn file(&self, project: &Path, hash: &str) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(project.as_os_str().as_encoded_bytes()).update(b"\0").update(hash.as_bytes());
-        self.folder().join(format!("{}.json", hasher.finalize().to_hex()))
+        hasher
+            .update(project.as_os_str().as_encoded_bytes())
+            .update(b"\0")
+            .update(hash.as_bytes());
+        self.folder()
+            .join(format!("{}.json", hasher.finalize().to_hex()))
     }
 
     fn refuse_links(&self) -> Result<(), TrustError> {
         for path in [self.state.clone(), self.folder()] {
-            if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            if path
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink())
+            {
                 return Err(TrustError::Link(path));
             }
         }
@@ -249,8 +325,12 @@ impl Store {
 }
 
 pub fn is_hash(text: &str) -> bool {
-    text.strip_prefix("blake3:")
-        .is_some_and(|digits| digits.len() == 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')))
+    text.strip_prefix("blake3:").is_some_and(|digits| {
+        digits.len() == 64
+            && digits
+                .bytes()
+                .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }
 
 #[cfg(test)]
@@ -263,7 +343,10 @@ mod tests {
     use crate::config::layers::layer;
 
     fn of(text: &str) -> Option<UntrustedConfig> {
-        needed(&layer::from_text(Owner::Project, Some("c.yml"), text).unwrap(), None)
+        needed(
+            &layer::from_text(Owner::Project, Some("c.yml"), text).unwrap(),
+            None,
+        )
     }
 
     fn runs(text: &str) -> Vec<String> {
@@ -288,14 +371,38 @@ mod tests {
     #[test]
     fn programs_arguments_adapters_variables_and_checks_need_it() {
         for (text, expected) in [
-            ("agents: [{name: a, command: ./a.sh}]", vec!["./a.sh (agent `a`)"]),
-            ("agents: [{name: a, command: semgrep}]", vec!["semgrep (agent `a`)"]),
-            ("agents: [{name: a, command: /usr/bin/claude}]", vec!["/usr/bin/claude (agent `a`)"]),
-            ("agents: [{name: a, command: claude --yolo}]", vec!["claude --yolo (agent `a`)"]),
-            ("agents: [{name: a, command: [sh, -c, 'x y']}]", vec!["sh -c 'x y' (agent `a`)"]),
-            ("agents: [{name: a, command: [sh, \"x\\ny\"]}]", vec!["sh 'x y' (agent `a`)"]),
-            ("agents: [{name: a, command: claude, adapter: text}]", vec!["agent `a` through the adapter text"]),
-            ("agents: [{name: a, adapter: claude}]", vec!["agent `a` through the adapter claude"]),
+            (
+                "agents: [{name: a, command: ./a.sh}]",
+                vec!["./a.sh (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: semgrep}]",
+                vec!["semgrep (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: /usr/bin/claude}]",
+                vec!["/usr/bin/claude (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: claude --yolo}]",
+                vec!["claude --yolo (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: [sh, -c, 'x y']}]",
+                vec!["sh -c 'x y' (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: [sh, \"x\\ny\"]}]",
+                vec!["sh 'x y' (agent `a`)"],
+            ),
+            (
+                "agents: [{name: a, command: claude, adapter: text}]",
+                vec!["agent `a` through the adapter text"],
+            ),
+            (
+                "agents: [{name: a, adapter: claude}]",
+                vec!["agent `a` through the adapter claude"],
+            ),
             (
                 "agents: [{name: a, command: claude, env: {B: x, A: '1'}}]",
                 vec!["A=\"1\" (set for agent `a`)", "B=x (set for agent `a`)"],
@@ -304,7 +411,10 @@ mod tests {
                 "review: {verify: [cargo test, [make, 'a b']]}",
                 vec!["cargo test (review.verify)", "make 'a b' (review.verify)"],
             ),
-            ("notify: {command: ./tell 'a b'}", vec!["./tell 'a b' (notify.command)"]),
+            (
+                "notify: {command: ./tell 'a b'}",
+                vec!["./tell 'a b' (notify.command)"],
+            ),
         ] {
             assert_eq!(runs(text), expected, "{text}");
         }
@@ -343,7 +453,15 @@ mod tests {
         assert!(store.trusts(here, &content.hash).unwrap());
         assert!(!store.trusts(there, &content.hash).unwrap());
         assert!(!store.trusts(here, "blake3:0").unwrap());
-        assert_eq!(store.list().unwrap().iter().map(|record| &record.runs).collect::<Vec<_>>(), [&content.runs]);
+        assert_eq!(
+            store
+                .list()
+                .unwrap()
+                .iter()
+                .map(|record| &record.runs)
+                .collect::<Vec<_>>(),
+            [&content.runs]
+        );
         assert_eq!(store.revoke(here).unwrap(), 1);
         assert_eq!(store.list().unwrap(), []);
     }
@@ -357,12 +475,18 @@ mod tests {
         let content = of("agents: [{name: a, command: x}]").unwrap();
         store.trust(Path::new("/p"), &content).unwrap();
         let file = store.file(Path::new("/p"), &content.hash);
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         // A record that was moved to the file name of another project is ignored.
         fs::rename(&file, store.file(Path::new("/q"), &content.hash)).unwrap();
         assert_eq!(store.list().unwrap(), []);
         let link = folder.path().join("link");
         symlink(folder.path(), &link).unwrap();
-        assert!(matches!(Store::new(&link).trust(Path::new("/p"), &content), Err(TrustError::Link(_))));
+        assert!(matches!(
+            Store::new(&link).trust(Path::new("/p"), &content),
+            Err(TrustError::Link(_))
+        ));
     }
 }

@@ -18,7 +18,9 @@ macro_rules! display {
 display!(AgentName, DisputeNumber, DisputeId, RunId);
 
 /// The unique name of a connected agent.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct AgentName(pub String);
 
@@ -29,12 +31,16 @@ impl From<&str> for AgentName {
 }
 
 /// The number of a dispute, counted from 1 within one history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct DisputeNumber(pub u64);
 
 /// The id of a dispute in all histories: 16 hexadecimal digits, derived from the dispute's run and finding.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct DisputeId(pub String);
 
@@ -47,7 +53,9 @@ impl DisputeId {
 
 /// A reference to a ruling: the number of the dispute in this history, or the id of the dispute if the ruling is
 /// shared as a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(untagged)]
 pub enum RulingRef {
     Number(DisputeNumber),
@@ -88,14 +96,21 @@ impl RulingRef {
     /// several rulings.
     pub fn among<'a>(text: &str, shown: &'a [Self]) -> Option<&'a Self> {
         let text = text.trim();
-        let digits = text.strip_prefix(['D', 'd']).unwrap_or(text).to_ascii_lowercase();
+        let digits = text
+            .strip_prefix(['D', 'd'])
+            .unwrap_or(text)
+            .to_ascii_lowercase();
         let number = digits.parse().ok().filter(|_| !digits.starts_with('0'));
         let number = number.map(|number| Self::Number(DisputeNumber(number)));
-        if let Some(known) = number.and_then(|number| shown.iter().find(|known| **known == number)) {
+        if let Some(known) = number.and_then(|number| shown.iter().find(|known| **known == number))
+        {
             return Some(known);
         }
         let begins = |known: &&Self| matches!(known, Self::Shared(id) if id.0.starts_with(&digits));
-        let mut named = shown.iter().filter(begins).filter(|_| digits.len() >= Self::SHOWN);
+        let mut named = shown
+            .iter()
+            .filter(begins)
+            .filter(|_| digits.len() >= Self::SHOWN);
         named.next().filter(|_| named.next().is_none())
     }
 }
@@ -117,7 +132,11 @@ pub struct FindingId(pub u32);
 impl FindingId {
     /// Parses an id such as `F12`, in upper or lower case, with or without brackets.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.trim().trim_start_matches('[').trim_end_matches(']').strip_prefix(['F', 'f'])?;
+        let digits = text
+            .trim()
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .strip_prefix(['F', 'f'])?;
         digits.parse().ok().filter(|n| *n > 0).map(Self)
     }
 }
@@ -138,13 +157,17 @@ impl<'de> Deserialize<'de> for FindingId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
-            serde::de::Error::custom(format!("invalid finding id `{text}`: expected `F1`, `F2`, ..."))
+            serde::de::Error::custom(format!(
+                "invalid finding id `{text}`: expected `F1`, `F2`, ..."
+            ))
         })
     }
 }
 
 /// The id of a run: a UUID of version 7, so that ids sort by time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct RunId(pub String);
 

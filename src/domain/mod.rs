@@ -19,14 +19,20 @@ pub use agents::agent::{Agent, Effort, Role};
 pub use agents::failure::FailureKind;
 pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
 pub use agreement::consensus::{Class, Corroboration, Position};
-pub use agreement::debate::{Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined};
+pub use agreement::debate::{
+    Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
+};
 pub use agreement::stage::{
-    Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler, StageAnswer,
-    StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
+    Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler,
+    StageAnswer, StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
 };
 pub use disputes::audit::{AuditPlan, RulingAudit};
-pub use disputes::dispute::{Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides};
-pub use disputes::ruling::{Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord};
+pub use disputes::dispute::{
+    Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides,
+};
+pub use disputes::ruling::{
+    Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
+};
 pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};
 pub use plural::number_of;
@@ -36,15 +42,17 @@ pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
 pub use review::location::{Location, meanings};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
-    AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome, Proof,
-    ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
+    AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,
+    Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
-pub use review::reuse::{AskedFile, FileReview, FindingOrigin, NoLongerRaised, Repetition, Reused, ReusedFrom};
+pub use review::reuse::{
+    AskedFile, FileReview, FindingOrigin, NoLongerRaised, Repetition, Reused, ReusedFrom,
+};
 pub use review::severity::{Confidence, Severity, Tag};
 pub use untrusted::Untrusted;
 pub use watch::{
-    Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest, Trigger,
-    Verdict, WatchPlan, WatchStatus,
+    Action, AgentEvent, Ballot, EventType, Job, OpenConcern, PeerIssue, PeerReview, ReviewRequest,
+    Trigger, Verdict, WatchPlan, WatchStatus,
 };
 pub(crate) use words::words;

@@ -13,6 +13,9 @@ mod tests {
 
     #[test]
     fn only_one_is_singular() {
-        assert_eq!([0_usize, 1, 2].map(|number| number_of(number, "line")), ["0 lines", "1 line", "2 lines"]);
+        assert_eq!(
+            [0_usize, 1, 2].map(|number| number_of(number, "line")),
+            ["0 lines", "1 line", "2 lines"]
+        );
     }
 }

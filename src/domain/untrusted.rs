@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 /// `str` or to a path. The text therefore cannot reach a terminal, a prompt or a path by mistake.
 /// `protocol::text::printable` escapes the text for display; `protocol::prompts` encloses the text in fences.
 /// `tests/layers.rs` lists the modules that are allowed to read the unescaped text.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[schemars(inline, with = "String", description = "Text of an agent.")]
 #[serde(transparent)]
 pub struct Untrusted(String);

@@ -28,8 +28,14 @@ pub enum EventType {
 
 impl EventType {
     /// All kinds of events, in the order of the specification.
-    pub const ALL: [Self; 6] =
-        [Self::Milestone, Self::Blocker, Self::RequestReview, Self::UserManual, Self::Note, Self::Done];
+    pub const ALL: [Self; 6] = [
+        Self::Milestone,
+        Self::Blocker,
+        Self::RequestReview,
+        Self::UserManual,
+        Self::Note,
+        Self::Done,
+    ];
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +102,9 @@ pub struct OpenConcern {
     pub issue: PeerIssue,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// No issue.

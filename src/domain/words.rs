@@ -1,8 +1,8 @@
 //! Names of enum variants in JSON.
 
 use super::{
-    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord, Grounds, Role, Route,
-    RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
+    Answer, AnswerStatus, Certainty, Class, DefenceWord, Effort, EventType, ExaminationWord,
+    Grounds, Role, Route, RulingWord, StageStatus, Tag, Trigger, Verdict, WatchStatus,
 };
 
 /// Implements `as_str`, `parse` and `Display` for enums without fields. In each enum, the names of the variants

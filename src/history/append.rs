@@ -12,8 +12,8 @@ use super::open::fault;
 use super::{JournalError, chain};
 use crate::domain::event::{DisputeEvent, Event, EventKind, Settlement};
 use crate::domain::{
-    Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord, RulingWord,
-    RunId, Sides, Untrusted,
+    Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord,
+    RulingWord, RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, from_json, time};
 use crate::history::store::Journal;
@@ -39,7 +39,11 @@ pub struct GivenRuling {
 }
 
 impl Journal {
-    pub fn append(&mut self, run: &RunId, kind: impl Into<EventKind>) -> Result<Event, JournalError> {
+    pub fn append(
+        &mut self,
+        run: &RunId,
+        kind: impl Into<EventKind>,
+    ) -> Result<Event, JournalError> {
         self.write(run, |tail| tail.push(kind))
     }
 
@@ -61,7 +65,10 @@ impl Journal {
         elsewhere: Vec<(RunId, EventKind)>,
     ) -> Result<Vec<Event>, JournalError> {
         self.write(run, |tail| {
-            let events = kinds.into_iter().map(|kind| tail.push(kind)).collect::<rusqlite::Result<Vec<_>>>()?;
+            let events = kinds
+                .into_iter()
+                .map(|kind| tail.push(kind))
+                .collect::<rusqlite::Result<Vec<_>>>()?;
             for (run, kind) in elsewhere {
                 tail.switch_to(run)?;
                 tail.push(kind)?;
@@ -76,7 +83,13 @@ impl Journal {
         finding: Finding,
         objection: Response,
     ) -> Result<Event, JournalError> {
-        let sides = Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new(), participant: None };
+        let sides = Sides {
+            finding,
+            objection,
+            objector: Objector::Coder,
+            earlier: Vec::new(),
+            participant: None,
+        };
         let mut events = self.open_disputes(run, [sides])?;
         Ok(events.pop().expect("one dispute makes one event"))
     }
@@ -106,7 +119,16 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<DisputeNumber, JournalError> {
-        self.rule_as(run, sides, GivenRuling { disposition, reason: reason.into(), until, person: None })
+        self.rule_as(
+            run,
+            sides,
+            GivenRuling {
+                disposition,
+                reason: reason.into(),
+                until,
+                person: None,
+            },
+        )
     }
 
     /// Does the same as [`Journal::rule`], and also records the name of the person.
@@ -118,7 +140,9 @@ impl Journal {
     ) -> Result<DisputeNumber, JournalError> {
         self.write(run, |tail| {
             let number = tail.next_number()?;
-            tail.push(DisputeEvent::DisputeOpened { dispute: Box::new(sides.numbered(number)) })?;
+            tail.push(DisputeEvent::DisputeOpened {
+                dispute: Box::new(sides.numbered(number)),
+            })?;
             tail.settle(number, given)?;
             Ok(number)
         })
@@ -133,14 +157,29 @@ impl Journal {
         reason: String,
         until: Option<Date>,
     ) -> Result<RunId, JournalError> {
-        self.resolve_as(number, GivenRuling { disposition, reason: reason.into(), until, person: None })
+        self.resolve_as(
+            number,
+            GivenRuling {
+                disposition,
+                reason: reason.into(),
+                until,
+                person: None,
+            },
+        )
     }
 
     /// Does the same as [`Journal::resolve`], and also records the name of the person.
-    pub fn resolve_as(&mut self, number: DisputeNumber, given: GivenRuling) -> Result<RunId, JournalError> {
+    pub fn resolve_as(
+        &mut self,
+        number: DisputeNumber,
+        given: GivenRuling,
+    ) -> Result<RunId, JournalError> {
         // Glee reads the id of the run before taking the write lock. This is safe, because a dispute never moves
         // to another run.
-        let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
+        let run = self
+            .dispute(number)?
+            .ok_or(JournalError::UnknownDispute(number))?
+            .run;
         let settled = self.write(&run, |tail| {
             let disposition_now = tail.disposition(number)?;
             if disposition_now.is_some() {
@@ -149,25 +188,45 @@ impl Journal {
             tail.settle(number, given)?;
             Ok(None)
         })?;
-        settled.map_or(Ok(run), |disposition| Err(JournalError::AlreadySettled { number, disposition }))
+        settled.map_or(Ok(run), |disposition| {
+            Err(JournalError::AlreadySettled {
+                number,
+                disposition,
+            })
+        })
     }
 
     /// Reopens a settled dispute, and revokes the ruling on the dispute. Returns the run of the dispute.
     pub fn reopen(&mut self, number: DisputeNumber, reason: String) -> Result<RunId, JournalError> {
-        let run = self.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?.run;
+        let run = self
+            .dispute(number)?
+            .ok_or(JournalError::UnknownDispute(number))?
+            .run;
         let was_settled = self.write(&run, |tail| {
             let is_settled = tail.disposition(number)?.is_some();
             if is_settled {
-                tail.push(DisputeEvent::RulingRevoked { dispute: number, reason: reason.into() })?;
+                tail.push(DisputeEvent::RulingRevoked {
+                    dispute: number,
+                    reason: reason.into(),
+                })?;
             }
             Ok(is_settled)
         })?;
-        if was_settled { Ok(run) } else { Err(JournalError::NotSettled(number)) }
+        if was_settled {
+            Ok(run)
+        } else {
+            Err(JournalError::NotSettled(number))
+        }
     }
 
     /// Ends the ruling of each settled dispute in `disputes`, and returns the number of ended rulings.
-    pub fn end_rulings(&mut self, disputes: &[(DisputeNumber, RunId)]) -> Result<usize, JournalError> {
-        let Some((_, first)) = disputes.first() else { return Ok(0) };
+    pub fn end_rulings(
+        &mut self,
+        disputes: &[(DisputeNumber, RunId)],
+    ) -> Result<usize, JournalError> {
+        let Some((_, first)) = disputes.first() else {
+            return Ok(0);
+        };
         self.write(first, |tail| {
             let mut ended = 0;
             for (number, run) in disputes {
@@ -187,7 +246,9 @@ impl Journal {
         work: impl FnOnce(&mut Tail<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, JournalError> {
         let all = || {
-            let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tx = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut tail = Tail::of(&tx, run)?;
             let result = work(&mut tail)?;
             tail.finish()?;
@@ -200,39 +261,72 @@ impl Journal {
 
 impl<'a> Tail<'a> {
     fn of(db: &'a Transaction<'_>, run: &RunId) -> rusqlite::Result<Self> {
-        let (events, hash) =
-            db.prepare_cached("SELECT events, hash FROM chain")?.query_row([], |row| row.try_into())?;
+        let (events, hash) = db
+            .prepare_cached("SELECT events, hash FROM chain")?
+            .query_row([], |row| row.try_into())?;
         let now = Timestamp::now();
         let at = now.round(Unit::Microsecond).unwrap_or(now);
-        let mut tail = Self { db, run: run.clone(), at, seq: 0, events, hash };
+        let mut tail = Self {
+            db,
+            run: run.clone(),
+            at,
+            seq: 0,
+            events,
+            hash,
+        };
         tail.switch_to(run.clone())?;
         Ok(tail)
     }
 
     fn switch_to(&mut self, run: RunId) -> rusqlite::Result<()> {
         let last = "SELECT coalesce(max(seq), 0) FROM event WHERE run = ?1";
-        self.seq = self.db.prepare_cached(last)?.query_row([&run.0], |row| row.get(0))?;
+        self.seq = self
+            .db
+            .prepare_cached(last)?
+            .query_row([&run.0], |row| row.get(0))?;
         self.run = run;
         Ok(())
     }
 
     fn disposition(&self, number: DisputeNumber) -> rusqlite::Result<Option<Disposition>> {
         let sql = "SELECT disposition FROM dispute WHERE number = ?1";
-        self.db.query_row(sql, [number.0.cast_signed()], |row| from_json(row, "disposition"))
+        self.db.query_row(sql, [number.0.cast_signed()], |row| {
+            from_json(row, "disposition")
+        })
     }
 
     fn next_number(&self) -> rusqlite::Result<DisputeNumber> {
         let sql = "SELECT coalesce(max(number), 0) + 1 FROM dispute";
-        self.db.query_row(sql, [], |row| row.get::<_, i64>(0)).map(|number| DisputeNumber(number.unsigned_abs()))
+        self.db
+            .query_row(sql, [], |row| row.get::<_, i64>(0))
+            .map(|number| DisputeNumber(number.unsigned_abs()))
     }
 
     fn settle(&mut self, dispute: DisputeNumber, given: GivenRuling) -> rusqlite::Result<()> {
-        let GivenRuling { disposition, reason, until, person } = given;
-        let ruling =
-            RulingRecord { ruling: ruling_for(&disposition, &reason), by: Ruler::Human, votes: Vec::new() };
+        let GivenRuling {
+            disposition,
+            reason,
+            until,
+            person,
+        } = given;
+        let ruling = RulingRecord {
+            ruling: ruling_for(&disposition, &reason),
+            by: Ruler::Human,
+            votes: Vec::new(),
+        };
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
-        let settlement = Settlement { disposition, by: Ruler::Human, reason, until, person };
-        self.push(DisputeEvent::DisputeSettled { dispute, settlement }).map(drop)
+        let settlement = Settlement {
+            disposition,
+            by: Ruler::Human,
+            reason,
+            until,
+            person,
+        };
+        self.push(DisputeEvent::DisputeSettled {
+            dispute,
+            settlement,
+        })
+        .map(drop)
     }
 
     fn push(&mut self, kind: impl Into<EventKind>) -> rusqlite::Result<Event> {
@@ -250,7 +344,12 @@ impl<'a> Tail<'a> {
             )?
             .execute(params![self.events, self.run.0, self.seq, at, body, self.hash, hash])?;
         self.hash = hash;
-        let event = Event { run: self.run.clone(), seq: self.seq.unsigned_abs(), at: self.at, kind };
+        let event = Event {
+            run: self.run.clone(),
+            seq: self.seq.unsigned_abs(),
+            at: self.at,
+            kind,
+        };
         projections::apply(self.db, &event)?;
         Ok(event)
     }
@@ -276,6 +375,10 @@ fn ruling_for(disposition: &Disposition, reason: &Untrusted) -> Ruling {
     Ruling {
         rationale: reason.clone(),
         grounds,
-        ..Ruling::bare(if disposition.closes() { RulingWord::Dismiss } else { RulingWord::Enforce })
+        ..Ruling::bare(if disposition.closes() {
+            RulingWord::Dismiss
+        } else {
+            RulingWord::Enforce
+        })
     }
 }

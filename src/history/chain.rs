@@ -18,7 +18,13 @@ use crate::history::{queries::query, recover, store::Journal};
 /// Each value is hashed together with its length.
 pub(crate) fn link(prev: &str, run: &str, seq: i64, at: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
-    for part in [prev.as_bytes(), run.as_bytes(), &seq.to_le_bytes(), at.as_bytes(), body.as_bytes()] {
+    for part in [
+        prev.as_bytes(),
+        run.as_bytes(),
+        &seq.to_le_bytes(),
+        at.as_bytes(),
+        body.as_bytes(),
+    ] {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
@@ -77,12 +83,14 @@ impl fmt::Display for Fault {
         }
         match &self.flaw {
             Corruption::Altered => f.write_str(" was altered"),
-            Corruption::OutOfOrder => {
-                f.write_str(" does not follow the previous record: records were removed, added or moved")
-            }
+            Corruption::OutOfOrder => f.write_str(
+                " does not follow the previous record: records were removed, added or moved",
+            ),
             Corruption::Removed => f.write_str(" was removed"),
             Corruption::Added => f.write_str(" was added after the end of the history"),
-            Corruption::End => f.write_str(" does not match its recorded end: its last records were replaced"),
+            Corruption::End => {
+                f.write_str(" does not match its recorded end: its last records were replaced")
+            }
             Corruption::Unreadable => f.write_str(" is not an event"),
             Corruption::View { row } => write!(f, " was altered: {row} does not match the events"),
             Corruption::Torn { error } => write!(f, " is torn: {error}"),
@@ -98,12 +106,22 @@ impl Journal {
     /// Verifies all records and views. If the database file is damaged, the result contains a fault, and the
     /// function returns no error.
     pub fn verify(&self) -> Result<Verification, JournalError> {
-        let mut check = Verification { records: 0, head: String::new(), fault: None };
+        let mut check = Verification {
+            records: 0,
+            head: String::new(),
+            fault: None,
+        };
         check.fault = match self.walk(&mut check).map_err(|error| self.fault(error)) {
             Ok(fault) => fault,
             Err(JournalError::Damaged { source, .. }) => {
-                let flaw = Corruption::Torn { error: source.to_string() };
-                Some(Fault { record: Some(check.records + 1), place: None, flaw })
+                let flaw = Corruption::Torn {
+                    error: source.to_string(),
+                };
+                Some(Fault {
+                    record: Some(check.records + 1),
+                    place: None,
+                    flaw,
+                })
             }
             Err(error) => return Err(error),
         };
@@ -115,19 +133,36 @@ impl Journal {
         let _snapshot = self.db.unchecked_transaction()?;
         let fresh = recover::empty()?;
         let building = fresh.unchecked_transaction()?;
-        let mut statement = self.db.prepare("SELECT id, run, seq, at, body, prev, hash FROM event ORDER BY id")?;
+        let mut statement = self
+            .db
+            .prepare("SELECT id, run, seq, at, body, prev, hash FROM event ORDER BY id")?;
         let mut rows = statement.query([])?;
         let (events, end): (i64, String) =
-            self.db.query_row("SELECT events, hash FROM chain", [], |row| row.try_into())?;
+            self.db
+                .query_row("SELECT events, hash FROM chain", [], |row| row.try_into())?;
         let missing = |record: i64| {
-            Ok(Some(Fault { record: Some(record.unsigned_abs()), place: None, flaw: Corruption::Removed }))
+            Ok(Some(Fault {
+                record: Some(record.unsigned_abs()),
+                place: None,
+                flaw: Corruption::Removed,
+            }))
         };
-        let no_record = |flaw| Ok(Some(Fault { record: None, place: None, flaw }));
+        let no_record = |flaw| {
+            Ok(Some(Fault {
+                record: None,
+                place: None,
+                flaw,
+            }))
+        };
         while let Some(row) = rows.next()? {
             let (id, run, seq, at, body, prev, hash): Record = row.try_into()?;
             let fault = |flaw| {
                 let place = Some((RunId(run.clone()), seq.unsigned_abs()));
-                Ok(Some(Fault { record: Some(id.unsigned_abs()), place, flaw }))
+                Ok(Some(Fault {
+                    record: Some(id.unsigned_abs()),
+                    place,
+                    flaw,
+                }))
             };
             let expected = check.records.cast_signed() + 1;
             if id != expected {
@@ -157,30 +192,47 @@ impl Journal {
         }
         for (table, key) in VIEWS {
             if let Some(row) = difference(&self.db, &building, table, key)? {
-                return no_record(Corruption::View { row: format!("{table} {row}") });
+                return no_record(Corruption::View {
+                    row: format!("{table} {row}"),
+                });
             }
         }
         // SQLite's integrity check comes last, because the result of this check does not identify the damaged
         // record.
-        let error: String = self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if error == "ok" { Ok(None) } else { no_record(Corruption::Torn { error }) }
+        let error: String = self
+            .db
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if error == "ok" {
+            Ok(None)
+        } else {
+            no_record(Corruption::Torn { error })
+        }
     }
 }
 
-fn difference(here: &Connection, there: &Connection, table: &str, key: &str) -> rusqlite::Result<Option<String>> {
+fn difference(
+    here: &Connection,
+    there: &Connection,
+    table: &str,
+    key: &str,
+) -> rusqlite::Result<Option<String>> {
     let sql = format!("SELECT {key}, * FROM {table} ORDER BY {key}");
     let (mut ours, mut theirs) = (here.prepare(&sql)?, there.prepare(&sql)?);
     let (columns, keys) = (ours.column_count(), key.split(',').count());
     let (mut ours, mut theirs) = (ours.query([])?, theirs.query([])?);
     loop {
         let values = |row: Option<&Row<'_>>| -> rusqlite::Result<Option<Vec<Value>>> {
-            row.map(|row| (0..columns).map(|column| row.get(column)).collect()).transpose()
+            row.map(|row| (0..columns).map(|column| row.get(column)).collect())
+                .transpose()
         };
         match (values(ours.next()?)?, values(theirs.next()?)?) {
             (None, None) => return Ok(None),
             (a, b) if a == b => {}
             (a, b) => {
-                let row = a.iter().chain(&b).map(|row| row.iter().take(keys).map(plain).collect::<Vec<_>>());
+                let row = a
+                    .iter()
+                    .chain(&b)
+                    .map(|row| row.iter().take(keys).map(plain).collect::<Vec<_>>());
                 return Ok(row.min().map(|key| key.join(" ")));
             }
         }

@@ -14,24 +14,43 @@ pub enum JournalError {
     #[error("`{}` is a database of another program", path.display())]
     Foreign { path: PathBuf },
     #[error("the history `{}` was written by a newer version of Glee (schema {found}, supported up to {known})", path.display())]
-    Newer { path: PathBuf, found: i64, known: i64 },
+    Newer {
+        path: PathBuf,
+        found: i64,
+        known: i64,
+    },
     /// The file is truncated or overwritten, or a row is invalid.
     #[error("the history `{}` is damaged", path.display())]
-    Damaged { path: PathBuf, source: rusqlite::Error },
+    Damaged {
+        path: PathBuf,
+        source: rusqlite::Error,
+    },
     #[error("cannot access the history `{}`", path.display())]
-    Access { path: PathBuf, source: rusqlite::Error },
+    Access {
+        path: PathBuf,
+        source: rusqlite::Error,
+    },
     #[error("there is no run `{0}`")]
     UnknownRun(String),
     #[error("`{text}` matches several runs: {}", candidates.join(", "))]
-    AmbiguousRun { text: String, candidates: Vec<String> },
+    AmbiguousRun {
+        text: String,
+        candidates: Vec<String>,
+    },
     #[error("there is no dispute {0}")]
     UnknownDispute(DisputeNumber),
     #[error("there is no dispute `{0}`")]
     UnknownDisputeId(String),
     #[error("`{text}` matches several disputes: {}", candidates.join(", "))]
-    AmbiguousDispute { text: String, candidates: Vec<String> },
+    AmbiguousDispute {
+        text: String,
+        candidates: Vec<String>,
+    },
     #[error("dispute {number} is already settled: {}", disposition.as_str())]
-    AlreadySettled { number: DisputeNumber, disposition: Disposition },
+    AlreadySettled {
+        number: DisputeNumber,
+        disposition: Disposition,
+    },
     #[error("dispute {0} is already open")]
     NotSettled(DisputeNumber),
 }

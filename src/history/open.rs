@@ -48,21 +48,32 @@ impl Journal {
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-        let mut journal = Self { db: connect(&path, flags)?, path };
+        let mut journal = Self {
+            db: connect(&path, flags)?,
+            path,
+        };
         journal.migrate()?;
         Ok(journal)
     }
 
     /// Opens a history for reading, and creates no file. Returns `None` if the file does not exist or is empty.
     pub fn open_read(path: &Path) -> Result<Option<Self>, JournalError> {
-        let Some(path) = existing(path)? else { return Ok(None) };
-        let opened = Self { db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?, path: path.clone() };
+        let Some(path) = existing(path)? else {
+            return Ok(None);
+        };
+        let opened = Self {
+            db: connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+            path: path.clone(),
+        };
         let (journal, version) = match opened.schema_version() {
             // In a read-only folder, SQLite cannot create the shared memory for a write-ahead log. Without a
             // write-ahead log, Glee can open the file as immutable. SQLite needs no shared memory for an immutable
             // file.
             Err(JournalError::Access { .. }) if !has_log(&path) => {
-                let journal = Self { db: connect_immutable(&path)?, path };
+                let journal = Self {
+                    db: connect_immutable(&path)?,
+                    path,
+                };
                 let version = journal.schema_version()?;
                 (journal, version)
             }
@@ -82,13 +93,20 @@ impl Journal {
     /// Creates the folder for the transcripts of a run. The folder is next to the database and has mode 0700.
     pub fn transcripts(&self, run: &RunId) -> Result<PathBuf, JournalError> {
         let folder = self.folder_of(run);
-        private::folder(&folder).map_err(|source| JournalError::Open { path: folder.clone(), source })?;
+        private::folder(&folder).map_err(|source| JournalError::Open {
+            path: folder.clone(),
+            source,
+        })?;
         Ok(folder)
     }
 
     /// The path of a run's folder. The folder need not exist.
     pub fn folder_of(&self, run: &RunId) -> PathBuf {
-        let name: String = run.0.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+        let name: String = run
+            .0
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
         self.path.with_file_name("runs").join(name)
     }
 
@@ -101,14 +119,26 @@ impl Journal {
         let fault = |source| self.fault(source);
         // Another process can create the database at the same time, so all values are read from one snapshot.
         let _snapshot = self.db.unchecked_transaction().map_err(fault)?;
-        let pragma = |name| self.db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fault);
+        let pragma = |name| {
+            self.db
+                .pragma_query_value(None, name, |row| row.get::<_, i64>(0))
+                .map_err(fault)
+        };
         let (application, version) = (pragma("application_id")?, pragma("user_version")?);
-        let tables: i64 =
-            self.db.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
+        let tables: i64 = self
+            .db
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(fault)?;
         match version {
             0 if application == 0 && tables == 0 => Ok(0),
-            _ if application != APPLICATION => Err(JournalError::Foreign { path: self.path.clone() }),
-            found if found > NEWEST => Err(JournalError::Newer { path: self.path.clone(), found, known: NEWEST }),
+            _ if application != APPLICATION => Err(JournalError::Foreign {
+                path: self.path.clone(),
+            }),
+            found if found > NEWEST => Err(JournalError::Newer {
+                path: self.path.clone(),
+                found,
+                known: NEWEST,
+            }),
             version => Ok(version),
         }
     }
@@ -116,24 +146,33 @@ impl Journal {
     fn migrate(&mut self) -> Result<(), JournalError> {
         let version = self.schema_version()?;
         self.enable_wal()?;
-        self.db.pragma_update(None, "synchronous", "FULL").map_err(|source| self.fault(source))?;
+        self.db
+            .pragma_update(None, "synchronous", "FULL")
+            .map_err(|source| self.fault(source))?;
         if version == NEWEST {
             return Ok(());
         }
         let path = self.path.clone();
         let fault = |source| fault(&path, source);
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
-        let version: i64 = tx.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(fault)?;
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(fault)?;
+        let version: i64 = tx
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(fault)?;
         let done = usize::try_from(version).unwrap_or(0);
         for (step, sql) in STEPS.iter().enumerate().skip(done) {
             tx.execute_batch(sql).map_err(fault)?;
-            tx.pragma_update(None, "user_version", step as i64 + 1).map_err(fault)?;
+            tx.pragma_update(None, "user_version", step as i64 + 1)
+                .map_err(fault)?;
         }
         // `fill_measures` writes to tables of the newest schema, so it runs after all migrations.
         if done <= MEASURES {
             fill_measures(&tx).map_err(fault)?;
         }
-        tx.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
+        tx.pragma_update(None, "application_id", APPLICATION)
+            .map_err(fault)?;
         tx.commit().map_err(fault)
     }
 
@@ -141,7 +180,10 @@ impl Journal {
     fn enable_wal(&self) -> Result<(), JournalError> {
         let deadline = Instant::now() + BUSY_TIMEOUT;
         loop {
-            match self.db.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
+            match self
+                .db
+                .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
+            {
                 Ok(_) => return Ok(()),
                 Err(error) if is_busy(&error) && Instant::now() < deadline => {
                     thread::sleep(Duration::from_millis(5));
@@ -185,12 +227,17 @@ fn connect_immutable(path: &Path) -> Result<Connection, JournalError> {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push(char::from(*byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                uri.push(char::from(*byte))
+            }
             other => uri.push_str(&format!("%{other:02x}")),
         }
     }
     uri.push_str("?immutable=1");
-    connect(Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+    connect(
+        Path::new(&uri),
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    )
 }
 
 /// Creates the file if it is missing. The path of the folder can contain symbolic links, but the file must not be a
@@ -199,7 +246,11 @@ fn create(path: &Path) -> Result<PathBuf, JournalError> {
     let made = || {
         private::folder(folder_of(path))?;
         let resolved = resolve(path)?;
-        match private::options().append(true).create_new(true).open(&resolved) {
+        match private::options()
+            .append(true)
+            .create_new(true)
+            .open(&resolved)
+        {
             // Syncing the folder makes the name of the new file durable.
             Ok(_) => fs::File::open(folder_of(&resolved))?.sync_all()?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -207,7 +258,10 @@ fn create(path: &Path) -> Result<PathBuf, JournalError> {
         }
         Ok(resolved)
     };
-    let resolved = made().map_err(|source| JournalError::Open { path: path.to_owned(), source })?;
+    let resolved = made().map_err(|source| JournalError::Open {
+        path: path.to_owned(),
+        source,
+    })?;
     existing(&resolved)?.ok_or_else(|| JournalError::NotAFile { path: resolved })
 }
 
@@ -216,12 +270,17 @@ fn existing(path: &Path) -> Result<Option<PathBuf>, JournalError> {
         Ok((found, resolved)) if found.is_file() => Ok(Some(resolved)),
         Ok((_, path)) => Err(JournalError::NotAFile { path }),
         Err(source) if source.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(JournalError::Open { path: path.to_owned(), source }),
+        Err(source) => Err(JournalError::Open {
+            path: path.to_owned(),
+            source,
+        }),
     }
 }
 
 fn resolve(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
+    let name = path
+        .file_name()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidFilename))?;
     Ok(fs::canonicalize(folder_of(path))?.join(name))
 }
 
@@ -240,7 +299,10 @@ fn has_log(path: &Path) -> bool {
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+    )
 }
 
 pub(crate) fn fault(path: &Path, source: rusqlite::Error) -> JournalError {

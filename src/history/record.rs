@@ -154,9 +154,15 @@ impl HistoryRecord {
         }
         let value: Value = serde_json::from_slice(bytes).map_err(|_| Refusal::NotJson)?;
         if value["glee"] != FORM {
-            return Err(Refusal::Form(format!("version 1 is expected, not {}", short(&value["glee"].to_string()))));
+            return Err(Refusal::Form(format!(
+                "version 1 is expected, not {}",
+                short(&value["glee"].to_string())
+            )));
         }
-        if !value["kind"].as_str().is_some_and(|kind| KINDS.contains(&kind)) {
+        if !value["kind"]
+            .as_str()
+            .is_some_and(|kind| KINDS.contains(&kind))
+        {
             return Err(Refusal::UnknownKind);
         }
         let form = |error: serde_json::Error| Refusal::Form(short(&error.to_string()));
@@ -174,18 +180,30 @@ impl HistoryRecord {
         }
         let is_word = |text: &str| text.len() <= MAX_WORD && !text.contains(char::is_control);
         let is_id = |id: &str| {
-            (1..=64).contains(&id.len()) && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+            (1..=64).contains(&id.len())
+                && id
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         };
         let findings = self.content.findings();
         let mut names = findings.iter().flat_map(|finding| &finding.raised_by);
-        if !is_word(&self.author.name) || !is_word(&self.author.email) || !names.all(|name| is_word(&name.0)) {
-            return Err(Refusal::Form("a name is too long or holds control characters".to_owned()));
+        if !is_word(&self.author.name)
+            || !is_word(&self.author.email)
+            || !names.all(|name| is_word(&name.0))
+        {
+            return Err(Refusal::Form(
+                "a name is too long or holds control characters".to_owned(),
+            ));
         }
         if !is_id(&self.content.run().0) {
             return Err(Refusal::Form("the id of a run is expected".to_owned()));
         }
-        let files = findings.iter().filter_map(|finding| finding.raw.file.as_deref());
-        let anchored = findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str()));
+        let files = findings
+            .iter()
+            .filter_map(|finding| finding.raw.file.as_deref());
+        let anchored = findings
+            .iter()
+            .filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str()));
         if files.chain(anchored).any(escapes) {
             return Err(Refusal::EscapingPath);
         }
@@ -219,20 +237,37 @@ impl Journal {
     pub fn outgoing(&mut self, author: &Author) -> Result<Outgoing, JournalError> {
         let mut contents = Vec::new();
         for row in self.runs(None)? {
-            let (Some(at), Some(exit)) = (row.ended, row.exit) else { continue };
+            let (Some(at), Some(exit)) = (row.ended, row.exit) else {
+                continue;
+            };
             let findings = self.findings(&row.run)?;
-            contents.push((at, RecordContent::Outcome(RunFindings { run: row.run.clone(), exit, findings })));
+            contents.push((
+                at,
+                RecordContent::Outcome(RunFindings {
+                    run: row.run.clone(),
+                    exit,
+                    findings,
+                }),
+            ));
             contents.push((at, RecordContent::Run(row)));
         }
         contents.extend(self.dispute_contents()?);
         let mut large = Vec::new();
         let mut fresh = Vec::new();
         for (at, content) in contents {
-            let record =
-                HistoryRecord { glee: FORM, author: author.clone(), at, content: secrets::redact_value(content) };
+            let record = HistoryRecord {
+                glee: FORM,
+                author: author.clone(),
+                at,
+                content: secrets::redact_value(content),
+            };
             let bytes = projections::json(&record);
             if bytes.len() > MAX_RECORD {
-                large.push(format!("the {} of run {}", record.content.kind(), record.content.run().short()));
+                large.push(format!(
+                    "the {} of run {}",
+                    record.content.kind(),
+                    record.content.run().short()
+                ));
             } else {
                 fresh.push((record, bytes));
             }
@@ -241,15 +276,24 @@ impl Journal {
         let known: Vec<(String, String, String)> = self.rows(sql, [], |row| row.try_into())?;
         let known = BTreeSet::from_iter(known);
         fresh.retain(|(record, _)| {
-            !known.contains(&(record.content.kind().to_owned(), record.content.subject(), time(record.at)))
+            !known.contains(&(
+                record.content.kind().to_owned(),
+                record.content.subject(),
+                time(record.at),
+            ))
         });
         self.store("", &fresh)?;
         let sql = "SELECT hash, body FROM record WHERE source = '' ORDER BY hash";
-        Ok(Outgoing { records: self.rows(sql, [], |row| row.try_into())?, large })
+        Ok(Outgoing {
+            records: self.rows(sql, [], |row| row.try_into())?,
+            large,
+        })
     }
 
     fn dispute_contents(&self) -> Result<Vec<(Timestamp, RecordContent)>, JournalError> {
-        let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| row.get::<_, i64>(0))?;
+        let numbers = self.rows("SELECT number FROM dispute ORDER BY number", [], |row| {
+            row.get::<_, i64>(0)
+        })?;
         let mut found = Vec::new();
         for number in numbers {
             if let Some((mut record, at)) = self.dispute_at(DisputeNumber(number.unsigned_abs()))? {
@@ -272,11 +316,18 @@ impl Journal {
         let mut records = Vec::new();
         for (at, content) in other.dispute_contents()? {
             if !own.contains(&content.subject()) {
-                let record = HistoryRecord { glee: FORM, author: Author::default(), at, content };
+                let record = HistoryRecord {
+                    glee: FORM,
+                    author: Author::default(),
+                    at,
+                    content,
+                };
                 records.push((record.clone(), projections::json(&record)));
             }
         }
-        let shared = other.rows("SELECT body FROM record WHERE source <> ''", [], |row| row.get::<_, String>(0))?;
+        let shared = other.rows("SELECT body FROM record WHERE source <> ''", [], |row| {
+            row.get::<_, String>(0)
+        })?;
         for body in shared {
             if let Ok(record) = serde_json::from_str::<HistoryRecord>(&body) {
                 records.push((record, body));
@@ -286,7 +337,9 @@ impl Journal {
     }
 
     pub fn has_record(&self, hash: &str) -> Result<bool, JournalError> {
-        let found = self.rows("SELECT 1 FROM record WHERE hash = ?1", [hash], |row| row.get::<_, i64>(0))?;
+        let found = self.rows("SELECT 1 FROM record WHERE hash = ?1", [hash], |row| {
+            row.get::<_, i64>(0)
+        })?;
         Ok(!found.is_empty())
     }
 
@@ -298,13 +351,24 @@ impl Journal {
         records: &[(HistoryRecord, String)],
     ) -> Result<Vec<usize>, JournalError> {
         let sql = "SELECT kind, subject, author, at FROM record";
-        let known: Vec<(String, String, String, String)> = self.rows(sql, [], |row| row.try_into())?;
+        let known: Vec<(String, String, String, String)> =
+            self.rows(sql, [], |row| row.try_into())?;
         let mut known = BTreeSet::from_iter(known);
         let mut repeated = Vec::new();
         let mut fresh = Vec::new();
         for (index, (record, bytes)) in records.iter().enumerate() {
-            let HistoryRecord { author, at, content, .. } = record;
-            if known.insert((content.kind().to_owned(), content.subject(), author.email.clone(), time(*at))) {
+            let HistoryRecord {
+                author,
+                at,
+                content,
+                ..
+            } = record;
+            if known.insert((
+                content.kind().to_owned(),
+                content.subject(),
+                author.email.clone(),
+                time(*at),
+            )) {
                 fresh.push((record.clone(), bytes.clone()));
             } else {
                 repeated.push(index);
@@ -314,9 +378,15 @@ impl Journal {
         Ok(repeated)
     }
 
-    fn store(&mut self, source: &str, records: &[(HistoryRecord, String)]) -> Result<(), JournalError> {
+    fn store(
+        &mut self,
+        source: &str,
+        records: &[(HistoryRecord, String)],
+    ) -> Result<(), JournalError> {
         let mut all = || -> rusqlite::Result<()> {
-            let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tx = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             for (record, bytes) in records {
                 tx.prepare_cached(
                     "INSERT OR IGNORE INTO record (hash, kind, subject, author, at, source, body)
@@ -346,7 +416,10 @@ impl Journal {
 
     /// Returns the disputes of other clones that match `filter`, newest first. For each dispute and author, the
     /// result contains only the latest record.
-    pub fn shared_disputes(&self, filter: &DisputeFilter) -> Result<Vec<SharedDispute>, JournalError> {
+    pub fn shared_disputes(
+        &self,
+        filter: &DisputeFilter,
+    ) -> Result<Vec<SharedDispute>, JournalError> {
         let own = self.own_ids()?;
         let sql = "SELECT source, body FROM record WHERE kind = 'dispute' AND source <> '' ORDER BY at DESC, hash";
         let rows: Vec<(String, String)> = self.rows(sql, [], |row| row.try_into())?;
@@ -354,17 +427,34 @@ impl Journal {
         let mut found = Vec::new();
         for (source, body) in rows {
             // Skips a record from another version of Glee if this version cannot parse the record.
-            let Ok(HistoryRecord { author, content: RecordContent::Dispute(record), .. }) =
-                serde_json::from_str(&body)
+            let Ok(HistoryRecord {
+                author,
+                content: RecordContent::Dispute(record),
+                ..
+            }) = serde_json::from_str(&body)
             else {
                 continue;
             };
             let id = DisputeId::of(&record.run, record.dispute.finding.id);
-            if !own.contains(&id.0) && seen.insert((id.clone(), author.email.clone())) && passes(&record, filter) {
-                found.push(SharedDispute { id, author, source, record: *record });
+            if !own.contains(&id.0)
+                && seen.insert((id.clone(), author.email.clone()))
+                && passes(&record, filter)
+            {
+                found.push(SharedDispute {
+                    id,
+                    author,
+                    source,
+                    record: *record,
+                });
             }
         }
-        found.sort_by(|one, other| other.record.opened_at.cmp(&one.record.opened_at).then(one.id.cmp(&other.id)));
+        found.sort_by(|one, other| {
+            other
+                .record
+                .opened_at
+                .cmp(&one.record.opened_at)
+                .then(one.id.cmp(&other.id))
+        });
         found.truncate(filter.recent.map_or(usize::MAX, |recent| recent as usize));
         Ok(found)
     }
@@ -374,7 +464,11 @@ impl Journal {
     pub fn find_dispute(&self, text: &str) -> Result<FoundDispute, JournalError> {
         let wanted = text.trim().to_ascii_lowercase();
         let number = wanted.parse().ok().map(DisputeNumber);
-        if let Some(record) = number.map(|number| self.dispute(number)).transpose()?.flatten() {
+        if let Some(record) = number
+            .map(|number| self.dispute(number))
+            .transpose()?
+            .flatten()
+        {
             return Ok(FoundDispute::Own(Box::new(record)));
         }
         let unknown = || match number {
@@ -388,27 +482,39 @@ impl Journal {
         own.retain(|row| row.id.0.starts_with(&wanted));
         let mut shared = self.shared_disputes(&DisputeFilter::default())?;
         shared.retain(|dispute| dispute.id.0.starts_with(&wanted));
-        let ids = own.iter().map(|row| &row.id.0).chain(shared.iter().map(|dispute| &dispute.id.0));
+        let ids = own
+            .iter()
+            .map(|row| &row.id.0)
+            .chain(shared.iter().map(|dispute| &dispute.id.0));
         let ids: BTreeSet<&String> = ids.collect();
         match (ids.len(), own.first()) {
             (0, _) => Err(unknown()),
             (1, None) => Ok(FoundDispute::Shared(Box::new(shared.swap_remove(0)))),
-            (1, Some(row)) => {
-                self.dispute(row.number)?.map(|record| FoundDispute::Own(Box::new(record))).ok_or_else(unknown)
-            }
+            (1, Some(row)) => self
+                .dispute(row.number)?
+                .map(|record| FoundDispute::Own(Box::new(record)))
+                .ok_or_else(unknown),
             _ => {
                 let candidates = ids.into_iter().take(6).cloned().collect();
-                Err(JournalError::AmbiguousDispute { text: text.to_owned(), candidates })
+                Err(JournalError::AmbiguousDispute {
+                    text: text.to_owned(),
+                    candidates,
+                })
             }
         }
     }
 }
 
 fn passes(record: &DisputeRecord, filter: &DisputeFilter) -> bool {
-    let DisputeRecord { dispute, opened_at, .. } = record;
+    let DisputeRecord {
+        dispute, opened_at, ..
+    } = record;
     let is_ruled = match filter.ruling {
         None => true,
-        Some(RulingFilter::Word(word)) => dispute.rulings.last().is_some_and(|last| last.ruling.ruling == word),
+        Some(RulingFilter::Word(word)) => dispute
+            .rulings
+            .last()
+            .is_some_and(|last| last.ruling.ruling == word),
         Some(RulingFilter::Disposition(kind)) => json!(dispute.disposition)["as"] == kind,
     };
     let by = |name: &String| dispute.finding.raised_by.iter().any(|by| by.0 == *name);

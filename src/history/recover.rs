@@ -23,7 +23,10 @@ impl Journal {
     pub fn open_damaged(path: &Path) -> Result<Self, JournalError> {
         let damaged = open::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         let db = readable(&damaged).map_err(|error| open::fault(path, error))?;
-        Ok(Self { db, path: path.to_owned() })
+        Ok(Self {
+            db,
+            path: path.to_owned(),
+        })
     }
 }
 
@@ -31,20 +34,26 @@ fn readable(damaged: &Connection) -> rusqlite::Result<Connection> {
     // Without `writable_schema`, SQLite refuses to open a file that is shorter than the header of the file states.
     damaged.pragma_update(None, "writable_schema", true)?;
     let number = |sql| damaged.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let last = number("SELECT events FROM chain").or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;
+    let last = number("SELECT events FROM chain")
+        .or_else(|_| number("SELECT coalesce(max(id), 0) FROM event"))?;
     let fresh = empty()?;
     {
         let building = fresh.unchecked_transaction()?;
         let mut copy = building.prepare(
             "INSERT INTO event (id, run, seq, at, body, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?;
-        let mut one = damaged.prepare("SELECT id, run, seq, at, body, prev, hash FROM event WHERE id = ?1")?;
+        let mut one = damaged
+            .prepare("SELECT id, run, seq, at, body, prev, hash FROM event WHERE id = ?1")?;
         for id in 1..=last {
             let record = one.query_row([id], |row| {
-                let columns = (0..7).map(|column| row.get(column)).collect::<rusqlite::Result<Vec<Value>>>()?;
+                let columns = (0..7)
+                    .map(|column| row.get(column))
+                    .collect::<rusqlite::Result<Vec<Value>>>()?;
                 Ok((query::event(row)?, columns))
             });
-            let Ok((event, columns)) = record else { continue };
+            let Ok((event, columns)) = record else {
+                continue;
+            };
             if copy.execute(params_from_iter(columns)).is_ok() {
                 // An event that contradicts an earlier event is copied, but does not change the views.
                 drop(projections::apply(&building, &event));

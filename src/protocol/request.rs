@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, Question,
-    RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
+    AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
+    Opinion, Question, RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };
 
 /// A file that an agent receives, with the lines under review.
@@ -32,12 +32,18 @@ impl SourceFile {
     /// Whether the change deletes the file. In this case, the text is empty, and the diff has the target
     /// `/dev/null`.
     pub fn is_deleted(&self) -> bool {
-        let head = self.diff.iter().flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
+        let head = self
+            .diff
+            .iter()
+            .flat_map(|diff| diff.lines().take_while(|line| !line.starts_with("@@ ")));
         self.text.is_empty() && head.into_iter().any(|line| line == "+++ /dev/null")
     }
 
     pub fn deleted_lines(&self) -> u32 {
-        let body = self.diff.iter().flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
+        let body = self
+            .diff
+            .iter()
+            .flat_map(|diff| diff.lines().skip_while(|line| !line.starts_with("@@ ")));
         u32::try_from(body.filter(|line| line.starts_with('-')).count()).unwrap_or(u32::MAX)
     }
 }
@@ -153,10 +159,16 @@ pub enum Task {
     },
     /// For each finding of other reviewers, state whether the finding is right (role reviewer). The answer is
     /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
-    Examine { files: Vec<SourceFile>, findings: Vec<Finding> },
+    Examine {
+        files: Vec<SourceFile>,
+        findings: Vec<Finding>,
+    },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
     /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.
-    Defend { files: Vec<SourceFile>, challenged: Vec<Challenged> },
+    Defend {
+        files: Vec<SourceFile>,
+        challenged: Vec<Challenged>,
+    },
     /// Implement each finding in the tree, or raise an objection to the finding (role coder; answer: section 3.4).
     Respond {
         items: Vec<Item>,
@@ -296,11 +308,15 @@ impl Task {
     pub fn findings(&self) -> Vec<FindingId> {
         match self {
             Self::Examine { findings, .. } => findings.iter().map(|finding| finding.id).collect(),
-            Self::Defend { challenged, .. } => challenged.iter().map(|item| item.finding.id).collect(),
+            Self::Defend { challenged, .. } => {
+                challenged.iter().map(|item| item.finding.id).collect()
+            }
             Self::Respond { items, .. } => items.iter().map(|item| item.finding.id).collect(),
             Self::Judge { dispute, .. } => vec![dispute.finding.id],
             Self::Compare { pairs, .. } => pairs.iter().map(|pair| pair.finding.id).collect(),
-            Self::Recheck { changes, .. } => changes.iter().map(|change| change.finding.id).collect(),
+            Self::Recheck { changes, .. } => {
+                changes.iter().map(|change| change.finding.id).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -20,7 +20,9 @@ impl Ecosystem {
     /// Parses the OSV name of an ecosystem, and ignores a suffix such as `:12` in `Debian:12`.
     fn parse(word: &str) -> Option<Self> {
         let word = word.split(':').next()?;
-        [Self::Crates, Self::Npm, Self::Pypi, Self::Go].into_iter().find(|ecosystem| ecosystem.as_str() == word)
+        [Self::Crates, Self::Npm, Self::Pypi, Self::Go]
+            .into_iter()
+            .find(|ecosystem| ecosystem.as_str() == word)
     }
 
     pub fn as_str(self) -> &'static str {
@@ -60,7 +62,13 @@ fn semantic(text: &str) -> Option<semver::Version> {
     let text = text.trim().trim_start_matches('v');
     let end = text.find(['-', '+']).unwrap_or(text.len());
     let missing = 2_usize.saturating_sub(text[..end].matches('.').count());
-    semver::Version::parse(&format!("{}{}{}", &text[..end], ".0".repeat(missing), &text[end..])).ok()
+    semver::Version::parse(&format!(
+        "{}{}{}",
+        &text[..end],
+        ".0".repeat(missing),
+        &text[end..]
+    ))
+    .ok()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,8 +130,10 @@ enum Event {
 
 impl Event {
     fn version(&self) -> &str {
-        let (Self::Introduced(version) | Self::Fixed(version) | Self::LastAffected(version) | Self::Limit(version)) =
-            self;
+        let (Self::Introduced(version)
+        | Self::Fixed(version)
+        | Self::LastAffected(version)
+        | Self::Limit(version)) = self;
         version
     }
 }
@@ -134,7 +144,9 @@ impl Advisory {
     }
 
     pub fn is_called(&self, id: &str) -> bool {
-        std::iter::once(&self.id).chain(&self.aliases).any(|own| own.eq_ignore_ascii_case(id))
+        std::iter::once(&self.id)
+            .chain(&self.aliases)
+            .any(|own| own.eq_ignore_ascii_case(id))
     }
 
     /// Compares the advisory with a locked version of a package. Returns `None` if the advisory does not concern
@@ -147,16 +159,22 @@ impl Advisory {
             })
         };
         let matches = self.affected.iter().filter(is_about).flat_map(|affected| {
-            let listed = affected.versions.iter().filter(|version| same(locked, version));
+            let listed = affected
+                .versions
+                .iter()
+                .filter(|version| same(locked, version));
             let ranges = affected.ranges.iter().filter(|range| range.kind != "GIT");
-            listed.map(|_| AdvisoryMatch::Affected).chain(ranges.filter_map(|range| range.check(locked)))
+            listed
+                .map(|_| AdvisoryMatch::Affected)
+                .chain(ranges.filter_map(|range| range.check(locked)))
         });
         matches.max_by_key(|found| *found == AdvisoryMatch::Affected)
     }
 }
 
 fn same(locked: &Locked, version: &str) -> bool {
-    locked.version == version || locked.ecosystem.compare(&locked.version, version) == Some(Ordering::Equal)
+    locked.version == version
+        || locked.ecosystem.compare(&locked.version, version) == Some(Ordering::Equal)
 }
 
 impl Range {
@@ -174,10 +192,15 @@ impl Range {
             match event {
                 Event::Introduced(_) if order.is_le() => state = Some(AdvisoryMatch::Affected),
                 Event::Fixed(fixed) if order.is_le() && state.is_some() => {
-                    state = Some(AdvisoryMatch::Patched { fixed: fixed.clone() });
+                    state = Some(AdvisoryMatch::Patched {
+                        fixed: fixed.clone(),
+                    });
                 }
                 Event::LastAffected(_) if order.is_lt() => state = None,
-                Event::Introduced(_) | Event::Fixed(_) | Event::LastAffected(_) | Event::Limit(_) => {}
+                Event::Introduced(_)
+                | Event::Fixed(_)
+                | Event::LastAffected(_)
+                | Event::Limit(_) => {}
             }
         }
         state
@@ -213,7 +236,12 @@ mod tests {
             ("crates.io", twice, "2.0.0", "affected"),
             ("npm", twice, "2.1.0+build.7", "patched in 2.1.0"),
             ("Go", twice, "v2.0.5", "affected"),
-            ("Go", twice, "v0.0.0-20200101000000-abcdefabcdef", "affected"),
+            (
+                "Go",
+                twice,
+                "v0.0.0-20200101000000-abcdefabcdef",
+                "affected",
+            ),
             ("npm", last, "0.9.0", "nothing"),
             ("npm", last, "1.4.0", "affected"),
             ("npm", last, "1.4.1", "nothing"),
@@ -225,7 +253,11 @@ mod tests {
         for (word, events, version, expected) in rows {
             let ecosystem = Ecosystem::parse(word).unwrap_or(Ecosystem::Crates);
             let name = ecosystem.canonical("Some_Lib");
-            let locked = Locked { ecosystem, name, version: version.to_owned() };
+            let locked = Locked {
+                ecosystem,
+                name,
+                version: version.to_owned(),
+            };
             let found = match advisory(word, events, "").check(&locked) {
                 None => "nothing".to_owned(),
                 Some(AdvisoryMatch::Affected) => "affected".to_owned(),
@@ -243,7 +275,10 @@ mod tests {
             name: Ecosystem::Pypi.canonical(name),
             version: version.to_owned(),
         };
-        assert_eq!(listed.check(&locked("some.lib", "1.1.0")), Some(AdvisoryMatch::Affected));
+        assert_eq!(
+            listed.check(&locked("some.lib", "1.1.0")),
+            Some(AdvisoryMatch::Affected)
+        );
         assert_eq!(listed.check(&locked("some-lib", "1.2")), None);
         assert_eq!(listed.check(&locked("other", "1.1")), None);
         assert!(listed.is_called("cve-2024-1") && !listed.is_called("CVE-2024-11"));

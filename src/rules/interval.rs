@@ -8,7 +8,10 @@ const Z: f64 = 1.959_963_984_540_054;
 
 /// Returns the 95% Wilson score interval of the proportion `count / of`, or `None` if the denominator `of` is 0.
 pub fn wilson(count: u64, of: u64) -> Option<(f64, f64)> {
-    #[expect(clippy::cast_precision_loss, reason = "counts of findings are far below 2^52")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of findings are far below 2^52"
+    )]
     let (count, n) = (count as f64, of as f64);
     (of > 0).then(|| {
         let rate = count / n;
@@ -38,9 +41,18 @@ pub struct Share {
 impl Share {
     pub fn new(count: u64, of: u64) -> Self {
         let (low, high) = wilson(count, of).unzip();
-        #[expect(clippy::cast_precision_loss, reason = "counts of findings are far below 2^52")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "counts of findings are far below 2^52"
+        )]
         let rate = (of > 0).then(|| count as f64 / of as f64);
-        Self { count, of, rate, low, high }
+        Self {
+            count,
+            of,
+            rate,
+            low,
+            high,
+        }
     }
 }
 

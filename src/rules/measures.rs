@@ -101,10 +101,18 @@ pub struct Measures {
 impl Measures {
     pub fn of(name: String, tally: &FindingTally) -> Self {
         let decided = tally.upheld + tally.dismissed;
-        #[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52 millionths of a dollar")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "costs are far below 2^52 millionths of a dollar"
+        )]
         let usd = (tally.calls > tally.unpriced).then(|| tally.micros as f64 / 1e6);
-        #[expect(clippy::cast_precision_loss, reason = "counts of findings are far below 2^52")]
-        let usd_per_upheld = usd.filter(|_| tally.upheld > 0).map(|usd| usd / tally.upheld as f64);
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "counts of findings are far below 2^52"
+        )]
+        let usd_per_upheld = usd
+            .filter(|_| tally.upheld > 0)
+            .map(|usd| usd / tally.upheld as f64);
         Self {
             name,
             raised: tally.raised,
@@ -114,7 +122,10 @@ impl Measures {
             upheld: Share::new(tally.upheld, decided),
             dismissed: Share::new(tally.dismissed, decided),
             overturned: Share::new(tally.overturned, tally.judged),
-            agreed_with_person: Share::new(tally.checked.saturating_sub(tally.overturned), tally.checked),
+            agreed_with_person: Share::new(
+                tally.checked.saturating_sub(tally.overturned),
+                tally.checked,
+            ),
             confirmed_by_audit: Share::new(tally.confirmed, tally.audited),
             fixed: Share::new(tally.fixed, tally.raised),
             reverted: Share::new(tally.reverted, tally.fixed),
@@ -137,8 +148,17 @@ pub struct PairAgreement {
 }
 
 impl From<AgreementCount> for PairAgreement {
-    fn from(AgreementCount { between, compared, agreed }: AgreementCount) -> Self {
-        Self { between, agreed: Share::new(agreed, compared) }
+    fn from(
+        AgreementCount {
+            between,
+            compared,
+            agreed,
+        }: AgreementCount,
+    ) -> Self {
+        Self {
+            between,
+            agreed: Share::new(agreed, compared),
+        }
     }
 }
 
@@ -147,7 +167,9 @@ impl From<AgreementCount> for PairAgreement {
 pub fn draw(keys: impl IntoIterator<Item = u64>, seed: u64) -> Vec<u64> {
     let rank = |key: u64| {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&seed.to_le_bytes()).update(&key.to_le_bytes());
+        hasher
+            .update(&seed.to_le_bytes())
+            .update(&key.to_le_bytes());
         *hasher.finalize().as_bytes()
     };
     let mut drawn: Vec<([u8; 32], u64)> = keys.into_iter().map(|key| (rank(key), key)).collect();
@@ -170,25 +192,59 @@ mod tests {
             unpriced: 1,
             ..FindingTally::default()
         };
-        let measures = Measures::of("ada".to_owned(), &FindingTally { micros: 750_000, ..tally.clone() });
-        assert_eq!((measures.held, measures.upheld.of, measures.dismissed.of), (2, 4, 4));
-        assert_eq!((measures.usd, measures.usd_per_upheld), (Some(0.75), Some(0.25)));
-        let unpriced = Measures::of(String::new(), &FindingTally { unpriced: 4, ..tally });
-        assert_eq!((unpriced.usd, unpriced.usd_per_upheld), (None, None), "an unknown cost is not zero");
+        let measures = Measures::of(
+            "ada".to_owned(),
+            &FindingTally {
+                micros: 750_000,
+                ..tally.clone()
+            },
+        );
+        assert_eq!(
+            (measures.held, measures.upheld.of, measures.dismissed.of),
+            (2, 4, 4)
+        );
+        assert_eq!(
+            (measures.usd, measures.usd_per_upheld),
+            (Some(0.75), Some(0.25))
+        );
+        let unpriced = Measures::of(
+            String::new(),
+            &FindingTally {
+                unpriced: 4,
+                ..tally
+            },
+        );
+        assert_eq!(
+            (unpriced.usd, unpriced.usd_per_upheld),
+            (None, None),
+            "an unknown cost is not zero"
+        );
     }
 
     #[test]
     fn a_seed_draws_the_same_sample_again() {
         let first: Vec<u64> = draw(1..=1000, 7).into_iter().take(20).collect();
-        assert_eq!(first, draw((1..=1000).rev(), 7).into_iter().take(20).collect::<Vec<_>>());
-        assert_ne!(first, draw(1..=1000, 8).into_iter().take(20).collect::<Vec<_>>());
+        assert_eq!(
+            first,
+            draw((1..=1000).rev(), 7)
+                .into_iter()
+                .take(20)
+                .collect::<Vec<_>>()
+        );
+        assert_ne!(
+            first,
+            draw(1..=1000, 8).into_iter().take(20).collect::<Vec<_>>()
+        );
         // Each key is as likely as every other one: over 300 seeds, each of ten keys comes first about 30 times.
         let mut firsts = [0_u32; 10];
         for seed in 0..300 {
             let key = usize::try_from(draw(0..10, seed)[0]).expect("a small key");
             firsts[key] += 1;
         }
-        assert!(firsts.iter().all(|times| (12..=52).contains(times)), "{firsts:?}");
+        assert!(
+            firsts.iter().all(|times| (12..=52).contains(times)),
+            "{firsts:?}"
+        );
         assert_eq!(draw([], 1), Vec::<u64>::new());
     }
 }

@@ -24,13 +24,20 @@ pub(crate) fn parts_of<T: Sync, R: Send>(
     thread::scope(|scope| {
         let others: Vec<_> = chunks.map(|chunk| scope.spawn(|| work(chunk))).collect();
         let mut results = vec![work(first)];
-        results.extend(others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))));
+        results.extend(
+            others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))),
+        );
         results
     })
 }
 
 pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    parts(items, |part| part.iter().map(&work).collect::<Vec<R>>()).into_iter().flatten().collect()
+    parts(items, |part| part.iter().map(&work).collect::<Vec<R>>())
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 #[cfg(test)]
@@ -41,7 +48,10 @@ mod tests {
     fn the_order_stays_whatever_the_number_of_items() {
         for count in [0, 1, ITEMS_PER_THREAD - 1, 10 * ITEMS_PER_THREAD + 1] {
             let items: Vec<usize> = (0..count).collect();
-            assert_eq!(each(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
+            assert_eq!(
+                each(&items, |item| item * 2),
+                items.iter().map(|item| item * 2).collect::<Vec<_>>()
+            );
         }
     }
 }

@@ -77,7 +77,9 @@ fn is_empty_device(found: &Metadata) -> bool {
 /// Duplicates standard input if `path` is a name of standard input, such as `/dev/stdin`. If standard input is a
 /// socket, opening the path `/dev/stdin` would fail.
 fn standard(path: &Path) -> Option<io::Result<File>> {
-    let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].iter().any(|name| path == Path::new(name));
+    let is_stdin = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"]
+        .iter()
+        .any(|name| path == Path::new(name));
     is_stdin.then(|| io::stdin().as_fd().try_clone_to_owned().map(File::from))
 }
 
@@ -88,7 +90,10 @@ fn is_terminal(path: &Path) -> bool {
 
 /// Opens a file without waiting for the writer of a FIFO, and without acquiring a controlling terminal.
 fn open_at_once(path: &Path) -> io::Result<File> {
-    File::options().read(true).custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits()).open(path)
+    File::options()
+        .read(true)
+        .custom_flags((OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
+        .open(path)
 }
 
 #[cfg(test)]
@@ -111,7 +116,10 @@ mod tests {
         assert_eq!(read_to_string(&place("file")).unwrap(), "text");
         assert_eq!(read_to_string(&place("link")).unwrap(), "text");
         let rows = [
-            (folder.path().to_owned(), "it is a folder, not a regular file"),
+            (
+                folder.path().to_owned(),
+                "it is a folder, not a regular file",
+            ),
             (place("fifo"), "it is a FIFO, not a regular file"),
             (place("link to a FIFO"), "it is a FIFO, not a regular file"),
             (place("socket"), "it is a socket, not a regular file"),
@@ -119,7 +127,12 @@ mod tests {
             ("/dev/null".into(), "it is a device, not a regular file"),
         ];
         for (path, expected) in rows {
-            assert_eq!(read(&path).unwrap_err().to_string(), expected, "{}", path.display());
+            assert_eq!(
+                read(&path).unwrap_err().to_string(),
+                expected,
+                "{}",
+                path.display()
+            );
         }
     }
 
@@ -134,13 +147,24 @@ mod tests {
         });
         assert_eq!(io::read_to_string(input(&fifo).unwrap()).unwrap(), "said");
         writing.join().unwrap();
-        assert_eq!(io::read_to_string(input(Path::new("/dev/null")).unwrap()).unwrap(), "");
+        assert_eq!(
+            io::read_to_string(input(Path::new("/dev/null")).unwrap()).unwrap(),
+            ""
+        );
         for (path, expected) in [
             (folder.path(), "it is a folder, not a regular file"),
             (Path::new("/dev/zero"), "it is a device, not a regular file"),
-            (Path::new("/dev/urandom"), "it is a device, not a regular file"),
+            (
+                Path::new("/dev/urandom"),
+                "it is a device, not a regular file",
+            ),
         ] {
-            assert_eq!(input(path).unwrap_err().to_string(), expected, "{}", path.display());
+            assert_eq!(
+                input(path).unwrap_err().to_string(),
+                expected,
+                "{}",
+                path.display()
+            );
         }
     }
 }

@@ -66,7 +66,13 @@ pub fn begin(verbose: u8, filter: Option<&str>, clean: Clean) -> Result<(), LogE
     let keep = move || Cleaned(clean, |text| lock(&RUN).append(text.as_bytes()));
     tracing_subscriber::registry()
         .with(screen)
-        .with(fmt::layer().with_ansi(false).with_target(false).with_writer(keep).with_filter(run))
+        .with(
+            fmt::layer()
+                .with_ansi(false)
+                .with_target(false)
+                .with_writer(keep)
+                .with_filter(run),
+        )
         .try_init()?;
     Ok(())
 }
@@ -118,7 +124,9 @@ impl RunLog {
     /// Appends lines until the log is full. The last line of a full log file states that later lines are dropped.
     fn append(&mut self, lines: &[u8]) {
         match self {
-            Self::Memory(buffer) if buffer.len() + lines.len() <= BUFFER_CAP => buffer.extend_from_slice(lines),
+            Self::Memory(buffer) if buffer.len() + lines.len() <= BUFFER_CAP => {
+                buffer.extend_from_slice(lines)
+            }
             Self::Memory(_) | Self::Nowhere => {}
             Self::File { file, left } => {
                 let length = lines.len() as u64;
@@ -165,7 +173,10 @@ mod tests {
     #[test]
     fn a_log_is_bounded_and_says_so_once() {
         let mut file = tempfile::tempfile().unwrap();
-        let mut log = RunLog::File { file: file.try_clone().unwrap(), left: 12 };
+        let mut log = RunLog::File {
+            file: file.try_clone().unwrap(),
+            left: 12,
+        };
         for line in ["first\n", "second, and too long\n", "x\n"] {
             log.append(line.as_bytes());
         }
@@ -181,7 +192,9 @@ mod tests {
         log.append(&[b'x'; BUFFER_CAP - 1]);
         log.append(b"too much");
         log.append(b"y");
-        let RunLog::Memory(buffer) = log else { panic!("no run has begun") };
+        let RunLog::Memory(buffer) = log else {
+            panic!("no run has begun")
+        };
         assert_eq!((buffer.len(), buffer.last()), (BUFFER_CAP, Some(&b'y')));
     }
 }

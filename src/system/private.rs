@@ -4,7 +4,9 @@
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::Path;
 
 use ignore::WalkBuilder;
@@ -14,7 +16,9 @@ use ignore::WalkBuilder;
 const MARK: &str = "private";
 /// The name of the folder for histories, which is a subfolder of the state folder.
 const HISTORIES: &str = "repos";
-const OWN: [&str; 8] = [HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions"];
+const OWN: [&str; 8] = [
+    HISTORIES, "kept", "objects", "copies", "agents", "trust", "watch", "sessions",
+];
 
 /// Creates a folder and its parents with mode 0700. An existing folder remains unchanged.
 pub fn folder(path: &Path) -> io::Result<()> {
@@ -45,9 +49,18 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
     let narrow = |path: &Path, meta: &fs::Metadata| {
         let mode = meta.permissions().mode() & 0o7777;
         let wanted = mode & 0o700;
-        if mode == wanted { Ok(()) } else { fs::set_permissions(path, fs::Permissions::from_mode(wanted)) }
+        if mode == wanted {
+            Ok(())
+        } else {
+            fs::set_permissions(path, fs::Permissions::from_mode(wanted))
+        }
     };
-    let Some(meta) = fs::symlink_metadata(state_dir).ok().filter(fs::Metadata::is_dir) else { return Ok(()) };
+    let Some(meta) = fs::symlink_metadata(state_dir)
+        .ok()
+        .filter(fs::Metadata::is_dir)
+    else {
+        return Ok(());
+    };
     let names = fs::read_dir(state_dir)?.map(|entry| entry.map(|entry| entry.file_name()));
     let names = names.collect::<io::Result<Vec<_>>>()?;
     let is_own = |name: &OsStr| {
@@ -63,10 +76,14 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
         return Ok(());
     }
     let mut walk = WalkBuilder::new(state_dir);
-    walk.standard_filters(false).filter_entry(move |entry| entry.depth() != 1 || is_own(entry.file_name()));
+    walk.standard_filters(false)
+        .filter_entry(move |entry| entry.depth() != 1 || is_own(entry.file_name()));
     for entry in walk.build() {
-        let entry = entry.map_err(|error| error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))?;
-        let Ok(meta) = fs::symlink_metadata(entry.path()) else { continue };
+        let entry =
+            entry.map_err(|error| error.into_io_error().unwrap_or(io::ErrorKind::Other.into()))?;
+        let Ok(meta) = fs::symlink_metadata(entry.path()) else {
+            continue;
+        };
         if meta.is_dir() || meta.is_file() && meta.nlink() == 1 {
             match narrow(entry.path(), &meta) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -74,7 +91,12 @@ pub fn tighten(state_dir: &Path) -> io::Result<()> {
             }
         }
     }
-    options().write(true).create(true).truncate(false).open(state_dir.join(MARK)).map(drop)
+    options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(state_dir.join(MARK))
+        .map(drop)
 }
 
 #[cfg(test)]
@@ -93,7 +115,11 @@ mod tests {
         let path = base.path().join("a/b/c");
         write(&path, b"x").unwrap();
         assert_eq!(
-            [mode(&base.path().join("a")), mode(&base.path().join("a/b")), mode(&path)],
+            [
+                mode(&base.path().join("a")),
+                mode(&base.path().join("a/b")),
+                mode(&path)
+            ],
             [0o700, 0o700, 0o600]
         );
     }
@@ -102,12 +128,17 @@ mod tests {
     fn permissions_of_earlier_versions_are_tightened_once_except_on_files_with_other_links() {
         let base = tempfile::tempdir().unwrap();
         let state = base.path().join("state");
-        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap()
+        };
         fs::create_dir_all(state.join("objects/ab")).unwrap();
         fs::create_dir_all(state.join("repos")).unwrap();
-        for (name, bits) in
-            [("objects/ab/cd", 0o444), ("tree-1.lock", 0o644), ("objects/own", 0o664), ("users", 0o644)]
-        {
+        for (name, bits) in [
+            ("objects/ab/cd", 0o444),
+            ("tree-1.lock", 0o644),
+            ("objects/own", 0o664),
+            ("users", 0o644),
+        ] {
             fs::write(state.join(name), name).unwrap();
             set(&state.join(name), bits);
         }
@@ -117,13 +148,25 @@ mod tests {
             set(&state.join(name), 0o755);
         }
         tighten(&state).unwrap();
-        let modes = ["", "objects", "objects/ab", "objects/ab/cd", "tree-1.lock", "objects/own", "users"];
+        let modes = [
+            "",
+            "objects",
+            "objects/ab",
+            "objects/ab/cd",
+            "tree-1.lock",
+            "objects/own",
+            "users",
+        ];
         let modes = modes.map(|name| mode(&state.join(name)));
         assert_eq!(modes, [0o700, 0o700, 0o700, 0o400, 0o600, 0o664, 0o644]);
         set(&state, 0o755);
         set(&state.join("tree-1.lock"), 0o644);
         tighten(&state).unwrap();
-        assert_eq!([mode(&state), mode(&state.join("tree-1.lock"))], [0o700, 0o644], "it is walked once");
+        assert_eq!(
+            [mode(&state), mode(&state.join("tree-1.lock"))],
+            [0o700, 0o644],
+            "it is walked once"
+        );
         tighten(&base.path().join("none")).unwrap();
     }
 }

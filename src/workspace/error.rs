@@ -54,7 +54,9 @@ pub enum WorkspaceError {
     NotADiff(String),
     #[error("`{0}` is a combined diff of a merge, which cannot be reviewed")]
     CombinedDiff(String),
-    #[error("`{name}` is malformed: the hunk at line {line} does not match the line counts in its header")]
+    #[error(
+        "`{name}` is malformed: the hunk at line {line} does not match the line counts in its header"
+    )]
     BrokenDiff { name: String, line: usize },
     #[error("{}", empty(target, skipped))]
     EmptyTarget {
@@ -63,14 +65,20 @@ pub enum WorkspaceError {
         /// Whether the target is a change instead of a list of paths.
         is_change: bool,
     },
-    #[error("nothing to review: the only uncommitted changes are in `.glee`, the configuration of Glee")]
+    #[error(
+        "nothing to review: the only uncommitted changes are in `.glee`, the configuration of Glee"
+    )]
     OnlyConfig,
     #[error("another run has locked this tree: {0}")]
     Locked(String),
     #[error("cannot use the state folder at `{}`", path.display())]
     State { path: PathBuf, source: io::Error },
     #[error("`{}` is too large for a snapshot: more than {files} files or {bytes} bytes", root.display())]
-    TooLarge { root: PathBuf, files: usize, bytes: u64 },
+    TooLarge {
+        root: PathBuf,
+        files: usize,
+        bytes: u64,
+    },
     /// Glee does not start a coder if a nested repository exceeds the limits of a snapshot.
     #[error("cannot include `{folder}` in the snapshot: {bound}")]
     Unfollowed { folder: String, bound: Bound },
@@ -114,54 +122,88 @@ impl From<JournalError> for WorkspaceError {
 
 impl WorkspaceError {
     pub(crate) fn state(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
-        |source| Self::State { path: path.to_owned(), source }
+        |source| Self::State {
+            path: path.to_owned(),
+            source,
+        }
     }
 
     pub(crate) fn unreadable(path: &Path) -> impl Fn(io::Error) -> Self + Copy {
-        |source| Self::Unreadable { path: path.display().to_string(), source }
+        |source| Self::Unreadable {
+            path: path.display().to_string(),
+            source,
+        }
     }
 }
 
 impl Advice for WorkspaceError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Missing { similar: Some(similar), .. } => return Some(format!("did you mean `{similar}`?")),
-            Self::Missing { similar: None, .. } => "specify a path relative to the folder in which you run Glee",
+            Self::Missing {
+                similar: Some(similar),
+                ..
+            } => return Some(format!("did you mean `{similar}`?")),
+            Self::Missing { similar: None, .. } => {
+                "specify a path relative to the folder in which you run Glee"
+            }
             Self::NoGit => "install git in a folder on the `PATH`",
             Self::GitInside { .. } => "remove the folders of the reviewed tree from the `PATH`",
             Self::Git { message, .. } if message.contains("dubious ownership") => {
                 "mark the repository as safe, if you trust it: `git config --global --add safe.directory <its path>`"
             }
-            Self::Bare(..) => "create a work tree with `git worktree add <path>`, and run Glee there",
+            Self::Bare(..) => {
+                "create a work tree with `git worktree add <path>`, and run Glee there"
+            }
             Self::InsideGit(..) => "specify files outside the `.git` folder",
             Self::NotGit(..) => "specify files or folders: `glee review src/`",
             Self::Unreadable { .. } => "check the path and its permissions",
             Self::Outside { .. } => "run Glee in the tree that contains the path",
             Self::BadRevision { branches, .. } if !branches.is_empty() => {
-                return Some(format!("use an existing branch ({}) or a commit", branches.join(", ")));
+                return Some(format!(
+                    "use an existing branch ({}) or a commit",
+                    branches.join(", ")
+                ));
             }
-            Self::BadRevision { .. } => "list commits and branches with `git log --oneline` or `git branch -a`",
-            Self::NoCommit => "review the files of the work tree with `glee review` or `glee review <path>`",
+            Self::BadRevision { .. } => {
+                "list commits and branches with `git log --oneline` or `git branch -a`"
+            }
+            Self::NoCommit => {
+                "review the files of the work tree with `glee review` or `glee review <path>`"
+            }
             Self::NoMergeBase { .. } => {
                 "fetch the missing history (`git fetch --unshallow`), or specify a range `A..B`"
             }
             Self::ChangeMoved => "run the command again",
             Self::Shallow(..) => "fetch the parent: `git fetch --deepen=1`",
             Self::NotADiff(..) => "create a diff with `git diff > changes.diff`",
-            Self::CombinedDiff(..) => "compare with one parent: `git diff HEAD^ HEAD` or `git show --first-parent`",
-            Self::BrokenDiff { .. } => "create the diff again with `git diff > changes.diff`, not as a word diff",
+            Self::CombinedDiff(..) => {
+                "compare with one parent: `git diff HEAD^ HEAD` or `git show --first-parent`"
+            }
+            Self::BrokenDiff { .. } => {
+                "create the diff again with `git diff > changes.diff`, not as a word diff"
+            }
             Self::EmptyTarget { skipped, .. } if skipped.is_empty() => {
                 "specify what to review: `glee review .` for the whole project, `--base main` or `--commit HEAD`"
             }
-            Self::EmptyTarget { .. } => "choose text files that are not larger than `review.max_file_size`",
+            Self::EmptyTarget { .. } => {
+                "choose text files that are not larger than `review.max_file_size`"
+            }
             Self::OnlyConfig => {
                 "review the whole project with `glee review .`, or the configuration with `glee review \
                  .glee/config.yml`"
             }
-            Self::Locked(..) => "wait until the other run ends, or review without `--fix`, which needs no lock",
-            Self::State { .. } => "check the folder's permissions, or choose another folder with `GLEE_STATE_DIR`",
-            Self::TooLarge { .. } => "create a git repository in the folder, or exclude files in `.gleeignore`",
-            Self::LinkedRefs(..) => "remove the link, because Glee would write git refs to the target of the link",
+            Self::Locked(..) => {
+                "wait until the other run ends, or review without `--fix`, which needs no lock"
+            }
+            Self::State { .. } => {
+                "check the folder's permissions, or choose another folder with `GLEE_STATE_DIR`"
+            }
+            Self::TooLarge { .. } => {
+                "create a git repository in the folder, or exclude files in `.gleeignore`"
+            }
+            Self::LinkedRefs(..) => {
+                "remove the link, because Glee would write git refs to the target of the link"
+            }
             Self::Unfollowed { .. } => {
                 "Glee can undo changes only in folders of the snapshot: review without `--fix`, move the folder \
                 out of the tree, or list the folder in `.git/info/exclude` (a submodule: `git submodule deinit \
@@ -170,7 +212,9 @@ impl Advice for WorkspaceError {
             Self::NotKept { .. } => "make the file readable, or exclude the file in an ignore file",
             Self::OtherTree { .. } => "run the command in the work tree of the run",
             Self::OtherRepository { run, .. } => {
-                return Some(format!("extract the snapshot of the run: `glee runs undo {run} --to <new folder>`"));
+                return Some(format!(
+                    "extract the snapshot of the run: `glee runs undo {run} --to <new folder>`"
+                ));
             }
             Self::Occupied(..) => "specify a folder that is empty or does not exist",
             Self::NotRestored(..) => "fix the listed causes, then run the command again",
@@ -179,13 +223,19 @@ impl Advice for WorkspaceError {
                                  path)"
             }
             Self::NoHooks => "run the command in a git repository: `git init` creates one",
-            Self::NoRemote { known, .. } if known.is_empty() => "add a remote: `git remote add origin <address>`",
-            Self::NoRemote { known, .. } => return Some(format!("use one of the remotes {}", known.join(", "))),
+            Self::NoRemote { known, .. } if known.is_empty() => {
+                "add a remote: `git remote add origin <address>`"
+            }
+            Self::NoRemote { known, .. } => {
+                return Some(format!("use one of the remotes {}", known.join(", ")));
+            }
             Self::NoAuthor(..) => {
                 "set the identity: `git config user.name <name>` and `git config user.email \
                                    <address>`"
             }
-            Self::NotPushed { .. } => "push again, or check whether the remote accepts refs below `refs/glee`",
+            Self::NotPushed { .. } => {
+                "push again, or check whether the remote accepts refs below `refs/glee`"
+            }
             Self::ProjectId(error) => return error.hint(),
             Self::History(error) => return error.hint(),
             Self::Start(..) | Self::Git { .. } | Self::Gone(..) => return None,
@@ -198,11 +248,16 @@ impl Advice for WorkspaceError {
             Self::Locked(..) => ExitReason::Locked,
             Self::ProjectId(error) => error.exit(),
             Self::History(error) => error.exit(),
-            Self::NotPushed { .. } | Self::State { .. } | Self::NotKept { .. } | Self::TooLarge { .. } => {
-                ExitReason::History
-            }
+            Self::NotPushed { .. }
+            | Self::State { .. }
+            | Self::NotKept { .. }
+            | Self::TooLarge { .. } => ExitReason::History,
             // The target contains changes, but Glee can read none of these changes.
-            Self::EmptyTarget { skipped, is_change: true, .. } if !skipped.is_empty() => ExitReason::AgentFailed,
+            Self::EmptyTarget {
+                skipped,
+                is_change: true,
+                ..
+            } if !skipped.is_empty() => ExitReason::AgentFailed,
             _ => ExitReason::Usage,
         }
     }
@@ -213,14 +268,26 @@ const LISTED: usize = 8;
 fn empty(target: &str, skipped: &[Skip]) -> String {
     if skipped.is_empty() {
         return match target {
-            "uncommitted changes" | "staged changes" => format!("nothing to review: there are no {target}"),
+            "uncommitted changes" | "staged changes" => {
+                format!("nothing to review: there are no {target}")
+            }
             _ => format!("nothing to review: no files in {target}"),
         };
     }
-    let listed = skipped.iter().take(LISTED).map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()));
-    let more = skipped.len().checked_sub(LISTED + 1).map(|rest| format!("and {} more", rest + 1));
+    let listed = skipped
+        .iter()
+        .take(LISTED)
+        .map(|skip| format!("{} ({})", skip.file, skip.reason.as_str()));
+    let more = skipped
+        .len()
+        .checked_sub(LISTED + 1)
+        .map(|rest| format!("and {} more", rest + 1));
     let listed: Vec<String> = listed.chain(more).collect();
-    format!("nothing to review: {target}: {} skipped: {}", count(skipped.len()), listed.join(", "))
+    format!(
+        "nothing to review: {target}: {} skipped: {}",
+        count(skipped.len()),
+        listed.join(", ")
+    )
 }
 
 fn count(files: usize) -> String {

@@ -22,11 +22,12 @@ pub(crate) mod undo;
 
 pub use error::{Result, WorkspaceError};
 pub use git::{
-    BlockPlace, ChangeSource, ExchangeRemote, FetchedChange, FetchedRecord, HistoryPlace, HooksFolder, Identity,
-    PushedCommits, PushedRef, RulingFile,
+    BlockPlace, ChangeSource, ExchangeRemote, FetchedChange, FetchedRecord, HistoryPlace,
+    HooksFolder, Identity, PushedCommits, PushedRef, RulingFile,
 };
 pub use guard::{
-    Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, TreeFingerprint, TreeLock, Unfollowed,
+    Bound, ChangeKind, ChangedSubject, ControlFiles, ObservedChange, TreeFingerprint, TreeLock,
+    Unfollowed,
 };
 pub use root::Workspace;
 pub use select::{BaseFiles, SelectOptions, SelectionRules, Since, Target, TargetSpec};

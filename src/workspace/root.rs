@@ -32,14 +32,26 @@ impl Workspace {
     /// `start` has a `.glee` folder, the tree is `start` itself. Fails if `start` is unreadable, or if `start` is
     /// inside a bare repository or a `.git` folder. Also fails if git is missing or refuses the repository.
     pub fn discover(start: &Path) -> Result<Self> {
-        let start = start.canonicalize().map_err(WorkspaceError::unreadable(start))?;
+        let start = start
+            .canonicalize()
+            .map_err(WorkspaceError::unreadable(start))?;
         let repository = Repository::around(&start)?;
         let root = match &repository {
             Some(git) => &git.top,
-            None => start.ancestors().find(|folder| folder.join(".glee").is_dir()).unwrap_or(&start),
+            None => start
+                .ancestors()
+                .find(|folder| folder.join(".glee").is_dir())
+                .unwrap_or(&start),
         };
         let (root, root_commit) = (root.to_owned(), OnceLock::new());
-        Ok(Self { root, start, repository, recorded_ignores: None, read_commit: None, root_commit })
+        Ok(Self {
+            root,
+            start,
+            repository,
+            recorded_ignores: None,
+            read_commit: None,
+            root_commit,
+        })
     }
 
     pub fn root(&self) -> &Path {
@@ -57,7 +69,10 @@ impl Workspace {
 
     /// The folders that read-only agents must not write to: the tree and the folders of its repository.
     pub fn folders(&self) -> Vec<PathBuf> {
-        let git = self.repository.iter().flat_map(|git| [git.git_dir.clone(), git.common.clone()]);
+        let git = self
+            .repository
+            .iter()
+            .flat_map(|git| [git.git_dir.clone(), git.common.clone()]);
         std::iter::once(self.root.clone()).chain(git).collect()
     }
 
@@ -121,9 +136,15 @@ impl Workspace {
 
     /// Whether a path leads to a regular file below the root and outside `.git`. Links are followed.
     fn is_file_inside(&self, clean: &str) -> bool {
-        let Ok(real) = self.root.join(clean).canonicalize() else { return false };
-        let Ok(relative) = real.strip_prefix(&self.root) else { return false };
-        let is_in_git = relative.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
+        let Ok(real) = self.root.join(clean).canonicalize() else {
+            return false;
+        };
+        let Ok(relative) = real.strip_prefix(&self.root) else {
+            return false;
+        };
+        let is_in_git = relative
+            .components()
+            .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"));
         !is_in_git && std::fs::symlink_metadata(&real).is_ok_and(|meta| meta.is_file())
     }
 }

@@ -17,9 +17,13 @@ agents:
 fn connected() -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.only_own_programs();
-    std::fs::create_dir_all(sandbox.user_config().parent().expect("a parent folder")).expect("a folder");
+    std::fs::create_dir_all(sandbox.user_config().parent().expect("a parent folder"))
+        .expect("a folder");
     std::fs::write(sandbox.user_config(), AGENTS).expect("a written file");
-    sandbox.program("claude", "#!/bin/sh\n[ \"$*\" = --version ] && echo '9.8.7 (Claude Code)'\n");
+    sandbox.program(
+        "claude",
+        "#!/bin/sh\n[ \"$*\" = --version ] && echo '9.8.7 (Claude Code)'\n",
+    );
     sandbox.script("review.sh", "#!/bin/sh\n: > it-was-run\n");
     sandbox
 }
@@ -48,17 +52,29 @@ fn spec_14_an_effort_that_a_program_cannot_be_told_is_refused_before_anybody_is_
     let set = |key: &str, value: &str| sandbox.glee(&["config", "set", "--user", key, value]);
     let wrong = set("agents.writer.effort", "huge");
     assert_eq!(wrong.code, 2, "{wrong}");
-    assert!(wrong.stderr.contains("allowed: low, medium, high, max"), "{wrong}");
+    assert!(
+        wrong.stderr.contains("allowed: low, medium, high, max"),
+        "{wrong}"
+    );
     assert_eq!(set("agents.writer.effort", "high").code, 0);
     assert_eq!(set("agents.reader.effort", "high").code, 0);
     let refused = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
     assert_eq!(refused.code, 2, "{refused}");
-    let message =
-        "the effort `high` of agent `reader` cannot be set: the adapter `text` has no option for an effort";
+    let message = "the effort `high` of agent `reader` cannot be set: the adapter `text` has no option for an effort";
     assert!(refused.stderr.contains(message), "{refused}");
-    assert!(refused.stderr.contains("hint: remove `agents.reader.effort`"), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("hint: remove `agents.reader.effort`"),
+        "{refused}"
+    );
     assert!(!sandbox.exists("it-was-run"));
-    assert_eq!(sandbox.glee(&["config", "unset", "--user", "agents.reader.effort"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "unset", "--user", "agents.reader.effort"])
+            .code,
+        0
+    );
     let asked = sandbox.glee(&["review", "--reviewer", "reader", "a.rs"]);
     assert!(!asked.stderr.contains("effort"), "{asked}");
 }
@@ -111,7 +127,11 @@ fn each_agent_is_checked_with_one_question() {
     let sandbox = connected();
     sandbox.script("review.sh", "#!/bin/sh\ncat > /dev/null\necho hello\n");
     let text = sandbox.glee(&["agents", "--check"]);
-    let lines: Vec<&str> = text.stdout.lines().filter(|line| !line.starts_with("        ")).collect();
+    let lines: Vec<&str> = text
+        .stdout
+        .lines()
+        .filter(|line| !line.starts_with("        "))
+        .collect();
     assert_eq!(
         lines,
         [
@@ -124,12 +144,22 @@ fn each_agent_is_checked_with_one_question() {
     );
     let json = sandbox.glee(&["agents", "--check", "--json"]);
     let agents: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).expect("a list");
-    let facts =
-        |agent: &serde_json::Value| (agent["name"].clone(), agent["passed"].clone(), agent["answered"].clone());
+    let facts = |agent: &serde_json::Value| {
+        (
+            agent["name"].clone(),
+            agent["passed"].clone(),
+            agent["answered"].clone(),
+        )
+    };
     assert_eq!(
         agents.iter().map(facts).collect::<Vec<_>>(),
-        [("writer", false, false), ("reader", false, false), ("absent", false, false), ("rules", true, true)]
-            .map(|(name, passed, answered)| (json!(name), json!(passed), json!(answered)))
+        [
+            ("writer", false, false),
+            ("reader", false, false),
+            ("absent", false, false),
+            ("rules", true, true)
+        ]
+        .map(|(name, passed, answered)| (json!(name), json!(passed), json!(answered)))
     );
     assert_eq!((text.code, json.code), (4, 4));
 }
@@ -137,13 +167,21 @@ fn each_agent_is_checked_with_one_question() {
 #[test]
 fn the_embedded_agents_pass_the_check() {
     let sandbox = Sandbox::new();
-    for (name, role) in [("fixer", "coder"), ("rules", "reviewer"), ("referee", "judge")] {
+    for (name, role) in [
+        ("fixer", "coder"),
+        ("rules", "reviewer"),
+        ("referee", "judge"),
+    ] {
         let program = format!("builtin:{name}");
         assert_eq!(sandbox.glee(&["connect", &program, "--role", role]).code, 0);
     }
     let text = sandbox.glee(&["agents", "--check"]);
     assert_eq!(text.code, 0, "{text}");
-    for line in ["ok      ", "answered with the nonce\n", "created and changed no file\n"] {
+    for line in [
+        "ok      ",
+        "answered with the nonce\n",
+        "created and changed no file\n",
+    ] {
         assert_eq!(text.stdout.matches(line).count(), 3, "{text}");
     }
 }
@@ -152,7 +190,10 @@ fn the_embedded_agents_pass_the_check() {
 fn an_untrusted_project_runs_nothing() {
     let sandbox = Sandbox::new();
     sandbox.script("claude", "#!/bin/sh\n: > it-was-run\n");
-    sandbox.write(".glee/config.yml", "version: 1\nagents: [{name: a, command: ./claude, role: coder}]\n");
+    sandbox.write(
+        ".glee/config.yml",
+        "version: 1\nagents: [{name: a, command: ./claude, role: coder}]\n",
+    );
     insta::assert_snapshot!(sandbox.glee(&["agents"]).stable(), @r"
     exit: 0
     --- stdout
@@ -168,7 +209,8 @@ fn an_untrusted_project_runs_nothing() {
 fn a_schema_is_printed_as_it_is_published() {
     let sandbox = Sandbox::new();
     for form in ["request", "review", "response", "ruling", "recheck"] {
-        let published = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{form}.json"));
+        let published = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("docs/schema/{form}.json"));
         let published = std::fs::read_to_string(published).expect("it is published");
         assert_eq!(sandbox.glee(&["agents", "schema", form]).stdout, published);
     }
@@ -181,10 +223,15 @@ fn a_program_that_would_run_modules_of_the_tree_is_not_started() {
     sandbox.only_own_programs();
     let config = sandbox.user_config();
     std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
-    std::fs::write(&config, "version: 1\nagents:\n  - {name: reader, command: opencode, role: reviewer}\n")
-        .expect("a written file");
-    sandbox
-        .program("opencode", "#!/bin/sh\necho 'opencode run --pure --format' >> asked\necho '--pure --format'\n");
+    std::fs::write(
+        &config,
+        "version: 1\nagents:\n  - {name: reader, command: opencode, role: reviewer}\n",
+    )
+    .expect("a written file");
+    sandbox.program(
+        "opencode",
+        "#!/bin/sh\necho 'opencode run --pure --format' >> asked\necho '--pure --format'\n",
+    );
     sandbox.write("a.py", "x = 1\n");
     sandbox.write(".opencode/plugins/it.js", "");
     let output = sandbox.glee(&["review", "a.py"]);

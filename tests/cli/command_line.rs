@@ -13,7 +13,10 @@ agents:
 
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.git_init().write(".glee/config.yml", CONFIG).write("a.py", "print(1)\n");
+    sandbox
+        .git_init()
+        .write(".glee/config.yml", CONFIG)
+        .write("a.py", "print(1)\n");
     sandbox
 }
 
@@ -25,8 +28,14 @@ fn list_and_both_ways_to_ask_for_json_work_everywhere() {
         assert_eq!(bare.code, 0, "{bare}");
         assert_eq!(sandbox.glee(&[group, "list"]), bare);
         let json = sandbox.glee(&[group, "--json"]);
-        assert!(json.code == 0 && json.stdout.starts_with(['[', '{']), "{json}");
-        for args in [vec![group, "--format", "json"], vec![group, "list", "--json"]] {
+        assert!(
+            json.code == 0 && json.stdout.starts_with(['[', '{']),
+            "{json}"
+        );
+        for args in [
+            vec![group, "--format", "json"],
+            vec![group, "list", "--json"],
+        ] {
             assert_eq!(sandbox.glee(&args), json, "{args:?}");
         }
     }
@@ -49,17 +58,34 @@ fn list_and_both_ways_to_ask_for_json_work_everywhere() {
             json.code == 0 && serde_json::from_str::<serde_json::Value>(&json.stdout).is_ok(),
             "{args:?}: {json}"
         );
-        assert_eq!(sandbox.glee(&[args, &["--format", "json"]].concat()), json, "{args:?}");
+        assert_eq!(
+            sandbox.glee(&[args, &["--format", "json"]].concat()),
+            json,
+            "{args:?}"
+        );
     }
 }
 
 #[test]
 fn an_agent_is_named_by_its_program_or_its_first_letters() {
     let sandbox = project();
-    let planned = |name: &str| sandbox.glee(&["review", ".", "--dry-run", "--json", "--reviewer", name]);
-    assert!(planned("rules-a").stdout.contains("\"name\": \"rules-again\""));
-    assert!(planned("rul").stderr.contains("`rul` matches several agents: `rules`, `rules-again`"));
-    assert!(planned("fix").stderr.contains("connected reviewers: rules, rules-again"));
+    let planned =
+        |name: &str| sandbox.glee(&["review", ".", "--dry-run", "--json", "--reviewer", name]);
+    assert!(
+        planned("rules-a")
+            .stdout
+            .contains("\"name\": \"rules-again\"")
+    );
+    assert!(
+        planned("rul")
+            .stderr
+            .contains("`rul` matches several agents: `rules`, `rules-again`")
+    );
+    assert!(
+        planned("fix")
+            .stderr
+            .contains("connected reviewers: rules, rules-again")
+    );
     insta::assert_snapshot!(sandbox.glee(&["connect", "builtin:fixer", "--role", "coder"]), @"
     exit: 0
     --- stderr
@@ -76,14 +102,23 @@ fn an_agent_is_named_by_its_program_or_its_first_letters() {
 fn connect_updates_the_agent_of_the_program_and_the_role() {
     let sandbox = Sandbox::new();
     sandbox.program("claude", "#!/bin/sh\n");
-    sandbox.write(".glee/config.yml", "version: 1\nagents:\n  - {name: writer, command: claude, role: coder}\n");
+    sandbox.write(
+        ".glee/config.yml",
+        "version: 1\nagents:\n  - {name: writer, command: claude, role: coder}\n",
+    );
     let output = sandbox.glee(&["connect", "claude", "--role", "coder", "--model", "opus"]);
     assert!(
-        output.code == 0 && output.stderr.contains("`writer` is updated (.glee/config.yml): model = opus"),
+        output.code == 0
+            && output
+                .stderr
+                .contains("`writer` is updated (.glee/config.yml): model = opus"),
         "{output}"
     );
     let output = sandbox.glee(&["connect", "claude", "--role", "coder", "--name", "second"]);
-    assert!(output.code == 0 && output.stderr.contains("`second` is connected as coder"), "{output}");
+    assert!(
+        output.code == 0 && output.stderr.contains("`second` is connected as coder"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -101,8 +136,14 @@ fn completions_know_the_project() {
     rules-again	reviewer
     mine-judge	judge
     ");
-    assert_eq!(complete(&["review", "--reviewer", "rules-"]), "rules-again\treviewer\n");
-    assert_eq!(complete(&["config", "get", "review.round"]), "review.rounds\t1\n");
+    assert_eq!(
+        complete(&["review", "--reviewer", "rules-"]),
+        "rules-again\treviewer\n"
+    );
+    assert_eq!(
+        complete(&["config", "get", "review.round"]),
+        "review.rounds\t1\n"
+    );
     assert_eq!(complete(&["runs", "show", "l"]), "last\tthe newest run\n");
     assert_eq!(complete(&["connect", "x", "--role", "c"]), "coder\n");
     assert!(complete(&["con"]).contains("connect\t"));
@@ -112,7 +153,10 @@ fn completions_know_the_project() {
 fn a_script_connects_the_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let output = Sandbox::new().glee(&["completions", shell]);
-        assert!(output.code == 0 && output.stdout.contains("GLEE_COMPLETE"), "{output}");
+        assert!(
+            output.code == 0 && output.stdout.contains("GLEE_COMPLETE"),
+            "{output}"
+        );
     }
 }
 
@@ -120,13 +164,20 @@ fn a_script_connects_the_shell() {
 fn doctor_says_what_to_do() {
     let sandbox = project();
     let gone = "  - {name: gone, command: ./gone, role: reviewer}\n";
-    sandbox.program("claude", "#!/bin/sh\n").write(".glee/config.yml", format!("{CONFIG}{gone}"));
+    sandbox
+        .program("claude", "#!/bin/sh\n")
+        .write(".glee/config.yml", format!("{CONFIG}{gone}"));
     let output = sandbox.glee(&["doctor"]);
-    let (checks, report) = output.stdout.split_once("\n\n").expect("checks, then the report");
+    let (checks, report) = output
+        .stdout
+        .split_once("\n\n")
+        .expect("checks, then the report");
     assert!(report.starts_with("glee "), "{report}");
-    let own = checks
-        .lines()
-        .filter(|line| !["git", "sandbox", "repository", "history"].iter().any(|name| line.contains(name)));
+    let own = checks.lines().filter(|line| {
+        !["git", "sandbox", "repository", "history"]
+            .iter()
+            .any(|name| line.contains(name))
+    });
     insta::assert_snapshot!(own.collect::<Vec<_>>().join("\n"), @"
     ✓ settings     [ROOT]/.glee/config.yml
     ✗ trust        the configuration is not trusted to run `./gone (agent `gone`)`
@@ -148,9 +199,13 @@ fn doctor_says_what_to_do() {
 fn the_manual_is_shown_in_a_pager() {
     use expectrl::{Eof, Expect as _, Session};
     let mut sandbox = Sandbox::new();
-    sandbox.program("man", "#!/bin/sh\ncat > page\necho \"shown by $MANPAGER\"\n");
+    sandbox.program(
+        "man",
+        "#!/bin/sh\ncat > page\necho \"shown by $MANPAGER\"\n",
+    );
     sandbox.env("GLEE_PAGER", "my-pager");
-    let mut session = Session::spawn(sandbox.command(&["man", "review"])).expect("a pseudo-terminal");
+    let mut session =
+        Session::spawn(sandbox.command(&["man", "review"])).expect("a pseudo-terminal");
     session.expect("shown by my-pager").expect("the page");
     session.expect(Eof).expect("the end");
     assert!(sandbox.read("page").contains(".TH"));

@@ -29,9 +29,17 @@ fn with_config() -> Sandbox {
 
 /// Runs a command that has to fail with a usage error and one hint, without changing a file.
 fn refused(sandbox: &Sandbox, args: &[&str]) -> String {
-    let config = |sandbox: &Sandbox| sandbox.exists(".glee/config.yml").then(|| sandbox.read(".glee/config.yml"));
+    let config = |sandbox: &Sandbox| {
+        sandbox
+            .exists(".glee/config.yml")
+            .then(|| sandbox.read(".glee/config.yml"))
+    };
     let before = config(sandbox);
-    let Output { code, stdout, stderr } = sandbox.glee(args);
+    let Output {
+        code,
+        stdout,
+        stderr,
+    } = sandbox.glee(args);
     assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
     assert_eq!(config(sandbox), before);
     assert!(!sandbox.user_config().exists());
@@ -55,7 +63,10 @@ fn an_unknown_command_is_a_usage_error() {
     let output = Sandbox::new().glee(&["conect"]);
     assert_eq!(output.code, 2);
     assert_eq!(output.stdout, "");
-    assert!(output.stderr.contains("`conect`") && output.stderr.contains("`glee connect`"), "{output}");
+    assert!(
+        output.stderr.contains("`conect`") && output.stderr.contains("`glee connect`"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -93,7 +104,10 @@ fn set_changes_one_word_and_keeps_comments_order_and_quoting() {
     --- stderr
     review.on_dispute.default = judge (.glee/config.yml)
     ");
-    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("\"human\" ", "\"judge\" "));
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        CONFIG.replace("\"human\" ", "\"judge\" ")
+    );
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "review.on_dispute.default"]), @"judge");
 }
 
@@ -164,7 +178,10 @@ fn a_bad_value_or_key_is_one_error_with_a_hint_and_nothing_is_written() {
     }
     insta::assert_snapshot!(refusals);
     let fresh = Sandbox::new();
-    refused(&fresh, &["config", "set", "review.on_dispute.default", "judg"]);
+    refused(
+        &fresh,
+        &["config", "set", "review.on_dispute.default", "judg"],
+    );
     assert!(!fresh.exists(".glee"));
 }
 
@@ -204,12 +221,21 @@ fn earlier_names_of_keys_and_flags_work_and_name_todays() {
     // The file keeps its spelling of the key, whichever spelling is given.
     for (key, value) in [("limits.total", "8m"), ("limits.call_timeout", "7m")] {
         out(&sandbox, &["config", "set", key, value]);
-        assert_eq!(sandbox.read(".glee/config.yml"), format!("limits:\n  total: {value} # ours\n"));
+        assert_eq!(
+            sandbox.read(".glee/config.yml"),
+            format!("limits:\n  total: {value} # ours\n")
+        );
     }
     out(&sandbox, &["config", "set", "limits.idle", "5m"]);
-    assert_eq!(sandbox.read(".glee/config.yml"), "limits:\n  total: 7m # ours\n  idle_timeout: 5m\n");
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        "limits:\n  total: 7m # ours\n  idle_timeout: 5m\n"
+    );
     out(&sandbox, &["config", "unset", "limits.call_timeout"]);
-    assert_eq!(sandbox.read(".glee/config.yml"), "limits:\n  idle_timeout: 5m\n");
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        "limits:\n  idle_timeout: 5m\n"
+    );
     sandbox.write(".glee/config.yml", "limits: {idle: 1m, idle_timeout: 2m}\n");
     insta::assert_snapshot!(refused(&sandbox, &["config", "list"]), @r"
     error: .glee/config.yml:1:20: `limits.idle` and `limits.idle_timeout` are two names of one key, but both are set
@@ -217,16 +243,37 @@ fn earlier_names_of_keys_and_flags_work_and_name_todays() {
     ");
     let sandbox = Sandbox::new();
     let hook = ["emit", "milestone", "--agent", "a"];
-    let output = sandbox.git_init().glee(&[&hook[..], &["--if-watched"]].concat());
-    assert_eq!((output.code, output.stderr.as_str()), (0, "`--if-watched` is now called `--if-running`\n"));
-    assert_eq!(sandbox.glee(&[&hook[..], &["--if-running"]].concat()).stderr, "");
+    let output = sandbox
+        .git_init()
+        .glee(&[&hook[..], &["--if-watched"]].concat());
+    assert_eq!(
+        (output.code, output.stderr.as_str()),
+        (0, "`--if-watched` is now called `--if-running`\n")
+    );
+    assert_eq!(
+        sandbox
+            .glee(&[&hook[..], &["--if-running"]].concat())
+            .stderr,
+        ""
+    );
     for (args, earlier, today) in [
-        (vec!["emit", "milestone", "--if-watched", "--if-running"], "--if-watched", "--if-running"),
+        (
+            vec!["emit", "milestone", "--if-watched", "--if-running"],
+            "--if-watched",
+            "--if-running",
+        ),
         (vec!["watch", "--afresh", "--fresh"], "--afresh", "--fresh"),
-        (vec!["consensus", "ask", "x", "--afresh", "--fresh"], "--afresh", "--fresh"),
+        (
+            vec!["consensus", "ask", "x", "--afresh", "--fresh"],
+            "--afresh",
+            "--fresh",
+        ),
     ] {
         let output = sandbox.glee(&args);
-        assert!(output.code == 2 && output.stderr.contains(earlier) && output.stderr.contains(today), "{output}");
+        assert!(
+            output.code == 2 && output.stderr.contains(earlier) && output.stderr.contains(today),
+            "{output}"
+        );
         assert!(!sandbox.glee(&[args[0], "--help"]).stdout.contains(earlier));
     }
 }
@@ -236,7 +283,10 @@ fn setting_a_broken_key_mends_the_file() {
     let sandbox = Sandbox::new();
     sandbox.write(".glee/config.yml", "review:\n  rounds: often # hm\n");
     out(&sandbox, &["config", "set", "review.rounds", "3"]);
-    assert_eq!(sandbox.read(".glee/config.yml"), "review:\n  rounds: 3 # hm\n");
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        "review:\n  rounds: 3 # hm\n"
+    );
 }
 
 #[test]
@@ -249,9 +299,15 @@ fn values_come_from_five_layers_and_say_so() {
     let interesting: Vec<&str> = origins
         .lines()
         .filter(|line| {
-            ["agents.", "review.jobs", "review.rounds", "review.max_file_size", "review.max_shard_size"]
-                .iter()
-                .any(|key| line.starts_with(key))
+            [
+                "agents.",
+                "review.jobs",
+                "review.rounds",
+                "review.max_file_size",
+                "review.max_shard_size",
+            ]
+            .iter()
+            .any(|key| line.starts_with(key))
         })
         .collect();
     insta::assert_snapshot!(interesting.join("\n"), @"
@@ -276,7 +332,10 @@ fn values_come_from_five_layers_and_say_so() {
         json["review.max_file_size"],
         serde_json::json!({"value": "2MiB", "origin": "variable", "variable": "GLEE_REVIEW_MAX_FILE_SIZE"})
     );
-    assert_eq!(json["review.max_shard_size"], serde_json::json!({"value": "128KiB", "origin": "default"}));
+    assert_eq!(
+        json["review.max_shard_size"],
+        serde_json::json!({"value": "128KiB", "origin": "default"})
+    );
     // A value that a higher layer overrides is reported as hidden.
     let output = sandbox.glee(&["config", "set", "review.max_file_size", "3MiB"]);
     insta::assert_snapshot!(output.stderr, @r"
@@ -288,10 +347,16 @@ fn values_come_from_five_layers_and_say_so() {
 #[test]
 fn a_misspelt_or_bad_variable_is_an_error() {
     let mut refusals = String::new();
-    for (name, value) in [("GLEE_REVIEW_ROUND", "2"), ("GLEE_REVIEW_ON_DISPUTE_DEFAULT", "coin")] {
+    for (name, value) in [
+        ("GLEE_REVIEW_ROUND", "2"),
+        ("GLEE_REVIEW_ON_DISPUTE_DEFAULT", "coin"),
+    ] {
         let mut sandbox = Sandbox::new();
         sandbox.env(name, value);
-        refusals += &format!("{name}={value}\n{}\n", refused(&sandbox, &["config", "list"]));
+        refusals += &format!(
+            "{name}={value}\n{}\n",
+            refused(&sandbox, &["config", "list"])
+        );
     }
     insta::assert_snapshot!(refusals);
 }
@@ -299,7 +364,10 @@ fn a_misspelt_or_bad_variable_is_an_error() {
 #[test]
 fn get_prints_a_value_a_section_or_why_there_is_none() {
     let sandbox = with_config();
-    out(&sandbox, &["config", "set", "agents.reader.env", "{TOKEN: abc}"]);
+    out(
+        &sandbox,
+        &["config", "set", "agents.reader.env", "{TOKEN: abc}"],
+    );
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "review.issues.optional"]), @"[MEDIUM, LOW]");
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader.env"]), @"{TOKEN: abc}");
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.reader"]), @r#"
@@ -309,7 +377,12 @@ fn get_prints_a_value_a_section_or_why_there_is_none() {
     agents.reader.role = reviewer
     "#);
     let mut refusals = String::new();
-    for key in ["agents.reader.model", "agents.reder.role", "agents.reader.rol", "review.round"] {
+    for key in [
+        "agents.reader.model",
+        "agents.reder.role",
+        "agents.reader.rol",
+        "review.round",
+    ] {
         refusals += &transcript(&sandbox, &["config", "get", key]);
     }
     insta::assert_snapshot!(refusals);
@@ -320,7 +393,10 @@ fn unset_brings_the_default_back() {
     let sandbox = with_config();
     let output = sandbox.glee(&["config", "unset", "review.rounds"]);
     insta::assert_snapshot!(output.stderr, @"review.rounds is no longer set in .glee/config.yml; now 1 (default)");
-    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("    rounds:   2\n", ""));
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        CONFIG.replace("    rounds:   2\n", "")
+    );
     insta::assert_snapshot!(refused(&sandbox, &["config", "unset", "review.rounds"]), @r"
     error: .glee/config.yml: `review.rounds` is not set in this file
     hint: `glee config list --origin` shows the source of every value
@@ -336,7 +412,10 @@ fn path_and_schema_are_printed() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(out(&sandbox, &["config", "path"]), @"[ROOT]/.glee/config.yml");
     insta::assert_snapshot!(out(&sandbox, &["config", "path", "--user"]), @"[HOME]/.config/glee/config.yml");
-    assert_eq!(out(&sandbox, &["config", "schema"]), include_str!("../../docs/schema/config.json"));
+    assert_eq!(
+        out(&sandbox, &["config", "schema"]),
+        include_str!("../../docs/schema/config.json")
+    );
 }
 
 #[test]
@@ -359,15 +438,29 @@ fn links_pipes_and_giants_are_refused() {
     let elsewhere = tempfile::tempdir().expect("a folder");
     let sandbox = Sandbox::new();
     symlink(elsewhere.path(), sandbox.root().join(".glee")).expect("a link");
-    for args in [vec!["config", "list"], vec!["config", "set", "review.rounds", "2"], vec!["init", "--yes"]] {
+    for args in [
+        vec!["config", "list"],
+        vec!["config", "set", "review.rounds", "2"],
+        vec!["init", "--yes"],
+    ] {
         let stderr = refused(&sandbox, &args);
-        assert!(stderr.starts_with("error: `[ROOT]/.glee` is a symbolic link\nhint: "), "{stderr}");
+        assert!(
+            stderr.starts_with("error: `[ROOT]/.glee` is a symbolic link\nhint: "),
+            "{stderr}"
+        );
     }
-    assert_eq!(std::fs::read_dir(elsewhere.path()).expect("a folder").count(), 0);
+    assert_eq!(
+        std::fs::read_dir(elsewhere.path())
+            .expect("a folder")
+            .count(),
+        0
+    );
 
     let sandbox = Sandbox::new();
     sandbox.write(".glee/x", "");
-    let status = std::process::Command::new("mkfifo").arg(sandbox.root().join(".glee/config.yml")).status();
+    let status = std::process::Command::new("mkfifo")
+        .arg(sandbox.root().join(".glee/config.yml"))
+        .status();
     assert!(status.expect("mkfifo runs").success());
     assert!(
         sandbox
@@ -386,8 +479,14 @@ fn links_pipes_and_giants_are_refused() {
 #[test]
 fn an_edit_counts_only_when_it_is_good() {
     let mut sandbox = with_config();
-    sandbox.program("good-editor", "#!/bin/sh\nsed -i 's/rounds:   2/rounds: 3/' \"$1\"\n");
-    sandbox.program("bad-editor", "#!/bin/sh\nsed -i 's/rounds:   2/rounds: soon/' \"$1\"\n");
+    sandbox.program(
+        "good-editor",
+        "#!/bin/sh\nsed -i 's/rounds:   2/rounds: 3/' \"$1\"\n",
+    );
+    sandbox.program(
+        "bad-editor",
+        "#!/bin/sh\nsed -i 's/rounds:   2/rounds: soon/' \"$1\"\n",
+    );
     sandbox.program("no-editor", "#!/bin/sh\nexit 3\n");
     sandbox.env("TMPDIR", sandbox.state().display().to_string());
 
@@ -397,8 +496,16 @@ fn an_edit_counts_only_when_it_is_good() {
     let (error, hint) = output.stderr.split_once("\nhint: ").expect("a hint");
     insta::assert_snapshot!(error, @"error: .glee/config.yml:14:13: `review.rounds` cannot be `soon`");
     assert_eq!(sandbox.read(".glee/config.yml"), CONFIG);
-    let kept = hint.split('`').nth(1).expect("a path").replace("[STATE]", &sandbox.state().display().to_string());
-    assert!(std::fs::read_to_string(kept).expect("the draft").contains("rounds: soon"));
+    let kept = hint
+        .split('`')
+        .nth(1)
+        .expect("a path")
+        .replace("[STATE]", &sandbox.state().display().to_string());
+    assert!(
+        std::fs::read_to_string(kept)
+            .expect("the draft")
+            .contains("rounds: soon")
+    );
 
     sandbox.env("EDITOR", "no-editor");
     insta::assert_snapshot!(refused(&sandbox, &["config", "edit"]), @"error: the editor `no-editor` failed (exit status: 3); the file is unchanged");
@@ -406,7 +513,10 @@ fn an_edit_counts_only_when_it_is_good() {
     insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @".glee/config.yml is unchanged");
     sandbox.env("VISUAL", "good-editor");
     insta::assert_snapshot!(sandbox.glee(&["config", "edit"]).stderr, @".glee/config.yml is written");
-    assert_eq!(sandbox.read(".glee/config.yml"), CONFIG.replace("rounds:   2", "rounds: 3"));
+    assert_eq!(
+        sandbox.read(".glee/config.yml"),
+        CONFIG.replace("rounds:   2", "rounds: 3")
+    );
 }
 
 // ---- connect, disconnect
@@ -414,7 +524,10 @@ fn an_edit_counts_only_when_it_is_good() {
 #[test]
 fn connect_writes_the_agent_and_says_what_is_next() {
     let mut sandbox = Sandbox::new();
-    sandbox.only_own_programs().program("claude", "#!/bin/sh\n").script("bin/mine.sh", "#!/bin/sh\n");
+    sandbox
+        .only_own_programs()
+        .program("claude", "#!/bin/sh\n")
+        .script("bin/mine.sh", "#!/bin/sh\n");
     let output = sandbox.glee(&["connect", "claude", "--role", "judge"]);
     insta::assert_snapshot!(output, @"
     exit: 0
@@ -422,7 +535,14 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     `claude-judge` is connected as judge (.glee/config.yml)
     next: connect a reviewer: `glee connect <agent> --role reviewer`
     ");
-    let output = sandbox.glee(&["connect", "mine", "--role", "reviewer", "--command", "bin/mine.sh --fast 'a b'"]);
+    let output = sandbox.glee(&[
+        "connect",
+        "mine",
+        "--role",
+        "reviewer",
+        "--command",
+        "bin/mine.sh --fast 'a b'",
+    ]);
     insta::assert_snapshot!(output, @"
     exit: 0
     --- stderr
@@ -452,7 +572,17 @@ fn connect_writes_the_agent_and_says_what_is_next() {
     hint: install `codex`, or give the path of the program: `glee config set agents.api.command <path>`
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
-    out(&sandbox, &["connect", "builtin:rules", "--role", "reviewer", "--focus", "security"]);
+    out(
+        &sandbox,
+        &[
+            "connect",
+            "builtin:rules",
+            "--role",
+            "reviewer",
+            "--focus",
+            "security",
+        ],
+    );
     insta::assert_snapshot!(sandbox.read(".glee/config.yml"), @r#"
     # Glee's configuration. Every key, its value and where it comes from: `glee config list --origin`
     version: 1
@@ -511,10 +641,22 @@ fn connect_refuses_what_cannot_work_and_writes_nothing() {
 #[test]
 fn spec_05_the_program_of_a_connected_agent_takes_a_further_role() {
     let sandbox = Sandbox::new();
-    let mine = ["connect", "mine", "--role", "reviewer", "--name", "mine", "--command", "./mine.sh --fast"];
+    let mine = [
+        "connect",
+        "mine",
+        "--role",
+        "reviewer",
+        "--name",
+        "mine",
+        "--command",
+        "./mine.sh --fast",
+    ];
     sandbox.glee(&[&mine[..], &["--adapter", "json", "--model", "small"]].concat());
     let said = sandbox.glee(&["connect", "mine", "--role", "judge"]);
-    assert!(said.stderr.contains("`mine-judge` is connected as judge"), "{said}");
+    assert!(
+        said.stderr.contains("`mine-judge` is connected as judge"),
+        "{said}"
+    );
     let listed = sandbox.glee(&["config", "list"]).stdout;
     for line in [
         "agents.mine-judge.command = ./mine.sh --fast",
@@ -525,30 +667,77 @@ fn spec_05_the_program_of_a_connected_agent_takes_a_further_role() {
         assert!(listed.contains(line), "{line}\n{listed}");
     }
     // A name with a role suffix fails, too.
-    sandbox.glee(&["connect", "todo", "--role", "reviewer", "--command", "./todo.sh"]);
+    sandbox.glee(&[
+        "connect",
+        "todo",
+        "--role",
+        "reviewer",
+        "--command",
+        "./todo.sh",
+    ]);
     let said = sandbox.glee(&["connect", "todo", "--role", "judge"]);
-    assert!(said.stderr.contains("`todo-judge` is connected as judge"), "{said}");
-    assert!(sandbox.glee(&["config", "list"]).stdout.contains("agents.todo-judge.command = ./todo.sh\n"), "{said}");
+    assert!(
+        said.stderr.contains("`todo-judge` is connected as judge"),
+        "{said}"
+    );
+    assert!(
+        sandbox
+            .glee(&["config", "list"])
+            .stdout
+            .contains("agents.todo-judge.command = ./todo.sh\n"),
+        "{said}"
+    );
     sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]);
-    assert!(refused(&sandbox, &["connect", "rules", "--role", "judge"]).contains("cannot be a judge"));
+    assert!(
+        refused(&sandbox, &["connect", "rules", "--role", "judge"]).contains("cannot be a judge")
+    );
 }
 
 #[test]
 fn spec_05_connect_of_what_is_connected_updates_it() {
     let sandbox = Sandbox::new();
-    sandbox.glee(&["connect", "codex", "--role", "reviewer", "--focus", "security"]);
+    sandbox.glee(&[
+        "connect", "codex", "--role", "reviewer", "--focus", "security",
+    ]);
     let said = sandbox.glee(&["connect", "codex", "--role", "reviewer", "--model", "large"]);
-    assert!(said.stderr.contains("`codex-reviewer` is updated"), "{said}");
+    assert!(
+        said.stderr.contains("`codex-reviewer` is updated"),
+        "{said}"
+    );
     let listed = sandbox.glee(&["config", "list"]).stdout;
-    assert!(listed.contains("agents.codex-reviewer.model = large"), "{listed}");
-    assert!(listed.contains("agents.codex-reviewer.focus = [security]"), "what is not named stays: {listed}");
+    assert!(
+        listed.contains("agents.codex-reviewer.model = large"),
+        "{listed}"
+    );
+    assert!(
+        listed.contains("agents.codex-reviewer.focus = [security]"),
+        "what is not named stays: {listed}"
+    );
     assert_eq!(listed.matches("codex-reviewer.role").count(), 1, "{listed}");
     // The agent's own name works, too.
-    sandbox.glee(&["connect", "codex-reviewer", "--role", "reviewer", "--focus", "speed"]);
+    sandbox.glee(&[
+        "connect",
+        "codex-reviewer",
+        "--role",
+        "reviewer",
+        "--focus",
+        "speed",
+    ]);
     let listed = sandbox.glee(&["config", "list"]).stdout;
-    assert!(listed.contains("agents.codex-reviewer.focus = [speed]"), "{listed}");
-    assert_eq!(sandbox.glee(&["config", "set", "agents.codex.focus", "tests"]).code, 0);
-    assert_eq!(out(&sandbox, &["config", "get", "agents.codex.focus"]), "[tests]\n");
+    assert!(
+        listed.contains("agents.codex-reviewer.focus = [speed]"),
+        "{listed}"
+    );
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "agents.codex.focus", "tests"])
+            .code,
+        0
+    );
+    assert_eq!(
+        out(&sandbox, &["config", "get", "agents.codex.focus"]),
+        "[tests]\n"
+    );
     let same = sandbox.glee(&["connect", "codex", "--role", "reviewer", "--model", "large"]);
     assert!(same.stderr.contains("nothing to change"), "{same}");
 }
@@ -572,16 +761,27 @@ fn disconnect_removes_the_agent_alone() {
         sandbox.read(".glee/config.yml"),
         CONFIG
             .replace("  - {name: reader, command: 'codex', role: reviewer}\n", "")
-            .replace("    rounds:   2\n", "    rounds:   2\n    reviewers: [reader]\n")
+            .replace(
+                "    rounds:   2\n",
+                "    rounds:   2\n    reviewers: [reader]\n"
+            )
     );
     let sandbox = Sandbox::new();
-    out(&sandbox, &["connect", "--user", "claude", "--role", "judge"]);
+    out(
+        &sandbox,
+        &["connect", "--user", "claude", "--role", "judge"],
+    );
     insta::assert_snapshot!(sandbox.glee(&["disconnect", "claude-judge"]).stderr, @r"
     error: there is no agent `claude-judge` in .glee/config.yml
     hint: remove the agent from the user's configuration file: `glee disconnect --user claude-judge`
     ");
     out(&sandbox, &["disconnect", "--user", "claude-judge"]);
-    assert_eq!(out(&sandbox, &["config", "list"]).matches("agents.").count(), 0);
+    assert_eq!(
+        out(&sandbox, &["config", "list"])
+            .matches("agents.")
+            .count(),
+        0
+    );
 }
 
 // ---- init
@@ -641,7 +841,10 @@ fn init_without_an_agent_connects_the_embedded_ones() {
 #[test]
 fn init_connects_what_is_installed() {
     let mut sandbox = Sandbox::new();
-    sandbox.only_own_programs().program("claude", "#!/bin/sh\n").program("gemini", "#!/bin/sh\n");
+    sandbox
+        .only_own_programs()
+        .program("claude", "#!/bin/sh\n")
+        .program("gemini", "#!/bin/sh\n");
     let output = sandbox.glee(&["init", "--yes"]);
     insta::assert_snapshot!(output, @"
     exit: 0
@@ -656,8 +859,10 @@ fn init_connects_what_is_installed() {
     next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled
     ");
     // The examples in its comments are valid.
-    let text =
-        sandbox.read(".glee/config.yml").replace("    # domain", "    domain").replace("    # focus", "    focus");
+    let text = sandbox
+        .read(".glee/config.yml")
+        .replace("    # domain", "    domain")
+        .replace("    # focus", "    focus");
     sandbox.write(".glee/config.yml", text);
     insta::assert_snapshot!(out(&sandbox, &["config", "get", "agents.gemini-reviewer.focus"]), @"[security, performance]");
 }
@@ -671,7 +876,12 @@ fn init_overwrites_nothing_unasked() {
     hint: add agents with `glee connect <agent> --role <role>`, edit the file with `glee config edit`, or replace the file with `glee init --force`
     ");
     let output = sandbox.glee(&["init", "--yes", "--force"]);
-    assert!(output.stderr.contains("the old configuration is kept in [ROOT]/.glee/config.yml.old\n"), "{output}");
+    assert!(
+        output
+            .stderr
+            .contains("the old configuration is kept in [ROOT]/.glee/config.yml.old\n"),
+        "{output}"
+    );
     assert_eq!(sandbox.read(".glee/config.yml.old"), CONFIG);
 }
 
@@ -692,8 +902,12 @@ fn trust_shows_records_lists_and_forgets() {
     let sandbox = Sandbox::new();
     sandbox.write(".glee/config.yml", RUNS);
     let shown = out(&sandbox, &["trust", "--show"]);
-    let hash =
-        shown.lines().last().and_then(|line| line.strip_suffix(" (not trusted)")).expect("a hash").to_owned();
+    let hash = shown
+        .lines()
+        .last()
+        .and_then(|line| line.strip_suffix(" (not trusted)"))
+        .expect("a hash")
+        .to_owned();
     assert_eq!(
         shown,
         format!(
@@ -726,11 +940,26 @@ fn trust_shows_records_lists_and_forgets() {
 
 #[test]
 fn what_is_typed_is_trusted_unless_something_else_was_not() {
-    let connect = ["connect", "mine", "--role", "reviewer", "--command", "./mine.sh"];
+    let connect = [
+        "connect",
+        "mine",
+        "--role",
+        "reviewer",
+        "--command",
+        "./mine.sh",
+    ];
     let sandbox = Sandbox::new();
     out(&sandbox, &connect);
     assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
-    out(&sandbox, &["config", "set", "agents.mine-reviewer.command", "./mine.sh --more"]);
+    out(
+        &sandbox,
+        &[
+            "config",
+            "set",
+            "agents.mine-reviewer.command",
+            "./mine.sh --more",
+        ],
+    );
     out(&sandbox, &["config", "set", "review.verify", "make check"]);
     assert!(out(&sandbox, &["trust", "--show"]).ends_with("(trusted)\n"));
 
@@ -738,7 +967,9 @@ fn what_is_typed_is_trusted_unless_something_else_was_not() {
     sandbox.write(".glee/config.yml", RUNS);
     let output = sandbox.glee(&connect);
     assert!(
-        output.stderr.contains("note: this configuration is not trusted to run programs: run `glee trust`\n"),
+        output.stderr.contains(
+            "note: this configuration is not trusted to run programs: run `glee trust`\n"
+        ),
         "{output}"
     );
     assert!(out(&sandbox, &["trust", "--show"]).ends_with("(not trusted)\n"));
@@ -761,8 +992,13 @@ fn trust_has_nothing_to_do_where_nothing_runs() {
 fn nothing_of_an_untrusted_project_runs() {
     let mut sandbox = Sandbox::new();
     sandbox.env("CI", "true");
-    sandbox.write("a.py", "print(1)\n").script("lint.sh", "#!/bin/sh\ntouch ran\n");
-    sandbox.write(".glee/config.yml", "agents: [{name: lint, command: ./lint.sh, role: reviewer}]\n");
+    sandbox
+        .write("a.py", "print(1)\n")
+        .script("lint.sh", "#!/bin/sh\ntouch ran\n");
+    sandbox.write(
+        ".glee/config.yml",
+        "agents: [{name: lint, command: ./lint.sh, role: reviewer}]\n",
+    );
     let output = sandbox.glee(&["review", "a.py"]);
     let hash = out(&sandbox, &["trust", "--show"])
         .lines()
@@ -788,8 +1024,14 @@ fn nothing_of_an_untrusted_project_runs() {
 #[test]
 fn trust_covers_a_script_in_the_project_and_its_namesake_in_the_surrounding_tree() {
     let sandbox = Sandbox::new();
-    sandbox.git_init().script("lint.sh", "#!/bin/sh\n").script("app/lint.sh", "#!/bin/sh\n");
-    sandbox.write("app/.glee/config.yml", "agents: [{name: lint, command: ./lint.sh, role: reviewer}]\n");
+    sandbox
+        .git_init()
+        .script("lint.sh", "#!/bin/sh\n")
+        .script("app/lint.sh", "#!/bin/sh\n");
+    sandbox.write(
+        "app/.glee/config.yml",
+        "agents: [{name: lint, command: ./lint.sh, role: reviewer}]\n",
+    );
     let shown = || out(&sandbox, &["-C", "app", "trust", "--show"]);
     for changed in ["app/lint.sh", "lint.sh"] {
         out(&sandbox, &["-C", "app", "trust"]);
@@ -826,18 +1068,27 @@ mod terminal {
     #[test]
     fn init_asks_who_does_what() {
         let mut sandbox = Sandbox::new();
-        sandbox.only_own_programs().program("claude", "#!/bin/sh\n").program("codex", "#!/bin/sh\n");
+        sandbox
+            .only_own_programs()
+            .program("claude", "#!/bin/sh\n")
+            .program("codex", "#!/bin/sh\n");
         let mut session = session(&sandbox, &["init"]);
-        session.expect("Who writes code?").expect("the first question");
+        session
+            .expect("Who writes code?")
+            .expect("the first question");
         session.expect("no agent").expect("the last answer");
         session.send("\x1b[B\r").expect("codex");
         session.expect("Who reviews?").expect("the second question");
         session.expect("builtin:rules").expect("the last answer");
         session.send("\x1b[B\x1b[B \r").expect("the rules as well");
-        session.expect("Who judges disputes?").expect("the third question");
+        session
+            .expect("Who judges disputes?")
+            .expect("the third question");
         session.expect("no agent").expect("the last answer");
         session.send("\r").expect("claude");
-        session.expect("Who summarises").expect("the fourth question");
+        session
+            .expect("Who summarises")
+            .expect("the fourth question");
         session.expect("no agent").expect("the last answer");
         session.send("\r").expect("claude");
         session.expect("next: ").expect("the end");

@@ -44,14 +44,30 @@ echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$word"
 fn project(judge: bool) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.env("TERM", "xterm-256color").git_init();
-    sandbox.write("app.py", "def _load(text):\n    return eval(text)\n").write("names.py", "NAMES = 1\n");
+    sandbox
+        .write("app.py", "def _load(text):\n    return eval(text)\n")
+        .write("names.py", "NAMES = 1\n");
     let judge = judge.then_some(("scales", "judge", SCALES));
-    for (name, role, text) in
-        [("ada", "reviewer", ADA), ("bob", "reviewer", BOB), ("pen", "coder", PEN)].into_iter().chain(judge)
+    for (name, role, text) in [
+        ("ada", "reviewer", ADA),
+        ("bob", "reviewer", BOB),
+        ("pen", "coder", PEN),
+    ]
+    .into_iter()
+    .chain(judge)
     {
         sandbox.script(format!("{name}.sh"), text);
         let command = format!("./{name}.sh");
-        let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", &command]);
+        let connected = sandbox.glee(&[
+            "connect",
+            name,
+            "--role",
+            role,
+            "--name",
+            name,
+            "--command",
+            &command,
+        ]);
         assert_eq!(connected.code, 0, "{connected}");
     }
     sandbox
@@ -66,21 +82,42 @@ fn spec_02_reviewers_that_contradict_each_other_go_the_way_that_is_configured() 
     let sandbox = project(true);
     let human = review(&sandbox, &["--on-dispute", "human"]);
     assert_eq!(human.code, 3, "{human}");
-    assert!(!human.stderr.contains("ruling on dispute"), "no judge was asked: {human}");
+    assert!(
+        !human.stderr.contains("ruling on dispute"),
+        "no judge was asked: {human}"
+    );
     let told = "Dispute 1: reviewers contradict each other about MUST[F1]";
     assert!(human.stderr.contains(told), "{human}");
-    assert!(!human.stderr.contains("objects"), "the coder was never asked: {human}");
+    assert!(
+        !human.stderr.contains("objects"),
+        "the coder was never asked: {human}"
+    );
 
     let sandbox = project(true);
-    assert_eq!(sandbox.glee(&["config", "set", "review.on_dispute.default", "discard"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.on_dispute.default", "discard"])
+            .code,
+        0
+    );
     let discarded = review(&sandbox, &[]);
     assert_eq!(discarded.code, 0, "{discarded}");
-    assert!(discarded.stderr.contains("the default is `discard`: disputed findings are discarded"), "{discarded}");
+    assert!(
+        discarded
+            .stderr
+            .contains("the default is `discard`: disputed findings are discarded"),
+        "{discarded}"
+    );
 
     let sandbox = project(true);
     let judged = review(&sandbox, &[]);
     assert_eq!(judged.code, 0, "{judged}");
-    assert!(judged.stderr.contains("the default is `judge`: the judge rules"), "{judged}");
+    assert!(
+        judged
+            .stderr
+            .contains("the default is `judge`: the judge rules"),
+        "{judged}"
+    );
     assert!(judged.stdout.contains("DISMISS by scales"), "{judged}");
 }
 
@@ -95,8 +132,14 @@ fn spec_03_the_words_of_the_reviewers_are_in_the_dispute() {
         "Round 3, ada: DEFEND: app.py:2 evaluates it",
     ];
     let shown = sandbox.glee(&["disputes", "show", "1"]).stdout;
-    assert!(shown.contains("\nReviewers contradict each other\n"), "{shown}");
-    assert!(shown.contains("Evidence: names.py:1\n"), "what bob cites: {shown}");
+    assert!(
+        shown.contains("\nReviewers contradict each other\n"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("Evidence: names.py:1\n"),
+        "what bob cites: {shown}"
+    );
     let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in said {
         assert!(folded(&shown).contains(words), "{shown}");
@@ -105,22 +148,33 @@ fn spec_03_the_words_of_the_reviewers_are_in_the_dispute() {
     let record = sandbox.glee(&["disputes", "show", "1", "--json"]).stdout;
     let record: serde_json::Value = serde_json::from_str(&record).expect("pure JSON");
     assert_eq!(record["dispute"]["objector"], "reviewers", "{record:#}");
-    assert!(
-        said.iter()
-            .all(|words| record["dispute"]["objection"]["text"].as_str().is_some_and(|text| text.contains(words)))
-    );
+    assert!(said.iter().all(|words| {
+        record["dispute"]["objection"]["text"]
+            .as_str()
+            .is_some_and(|text| text.contains(words))
+    }));
 }
 
 #[cfg(unix)]
 #[test]
 fn spec_02_a_person_is_asked_how_to_resolve_what_reviewers_contradict_each_other_about() {
     let sandbox = project(true);
-    let mut pty = crate::dialog::Pty::open(&sandbox, &["review", "app.py", "--arbitrate", "--debate"]);
-    pty.expect("How to resolve?").until_it_reads().send("\x1b[B\x1b[B\r");
+    let mut pty =
+        crate::dialog::Pty::open(&sandbox, &["review", "app.py", "--arbitrate", "--debate"]);
+    pty.expect("How to resolve?")
+        .until_it_reads()
+        .send("\x1b[B\x1b[B\r");
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
-    for words in ["Reviewers contradict each other", "Round 2, bob: DISAGREE", "Discard opinion"] {
+    for words in [
+        "Reviewers contradict each other",
+        "Round 2, bob: DISAGREE",
+        "Discard opinion",
+    ] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
-    assert!(!shown.contains("The coder objects") && !shown.contains("DISMISS by"), "{shown}");
+    assert!(
+        !shown.contains("The coder objects") && !shown.contains("DISMISS by"),
+        "{shown}"
+    );
 }

@@ -16,7 +16,9 @@ fn quoted(page: &str) -> impl Iterator<Item = &str> {
     let blocks = page.split("```").enumerate();
     blocks.flat_map(|(number, text)| {
         let separator = if number % 2 == 1 { '\n' } else { '`' };
-        text.split(separator).skip(1).step_by(if number % 2 == 1 { 1 } else { 2 })
+        text.split(separator)
+            .skip(1)
+            .step_by(if number % 2 == 1 { 1 } else { 2 })
     })
 }
 
@@ -26,12 +28,19 @@ fn every_file_that_the_pages_name_exists() {
     for name in ["CONTRIBUTING.md", "AGENTS.md"] {
         let page = page(name);
         let is_path = |word: &&str| {
-            let known = ["src/", "tests/", "docs/", ".ci/"].iter().any(|folder| word.starts_with(folder));
+            let known = ["src/", "tests/", "docs/", ".ci/"]
+                .iter()
+                .any(|folder| word.starts_with(folder));
             known && !word.contains([' ', '<'])
         };
         let paths: Vec<&str> = quoted(&page).filter(is_path).collect();
         assert!(paths.len() >= 3, "{name}: {paths:?}");
-        missing.extend(paths.into_iter().filter(|path| !Path::new(ROOT).join(path).exists()).map(str::to_owned));
+        missing.extend(
+            paths
+                .into_iter()
+                .filter(|path| !Path::new(ROOT).join(path).exists())
+                .map(str::to_owned),
+        );
     }
     assert!(missing.is_empty(), "{missing:?}");
 }
@@ -53,7 +62,10 @@ fn every_recipe_that_the_pages_name_is_in_the_justfile() {
         .filter_map(|rest| rest.split(' ').next())
         .collect();
     assert!(named.len() >= 5, "{named:?}");
-    let unknown: Vec<&&str> = named.iter().filter(|name| !recipes.contains(name)).collect();
+    let unknown: Vec<&&str> = named
+        .iter()
+        .filter(|name| !recipes.contains(name))
+        .collect();
     assert!(unknown.is_empty(), "{unknown:?} of {recipes:?}");
 }
 
@@ -70,5 +82,8 @@ fn a_rule_of_a_projects_own_is_one_file() {
     let connected = sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer"]);
     assert_eq!(connected.code, 0, "{connected}");
     let reviewed = sandbox.glee(&["review", "app.py"]);
-    assert!(reviewed.stdout.contains("Print in library code"), "{reviewed}");
+    assert!(
+        reviewed.stdout.contains("Print in library code"),
+        "{reviewed}"
+    );
 }

@@ -6,7 +6,8 @@ use std::fs;
 use crate::review::json;
 use crate::support::{Output, Sandbox};
 
-const EMBEDDED: &str = "version: 1\nagents:\n  - {name: rules, command: builtin:rules, role: reviewer}\n";
+const EMBEDDED: &str =
+    "version: 1\nagents:\n  - {name: rules, command: builtin:rules, role: reviewer}\n";
 
 /// A project whose only agent is the embedded reviewer, and files in three languages.
 fn embedded() -> Sandbox {
@@ -29,10 +30,22 @@ fn commit(sandbox: &Sandbox, subject: &str) {
 fn answering(answer: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
-    sandbox.program("lens", &format!("#!/bin/sh\ncat >/dev/null\ncat <<END\n{answer}\nEND\n"));
+    sandbox.program(
+        "lens",
+        &format!("#!/bin/sh\ncat >/dev/null\ncat <<END\n{answer}\nEND\n"),
+    );
     sandbox.write("a.py", "x = 1\n");
-    let connected =
-        sandbox.glee(&["connect", "lens", "--role", "reviewer", "--name", "lens", "--command", "lens", "--user"]);
+    let connected = sandbox.glee(&[
+        "connect",
+        "lens",
+        "--role",
+        "reviewer",
+        "--name",
+        "lens",
+        "--command",
+        "lens",
+        "--user",
+    ]);
     assert_eq!(connected.code, 0, "{connected}");
     sandbox
 }
@@ -40,7 +53,11 @@ fn answering(answer: &str) -> Sandbox {
 /// The commands that the report suggests.
 fn next_steps(output: &Output) -> Vec<String> {
     let steps = output.stdout.split("\nNext\n").nth(1).unwrap_or_default();
-    steps.lines().filter_map(|line| line.trim_start().split("  ").next()).map(str::to_owned).collect()
+    steps
+        .lines()
+        .filter_map(|line| line.trim_start().split("  ").next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Runs a suggested command as a shell would.
@@ -59,13 +76,21 @@ fn languages_without_rules_are_not_clean() {
     insta::assert_snapshot!(output.stable());
     let again = sandbox.glee(&["review", "a.rb", "a.c"]);
     assert_eq!(again.code, 4, "{again}");
-    assert!(!again.to_string().contains("reused"), "nobody read the files: {again}");
+    assert!(
+        !again.to_string().contains("reused"),
+        "nobody read the files: {again}"
+    );
     let runs = sandbox.glee(&["runs"]).stdout;
     assert_eq!(runs.matches("not reviewed").count(), 2, "{runs}");
-    let outcome = json(&sandbox.glee(&["review", "a.rb", "a.c", "--format", "json"]).stdout);
+    let outcome = json(
+        &sandbox
+            .glee(&["review", "a.rb", "a.c", "--format", "json"])
+            .stdout,
+    );
     assert_eq!(outcome["exit"], "agent_failed");
     assert_eq!(outcome["proof"]["reviewers"][0]["status"], "not_reviewed");
-    let unread = serde_json::json!([{"file": "a.c", "language": "C"}, {"file": "a.rb", "language": "Ruby"}]);
+    let unread =
+        serde_json::json!([{"file": "a.c", "language": "C"}, {"file": "a.rb", "language": "Ruby"}]);
     assert_eq!(outcome["proof"]["unread"], unread);
 }
 
@@ -75,7 +100,10 @@ fn a_file_without_rules_among_others_is_named() {
     let output = sandbox.glee(&["review", "a.rb", "a.py"]);
     assert_eq!(output.code, 0, "{output}");
     insta::assert_snapshot!(output.stable());
-    sandbox.write(".glee/config.yml", format!("{EMBEDDED}review: {{skipped: fail}}\n"));
+    sandbox.write(
+        ".glee/config.yml",
+        format!("{EMBEDDED}review: {{skipped: fail}}\n"),
+    );
     assert_eq!(sandbox.glee(&["review", "a.rb", "a.py"]).code, 4);
     assert_eq!(sandbox.glee(&["review", "a.py"]).code, 0);
 }
@@ -83,7 +111,10 @@ fn a_file_without_rules_among_others_is_named() {
 #[test]
 fn another_reviewer_reads_what_the_rules_cannot() {
     let sandbox = embedded();
-    sandbox.program("lens", "#!/bin/sh\ncat >/dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n");
+    sandbox.program(
+        "lens",
+        "#!/bin/sh\ncat >/dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n",
+    );
     sandbox.write(
         ".glee/config.yml",
         format!("{EMBEDDED}  - {{name: lens, adapter: text, command: [lens], role: reviewer}}\n"),
@@ -108,7 +139,11 @@ fn the_configuration_alone_is_no_target() {
     hint: review the whole project with `glee review .`, or the configuration with `glee review .glee/config.yml`
     ");
     assert_eq!(sandbox.glee(&["review", "."]).code, 0);
-    assert_eq!(sandbox.glee(&["review", ".glee/config.yml"]).code, 4, "the embedded reviewer cannot read it");
+    assert_eq!(
+        sandbox.glee(&["review", ".glee/config.yml"]).code,
+        4,
+        "the embedded reviewer cannot read it"
+    );
     sandbox.write("a.py", "x = 2\n");
     assert_eq!(sandbox.glee(&["review"]).code, 0);
 }
@@ -126,42 +161,76 @@ fn a_change_that_adds_the_configuration_is_told_how_to_go_on() {
     let refused = sandbox.glee(&args);
     assert_eq!(refused.code, 2, "{refused}");
     insta::assert_snapshot!(refused.stable());
-    assert_eq!(sandbox.env("CI", "false").glee(&args).code, 1, "on the user's machine, the work tree applies");
+    assert_eq!(
+        sandbox.env("CI", "false").glee(&args).code,
+        1,
+        "on the user's machine, the work tree applies"
+    );
 
     // A reviewer of the machine reviews the change, and the configuration that the change adds does not apply.
     let config = sandbox.user_config();
     fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
     fs::write(config, EMBEDDED).expect("a written file");
     sandbox.env("CI", "true");
-    let outcome = json(&sandbox.glee(&["review", "--base", "main", "--format", "json"]).stdout);
+    let outcome = json(
+        &sandbox
+            .glee(&["review", "--base", "main", "--format", "json"])
+            .stdout,
+    );
     let bodies: Vec<&str> = outcome["findings"]
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(|finding| finding["body"].as_str())
         .collect();
-    assert!(bodies.iter().any(|body| body.contains("has no configuration of Glee")), "{bodies:?}");
+    assert!(
+        bodies
+            .iter()
+            .any(|body| body.contains("has no configuration of Glee")),
+        "{bodies:?}"
+    );
 }
 
 #[test]
 fn an_incomplete_answer_says_why_and_can_be_read() {
-    let sandbox = answering("[MUST] a.py:1 Say more\n\x1b[31mred\nGLEE-REVIEW-END nonce=$GLEE_NONCE findings=3");
+    let sandbox = answering(
+        "[MUST] a.py:1 Say more\n\x1b[31mred\nGLEE-REVIEW-END nonce=$GLEE_NONCE findings=3",
+    );
     let output = sandbox.glee(&["review", "a.py"]);
     assert_eq!(output.code, 4, "{output}");
     insta::assert_snapshot!(output.stable());
-    let command = output.stdout.split("see the answer: ").nth(1).and_then(|rest| rest.lines().next());
+    let command = output
+        .stdout
+        .split("see the answer: ")
+        .nth(1)
+        .and_then(|rest| rest.lines().next());
     let shown = typed(&sandbox, command.expect("a command"));
     assert_eq!(shown.code, 0, "{shown}");
-    for part in ["lens (reviewer)", "--- prompt\n", "a.py", "--- answer\n", "[MUST] a.py:1 Say more", "findings=3"]
-    {
+    for part in [
+        "lens (reviewer)",
+        "--- prompt\n",
+        "a.py",
+        "--- answer\n",
+        "[MUST] a.py:1 Say more",
+        "findings=3",
+    ] {
         assert!(shown.stdout.contains(part), "no `{part}` in {shown}");
     }
     assert!(!shown.stdout.contains('\u{1b}'), "{shown}");
     let all = sandbox.glee(&["runs", "show", "last", "--calls"]);
-    assert_eq!(all.stdout.matches("--- answer\n").count(), 2, "an incomplete answer is asked for twice: {all}");
+    assert_eq!(
+        all.stdout.matches("--- answer\n").count(),
+        2,
+        "an incomplete answer is asked for twice: {all}"
+    );
     let other = sandbox.glee(&["runs", "show", "last", "--calls", "nobody"]);
     assert_eq!(other.code, 2, "{other}");
-    assert!(other.stderr.contains("hint: choose one of `review-1-0.lens.1`, `review-1-0.lens.2`"), "{other}");
+    assert!(
+        other
+            .stderr
+            .contains("hint: choose one of `review-1-0.lens.1`, `review-1-0.lens.2`"),
+        "{other}"
+    );
 }
 
 #[test]
@@ -183,11 +252,17 @@ fn the_next_steps_work_without_a_coder() {
     let steps = next_steps(&first);
     assert_eq!(
         steps,
-        ["glee connect builtin:fixer --role coder", "glee --no-input review --no-input sub/bad.py --fix"]
+        [
+            "glee connect builtin:fixer --role coder",
+            "glee --no-input review --no-input sub/bad.py --fix"
+        ]
     );
     let shown = next_steps(&sandbox.glee(&["-C", "sub", "runs", "show"]));
     let root = sandbox.root().display().to_string();
-    assert_eq!(sandbox.placeholders(&shown[1]), "glee -C [ROOT] review --fix sub/bad.py");
+    assert_eq!(
+        sandbox.placeholders(&shown[1]),
+        "glee -C [ROOT] review --fix sub/bad.py"
+    );
     let resumed = next_steps(&sandbox.glee(&["runs", "resume"]));
     assert_eq!(resumed[1], "glee review --fix sub/bad.py");
     for step in &steps {
@@ -208,12 +283,19 @@ fn a_diff_from_standard_input_is_resumed_without_it() {
     let diff = sandbox.git(&["diff", "bad.py"]);
     let first = sandbox.glee_with(&["review", "--diff", "-"], &diff);
     assert_eq!(first.code, 1, "{first}");
-    assert_eq!(next_steps(&first), Vec::<String>::new(), "standard input cannot be read again");
+    assert_eq!(
+        next_steps(&first),
+        Vec::<String>::new(),
+        "standard input cannot be read again"
+    );
     let resumed = sandbox.glee(&["runs", "resume"]);
     assert_eq!(resumed.code, 1, "{resumed}");
     assert_eq!(next_steps(&resumed), Vec::<String>::new());
     sandbox.write("bad.diff", diff);
     let first = sandbox.glee(&["review", "--diff", "bad.diff"]);
     assert_eq!(next_steps(&first)[1], "glee review --diff bad.diff --fix");
-    assert_eq!(next_steps(&sandbox.glee(&["runs", "show"]))[1], "glee review --fix --diff bad.diff");
+    assert_eq!(
+        next_steps(&sandbox.glee(&["runs", "show"]))[1],
+        "glee review --fix --diff bad.diff"
+    );
 }

@@ -12,10 +12,21 @@ fn reviewed_by(reviewers: &[(&str, &str)]) -> Sandbox {
     sandbox.git(&["add", "app.py"]);
     sandbox.git(&["commit", "-q", "-m", "Add the app"]);
     for (name, script) in reviewers {
-        sandbox.script(format!("{name}.sh"), &format!("#!/bin/sh\nprompt=$(cat)\n{script}"));
+        sandbox.script(
+            format!("{name}.sh"),
+            &format!("#!/bin/sh\nprompt=$(cat)\n{script}"),
+        );
         let command = format!("./{name}.sh");
-        let connected =
-            sandbox.glee(&["connect", name, "--role", "reviewer", "--name", name, "--command", &command]);
+        let connected = sandbox.glee(&[
+            "connect",
+            name,
+            "--role",
+            "reviewer",
+            "--name",
+            name,
+            "--command",
+            &command,
+        ]);
         assert_eq!(connected.code, 0, "{connected}");
     }
     sandbox
@@ -42,12 +53,18 @@ echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=2"
     let outcome: Value = serde_json::from_str(&output.stdout).expect("JSON");
     let said = |title: &str| {
         let findings = outcome["findings"].as_array().expect("a list").clone();
-        let found = findings.into_iter().find(|finding| finding["title"] == title);
+        let found = findings
+            .into_iter()
+            .find(|finding| finding["title"] == title);
         let found = found.unwrap_or_else(|| panic!("{title}: {outcome:#}"));
         (found["confidence"].clone(), found["category"].clone())
     };
     assert_eq!(said("Do not evaluate text"), (json!(92), json!("security")));
-    assert_eq!(said("Name the text (it is one)"), (Value::Null, Value::Null), "what is not stated is absent");
+    assert_eq!(
+        said("Name the text (it is one)"),
+        (Value::Null, Value::Null),
+        "what is not stated is absent"
+    );
 }
 
 #[test]
@@ -59,18 +76,30 @@ fn spec_16_a_confidence_that_nobody_states_is_absent_and_said_to_be() {
     for policy in ["panel", "specification"] {
         let answer = merged(policy, &finding("high"));
         let shown = &answer["findings"][0];
-        assert_eq!((&shown["confidence"], &shown["category"]), (&Value::Null, &Value::Null), "{policy}: {shown:#}");
+        assert_eq!(
+            (&shown["confidence"], &shown["category"]),
+            (&Value::Null, &Value::Null),
+            "{policy}: {shown:#}"
+        );
         let trail = &shown["cross_examination_trail"];
         assert_eq!(trail["round1"]["original_confidence"], Value::Null);
-        let formula = trail["final_confidence_calculation"].as_str().expect("a formula");
+        let formula = trail["final_confidence_calculation"]
+            .as_str()
+            .expect("a formula");
         assert!(formula.starts_with("not stated"), "{formula}");
     }
     let answer = merged("specification", &finding("high"));
-    assert!(answer.to_string().contains("no confidence stated"), "{answer:#}");
+    assert!(
+        answer.to_string().contains("no confidence stated"),
+        "{answer:#}"
+    );
     // Silence does not reach the 85 of rule 9, and the rule for critical claims below 70 requires a number.
     let critical = merged("specification", &finding("critical"));
     assert_eq!(critical["groups"][0]["class"], "disputed");
-    assert!(!critical.to_string().contains("extraordinary claim"), "{critical:#}");
+    assert!(
+        !critical.to_string().contains("extraordinary claim"),
+        "{critical:#}"
+    );
 }
 
 #[test]
@@ -88,12 +117,18 @@ fn spec_19_support_in_round_2_corroborates_under_both_policies() {
         assert_eq!(answer["debate_statistics"]["unique_findings_rejected"], 0);
     }
     let answer = merged("panel", &document);
-    assert_eq!(answer["groups"][0]["why"], "raised by claude, confirmed by codex, gemini");
+    assert_eq!(
+        answer["groups"][0]["why"],
+        "raised by claude, confirmed by codex, gemini"
+    );
     // A reviewer that disagrees confirms nothing.
     let mut split = document.clone();
     split["debate"][1]["responses"][0]["action"] = json!("disagree");
     let answer = merged("panel", &split);
-    assert_eq!(answer["groups"][0]["why"], "raised by claude, confirmed by codex");
+    assert_eq!(
+        answer["groups"][0]["why"],
+        "raised by claude, confirmed by codex"
+    );
 }
 
 #[test]
@@ -108,13 +143,24 @@ fn spec_19_the_report_names_who_raised_and_who_confirmed() {
     let sandbox = reviewed_by(&[("claude", raises), ("codex", &agrees), ("gemini", &agrees)]);
     let output = sandbox.glee(&["review", "app.py", "--debate"]);
     assert_eq!(output.code, 1, "{output}");
-    assert!(output.stdout.contains("raised by claude, confirmed by codex and gemini"), "{output}");
+    assert!(
+        output
+            .stdout
+            .contains("raised by claude, confirmed by codex and gemini"),
+        "{output}"
+    );
     assert!(!output.stdout.contains("1 of 3 reviewers"), "{output}");
 }
 
 #[test]
 fn spec_20_the_answer_says_why_and_what_to_do() {
-    let finding = |id: &str, model: &str, line: u32, severity: &str, confidence: u32, title: &str, text: &str| {
+    let finding = |id: &str,
+                   model: &str,
+                   line: u32,
+                   severity: &str,
+                   confidence: u32,
+                   title: &str,
+                   text: &str| {
         json!({"id": id, "model": model, "file": "a.py", "line": line, "severity": severity, "confidence": confidence,
             "title": title, "description": text})
     };
@@ -132,21 +178,49 @@ fn spec_20_the_answer_says_why_and_what_to_do() {
     let answer = merged("specification", &document);
     let lists = &answer["consensus"];
     let disputed = &lists["disputed"][0];
-    assert!(disputed["dispute_reason"].as_str().is_some_and(|why| why.contains("critical")), "{answer:#}");
-    assert!(disputed["notes"].to_string().contains("extraordinary claim"), "{disputed:#}");
+    assert!(
+        disputed["dispute_reason"]
+            .as_str()
+            .is_some_and(|why| why.contains("critical")),
+        "{answer:#}"
+    );
+    assert!(
+        disputed["notes"]
+            .to_string()
+            .contains("extraordinary claim"),
+        "{disputed:#}"
+    );
     let action = disputed["recommended_action"].as_str().expect("an action");
-    assert!(action.starts_with("cause the described condition at a.py:3"), "{action}");
+    assert!(
+        action.starts_with("cause the described condition at a.py:3"),
+        "{action}"
+    );
     let rejected = lists["rejected"].as_array().expect("a list");
-    let odd = rejected.iter().find(|row| row["original_title"] == "Odd").expect("rejected");
-    assert!(odd["notes"].to_string().contains("extraordinary claim"), "{odd:#}");
+    let odd = rejected
+        .iter()
+        .find(|row| row["original_title"] == "Odd")
+        .expect("rejected");
+    assert!(
+        odd["notes"].to_string().contains("extraordinary claim"),
+        "{odd:#}"
+    );
     for row in [disputed, odd] {
-        let round2 = row["cross_examination_trail"]["round2"].as_object().expect("rows");
-        assert_eq!(round2.keys().collect::<Vec<_>>(), ["claude", "codex", "gemini"], "every row is there");
+        let round2 = row["cross_examination_trail"]["round2"]
+            .as_object()
+            .expect("rows");
+        assert_eq!(
+            round2.keys().collect::<Vec<_>>(),
+            ["claude", "codex", "gemini"],
+            "every row is there"
+        );
         assert_eq!(round2["codex"]["action"], "N/A");
     }
     assert_eq!(answer["debate_statistics"]["withdrawn"], 1, "{answer:#}");
     let findings = answer["findings"].as_array().expect("a list");
-    let late = findings.iter().find(|finding| finding["line"] == 200).expect("observed in round 2");
+    let late = findings
+        .iter()
+        .find(|finding| finding["line"] == 200)
+        .expect("observed in round 2");
     assert_eq!(late["source"], "round2_observation");
 }
 
@@ -155,16 +229,25 @@ fn spec_21_the_score_decides_what_confidence_changes_and_three_severities_have_a
     let alone = |confidence: u32| {
         let document = json!({"model": "a", "file": "a.py", "findings": [{"line": 3, "severity": "medium",
             "confidence": confidence, "title": "SQL injection in `find`", "description": "When `name` is empty, `find` fails."}]});
-        merged("specification", &document)["findings"][0]["confidence"].as_u64().expect("a number")
+        merged("specification", &document)["findings"][0]["confidence"]
+            .as_u64()
+            .expect("a number")
     };
-    assert_eq!((alone(60), alone(59)), (55, 54), "the same score changes both by the same");
+    assert_eq!(
+        (alone(60), alone(59)),
+        (55, 54),
+        "the same score changes both by the same"
+    );
     let of = |model: &str, severity: &str| {
         json!({"model": model, "file": "a.py", "line": 3, "severity": severity, "confidence": 80,
             "title": "SQL injection in `find`", "description": "When `name` holds a quote, `find` fails."})
     };
     let three = json!({"findings": [of("a", "critical"), of("b", "medium"), of("c", "medium")]});
     let answer = merged("specification", &three);
-    assert_eq!(answer["consensus"]["accepted"][0]["agreement_level"], "unanimous", "{answer:#}");
+    assert_eq!(
+        answer["consensus"]["accepted"][0]["agreement_level"], "unanimous",
+        "{answer:#}"
+    );
     assert_eq!(answer["findings"][0]["severity"], "medium");
 }
 
@@ -179,13 +262,19 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
         );
         let sandbox = reviewed_by(&[("lens", &script)]);
         let output = sandbox.glee(&["review", "app.py", "--format", "json"]);
-        let outcome: Value =
-            serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output}"));
-        outcome["findings"][0]["title"].as_str().unwrap_or_else(|| panic!("{outcome:#}")).to_owned()
+        let outcome: Value = serde_json::from_str(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {output}"));
+        outcome["findings"][0]["title"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{outcome:#}"))
+            .to_owned()
     };
     let broken = "printf 'Here it is:\\n\\n{\"nonce\": \"%s\",\\n \"findings\": [\\n  {\"severity\": \"MUST\" \"title\": 1}]}\\n' \"$GLEE_NONCE\"";
     for (first, cause) in [
-        (broken, "the JSON cannot be read: expected , or } at line 5 column 23"),
+        (
+            broken,
+            "the JSON cannot be read: expected , or } at line 5 column 23",
+        ),
         (
             "echo '[MUST] app.py:2 x'; echo 'GLEE-REVIEW-END nonce=other findings=1'",
             "has a different nonce than the request",
@@ -194,7 +283,10 @@ fn spec_22_asked_again_a_reviewer_is_told_the_parsers_error() {
             "echo '[MUST] app.py:2 x'; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=3\"",
             "announces 3; 1 finding was read",
         ),
-        ("echo LGTM", "the closing line GLEE-REVIEW-END is missing; no finding was read"),
+        (
+            "echo LGTM",
+            "the closing line GLEE-REVIEW-END is missing; no finding was read",
+        ),
         ("true", "the answer is empty"),
     ] {
         let told = again(first);
@@ -244,5 +336,9 @@ fn spec_23_a_finding_is_called_by_its_place_and_title_live() {
     let output = sandbox.glee(&["review", "app.py", "--debate", "--format", "json"]);
     assert_eq!(output.code, 1, "{output}");
     let outcome: Value = serde_json::from_str(&output.stdout).expect("JSON");
-    assert_eq!(outcome["findings"][0]["consensus"]["confirmed_by"], json!(["codex"]), "{outcome:#}");
+    assert_eq!(
+        outcome["findings"][0]["consensus"]["confirmed_by"],
+        json!(["codex"]),
+        "{outcome:#}"
+    );
 }

@@ -51,19 +51,33 @@ echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=$word"
 "#;
 
 pub(crate) const ONE: &str = "def _load(text):\n    return eval(text)\n";
-pub(crate) const TWO: &str = "def _load(text):\n    return eval(text)\n\n\ndef _scale(by):\n    return eval(by)\n";
+pub(crate) const TWO: &str =
+    "def _load(text):\n    return eval(text)\n\n\ndef _scale(by):\n    return eval(by)\n";
 
 /// A committed project with these agents; the judge is optional.
 pub(crate) fn project(app: &str, judge: Option<&str>) -> Sandbox {
     let mut sandbox = Sandbox::new();
     sandbox.env("TERM", "xterm-256color").git_init();
     sandbox.write("app.py", app);
-    let agents = [("lens", "reviewer", Some(REVIEWER)), ("pen", "coder", Some(CODER)), ("scales", "judge", judge)];
+    let agents = [
+        ("lens", "reviewer", Some(REVIEWER)),
+        ("pen", "coder", Some(CODER)),
+        ("scales", "judge", judge),
+    ];
     for (name, role, text) in agents {
         let Some(text) = text else { continue };
         sandbox.script(format!("{name}.sh"), text);
         let command = format!("./{name}.sh");
-        let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", &command]);
+        let connected = sandbox.glee(&[
+            "connect",
+            name,
+            "--role",
+            role,
+            "--name",
+            name,
+            "--command",
+            &command,
+        ]);
         assert_eq!(connected.code, 0, "{connected}");
     }
     sandbox
@@ -83,12 +97,18 @@ impl Pty {
     pub(crate) fn spawn(command: Command) -> Self {
         let mut session = Session::spawn(command).expect("a pseudo-terminal");
         session.set_expect_timeout(Some(Duration::from_secs(60)));
-        Self { session, shown: String::new() }
+        Self {
+            session,
+            shown: String::new(),
+        }
     }
 
     pub(crate) fn sized(command: Command, rows: u16) -> Self {
         let mut pty = Self::spawn(command);
-        pty.session.get_process_mut().set_window_size(80, rows).expect("a size of the terminal");
+        pty.session
+            .get_process_mut()
+            .set_window_size(80, rows)
+            .expect("a size of the terminal");
         pty
     }
 
@@ -98,7 +118,9 @@ impl Pty {
 
     pub(crate) fn expect(&mut self, what: &str) -> &mut Self {
         match self.session.expect(what) {
-            Ok(found) => self.shown.push_str(&String::from_utf8_lossy(found.as_bytes())),
+            Ok(found) => self
+                .shown
+                .push_str(&String::from_utf8_lossy(found.as_bytes())),
             Err(error) => panic!("no `{what}` ({error}) after:\n{}", self.shown),
         }
         self
@@ -110,15 +132,26 @@ impl Pty {
     }
 
     fn is_raw(&self) -> bool {
-        let handle = self.session.get_process().get_raw_handle().expect("a handle of the terminal");
-        !tcgetattr(&handle).expect("the terminal has settings").local_flags.contains(LocalFlags::ICANON)
+        let handle = self
+            .session
+            .get_process()
+            .get_raw_handle()
+            .expect("a handle of the terminal");
+        !tcgetattr(&handle)
+            .expect("the terminal has settings")
+            .local_flags
+            .contains(LocalFlags::ICANON)
     }
 
     /// Waits until Glee reads single keys, so that Ctrl-C is delivered as a key.
     pub(crate) fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         while !self.is_raw() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nobody reads keys:\n{}", self.shown);
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "nobody reads keys:\n{}",
+                self.shown
+            );
             std::thread::yield_now();
         }
         self
@@ -133,9 +166,13 @@ impl Pty {
     /// The exit code and all output with its control sequences.
     pub(crate) fn end_raw(mut self) -> (i32, String) {
         let rest = self.session.expect(Eof).expect("Glee ends");
-        self.shown.push_str(&String::from_utf8_lossy(rest.as_bytes()));
+        self.shown
+            .push_str(&String::from_utf8_lossy(rest.as_bytes()));
         assert!(!self.is_raw(), "the terminal is left in another mode");
-        assert!(self.shown.rfind("\x1b[?25h") >= self.shown.rfind("\x1b[?25l"), "the cursor is left hidden");
+        assert!(
+            self.shown.rfind("\x1b[?25h") >= self.shown.rfind("\x1b[?25l"),
+            "the cursor is left hidden"
+        );
         let code = match self.session.get_process().wait().expect("Glee has ended") {
             WaitStatus::Exited(_, code) => code,
             other => panic!("{other:?}"),
@@ -159,7 +196,9 @@ fn with_a_judge_enter_takes_the_default_and_the_judge_rules() {
         .expect("2")
         .expect("eval(text)")
         .expect("^^^^");
-    pty.expect("only our own text comes here").expect("app.py:1 is private").expect("How to resolve?");
+    pty.expect("only our own text comes here")
+        .expect("app.py:1 is private")
+        .expect("How to resolve?");
     pty.expect("❯ 1. Use AI judge")
         .expect("  2. I'll decide")
         .expect("  3. Discard opinion")
@@ -167,7 +206,14 @@ fn with_a_judge_enter_takes_the_default_and_the_judge_rules() {
         .send("\r");
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
-    has(&shown, &["DISMISS by scales", "Disputed (1: 1 dismissed)", "✓ Nothing mandatory is open"]);
+    has(
+        &shown,
+        &[
+            "DISMISS by scales",
+            "Disputed (1: 1 dismissed)",
+            "✓ Nothing mandatory is open",
+        ],
+    );
     assert!(!shown.contains("Tip:"), "{shown}");
     assert_eq!(sandbox.read("app.py"), ONE);
 }
@@ -178,24 +224,44 @@ fn without_a_judge_a_tip_and_the_person_enforces() {
     let mut pty = Pty::arbitrate(&sandbox);
     pty.expect("How to resolve?");
     pty.expect("\x1b[33mTip: You can assign a judge with: glee connect <agent> --role judge");
-    pty.expect("❯ 1. I'll decide").expect("  2. Discard opinion").expect("Esc").send("\r");
-    pty.expect("Your ruling on dispute 1?").expect("Esc").send("1");
-    pty.expect("Reason (optional):").send("decided by hand").send("\r");
+    pty.expect("❯ 1. I'll decide")
+        .expect("  2. Discard opinion")
+        .expect("Esc")
+        .send("\r");
+    pty.expect("Your ruling on dispute 1?")
+        .expect("Esc")
+        .send("1");
+    pty.expect("Reason (optional):")
+        .send("decided by hand")
+        .send("\r");
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
-    has(&shown, &["ENFORCE by you: decided by hand", "Disputed (1: 1 enforced)", "Fixed (1)"]);
+    has(
+        &shown,
+        &[
+            "ENFORCE by you: decided by hand",
+            "Disputed (1: 1 enforced)",
+            "Fixed (1)",
+        ],
+    );
     assert!(!shown.contains("Use AI judge"), "{shown}");
     assert_eq!(sandbox.read("app.py"), ONE.replace("eval(", "int("));
 }
 
 #[test]
 fn the_configured_default_is_preselected() {
-    for (route, line) in [("human", "❯ 2. I'll decide"), ("discard", "❯ 3. Discard opinion")] {
+    for (route, line) in [
+        ("human", "❯ 2. I'll decide"),
+        ("discard", "❯ 3. Discard opinion"),
+    ] {
         let sandbox = project(ONE, Some(JUDGE));
         let set = sandbox.glee(&["config", "set", "review.on_dispute.default", route]);
         assert_eq!(set.code, 0, "{set}");
         let mut pty = Pty::arbitrate(&sandbox);
-        pty.expect("How to resolve?").expect(line).expect("Esc").send("3");
+        pty.expect("How to resolve?")
+            .expect(line)
+            .expect("Esc")
+            .send("3");
         let (code, shown) = pty.end();
         assert_eq!(code, 0, "{shown}");
         has(&shown, &["Disputed (1: 1 discarded)"]);
@@ -213,7 +279,11 @@ fn several_disputes_one_by_one_and_the_same_for_all() {
         .expect("2. the same for the other pending dispute")
         .expect("Esc")
         .send("1");
-    one_by_one.expect("Dispute 2").expect("How to resolve?").expect("Esc").send("3");
+    one_by_one
+        .expect("Dispute 2")
+        .expect("How to resolve?")
+        .expect("Esc")
+        .send("3");
     let (code, shown) = one_by_one.end();
     assert_eq!(code, 0, "{shown}");
     has(&shown, &["Disputed (2: 1 dismissed, 1 discarded)"]);
@@ -237,21 +307,39 @@ fn an_escalated_dispute_comes_back_to_the_person() {
     let sandbox = project(&format!("{ONE}# unclear\n"), Some(JUDGE));
     let mut pty = Pty::arbitrate(&sandbox);
     pty.expect("How to resolve?").expect("Esc").send("1");
-    pty.expect("The judge scales says ESCALATE").expect("Your ruling on dispute 1?").expect("Esc").send("2");
+    pty.expect("The judge scales says ESCALATE")
+        .expect("Your ruling on dispute 1?")
+        .expect("Esc")
+        .send("2");
     pty.expect("Reason (optional):").send("\r");
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
-    has(&shown, &["ESCALATE by scales", "DISMISS by you", "Disputed (1: 1 dismissed)"]);
+    has(
+        &shown,
+        &[
+            "ESCALATE by scales",
+            "DISMISS by you",
+            "Disputed (1: 1 dismissed)",
+        ],
+    );
 }
 
 #[test]
 fn left_open_it_waits_and_is_settled_later() {
     let sandbox = project(ONE, None);
     let mut pty = Pty::arbitrate(&sandbox);
-    pty.expect("How to resolve?").expect("Esc").send("1").expect("3. Leave it open").expect("Esc").send("3");
+    pty.expect("How to resolve?")
+        .expect("Esc")
+        .send("1")
+        .expect("3. Leave it open")
+        .expect("Esc")
+        .send("3");
     let (code, shown) = pty.end();
     assert_eq!(code, 3, "{shown}");
-    has(&shown, &["! 1 dispute waits for you", "glee disputes resolve 1"]);
+    has(
+        &shown,
+        &["! 1 dispute waits for you", "glee disputes resolve 1"],
+    );
     let resolved = sandbox.glee(&["disputes", "resolve", "1", "dismiss", "--reason", "private"]);
     assert_eq!(resolved.code, 0, "{resolved}");
 }
@@ -260,7 +348,10 @@ fn left_open_it_waits_and_is_settled_later() {
 fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
     let sandbox = project(ONE, Some(JUDGE));
     let mut key = Pty::arbitrate(&sandbox);
-    key.expect("How to resolve?").expect("Esc").until_it_reads().send("\x03");
+    key.expect("How to resolve?")
+        .expect("Esc")
+        .until_it_reads()
+        .send("\x03");
     let (code, shown) = key.end();
     assert_eq!(code, 130, "{shown}");
     has(&shown, &["glee runs resume"]);
@@ -268,16 +359,31 @@ fn ctrl_c_stops_the_run_and_a_signal_does_not_wait_for_the_person() {
 
     let sandbox = project(ONE, Some(JUDGE));
     let mut ruling = Pty::arbitrate(&sandbox);
-    ruling.expect("How to resolve?").expect("Esc").until_it_reads().send("2");
-    ruling.expect("Your ruling on dispute 1?").expect("Esc").until_it_reads().send("\x03");
+    ruling
+        .expect("How to resolve?")
+        .expect("Esc")
+        .until_it_reads()
+        .send("2");
+    ruling
+        .expect("Your ruling on dispute 1?")
+        .expect("Esc")
+        .until_it_reads()
+        .send("\x03");
     let (code, shown) = ruling.end();
     assert_eq!(code, 130, "{shown}");
     has(&shown, &["glee runs resume"]);
 
     let sandbox = project(ONE, Some(JUDGE));
     let mut signal = Pty::arbitrate(&sandbox);
-    signal.expect("How to resolve?").expect("Esc").until_it_reads();
-    signal.session.get_process_mut().signal(expectrl::process::unix::Signal::SIGTERM).expect("Glee is there");
+    signal
+        .expect("How to resolve?")
+        .expect("Esc")
+        .until_it_reads();
+    signal
+        .session
+        .get_process_mut()
+        .signal(expectrl::process::unix::Signal::SIGTERM)
+        .expect("Glee is there");
     let (code, shown) = signal.end();
     assert_eq!(code, 128 + Signal::SIGTERM as i32, "{shown}");
 }
@@ -287,9 +393,16 @@ fn nobody_is_asked_without_a_terminal_or_where_it_is_not_wanted() {
     let sandbox = project(ONE, Some(JUDGE));
     let piped = sandbox.glee(&["review", "app.py", "--arbitrate"]);
     assert_eq!(piped.code, 0, "{piped}");
-    let said: Vec<&str> = piped.stderr.lines().filter(|line| line.contains("default")).collect();
+    let said: Vec<&str> = piped
+        .stderr
+        .lines()
+        .filter(|line| line.contains("default"))
+        .collect();
     assert_eq!(said.len(), 1, "{piped}");
-    assert!(!piped.stderr.contains('\x1b') && !piped.stdout.contains('\x1b'), "{piped}");
+    assert!(
+        !piped.stderr.contains('\x1b') && !piped.stdout.contains('\x1b'),
+        "{piped}"
+    );
 
     let dumb = {
         let mut sandbox = project(ONE, Some(JUDGE));
@@ -299,7 +412,10 @@ fn nobody_is_asked_without_a_terminal_or_where_it_is_not_wanted() {
     let unwanted = project(ONE, Some(JUDGE));
     for (sandbox, args) in [
         (&dumb, &["review", "app.py", "--arbitrate"][..]),
-        (&unwanted, &["review", "app.py", "--arbitrate", "--no-input"]),
+        (
+            &unwanted,
+            &["review", "app.py", "--arbitrate", "--no-input"],
+        ),
     ] {
         let (code, shown) = Pty::open(sandbox, args).end();
         assert_eq!(code, 0, "{shown}");
@@ -312,10 +428,20 @@ fn spec_07_stopped_in_the_dialog_says_what_waits_and_how_to_go_on() {
     for key in ["\x1b", "\x03"] {
         let sandbox = project(ONE, Some(JUDGE));
         let mut pty = Pty::arbitrate(&sandbox);
-        pty.expect("How to resolve?").expect("Esc").until_it_reads().send(key);
+        pty.expect("How to resolve?")
+            .expect("Esc")
+            .until_it_reads()
+            .send(key);
         let (code, shown) = pty.end();
         assert_eq!(code, 130, "{shown}");
-        has(&shown, &["Stopped by you: 1 dispute waits", "glee runs resume", "glee disputes resolve 1"]);
+        has(
+            &shown,
+            &[
+                "Stopped by you: 1 dispute waits",
+                "glee runs resume",
+                "glee disputes resolve 1",
+            ],
+        );
         assert!(!shown.contains("signal"), "no signal came: {shown}");
     }
 }
@@ -326,20 +452,46 @@ fn a_key_skips_an_agent_that_hangs_and_the_dialog_keeps_its_keys() {
     for name in ["hung", "stuck"] {
         sandbox.script(format!("{name}.sh"), "#!/bin/sh\nsleep 600\n");
         let command = format!("./{name}.sh");
-        let connect = ["connect", name, "--role", "reviewer", "--name", name, "--command", &command];
+        let connect = [
+            "connect",
+            name,
+            "--role",
+            "reviewer",
+            "--name",
+            name,
+            "--command",
+            &command,
+        ];
         assert_eq!(sandbox.glee(&connect).code, 0);
     }
     let mut pty = Pty::arbitrate(&sandbox);
     pty.expect("1 finding").until_it_reads().send("s");
-    pty.expect("Skip which agent? 1 hung   2 stuck   (another key: none)").send("2");
+    pty.expect("Skip which agent? 1 hung   2 stuck   (another key: none)")
+        .send("2");
     pty.expect("stuck` was skipped by the user").send("s");
     pty.expect("hung` was skipped by the user");
-    pty.expect("How to resolve?").expect("Esc").until_it_reads().send("2");
+    pty.expect("How to resolve?")
+        .expect("Esc")
+        .until_it_reads()
+        .send("2");
     let (code, shown) = pty.end();
     assert_eq!(code, 4, "{shown}");
-    has(&shown, &["FAILED", "`hung` was skipped by the user", "`stuck` was skipped by the user"]);
-    let calls = sandbox.glee(&["runs", "show", "last", "--calls", "hung"]).stdout;
-    assert_eq!(calls.matches("--- prompt\n").count(), 1, "a skipped call is not repeated: {calls}");
+    has(
+        &shown,
+        &[
+            "FAILED",
+            "`hung` was skipped by the user",
+            "`stuck` was skipped by the user",
+        ],
+    );
+    let calls = sandbox
+        .glee(&["runs", "show", "last", "--calls", "hung"])
+        .stdout;
+    assert_eq!(
+        calls.matches("--- prompt\n").count(),
+        1,
+        "a skipped call is not repeated: {calls}"
+    );
 }
 
 #[test]
@@ -349,13 +501,29 @@ fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped
         "slow.sh",
         "#!/bin/sh\nif [ -e ready ]; then echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"; exit; fi\nsleep 600\n",
     );
-    let slow = ["connect", "slow", "--role", "reviewer", "--name", "slow", "--command", "./slow.sh"];
+    let slow = [
+        "connect",
+        "slow",
+        "--role",
+        "reviewer",
+        "--name",
+        "slow",
+        "--command",
+        "./slow.sh",
+    ];
     assert_eq!(sandbox.glee(&slow).code, 0);
     let mut pty = Pty::open(&sandbox, &["review", "app.py", "--arbitrate"]);
     pty.expect("1 finding").send("\x03");
     let (code, shown) = pty.end();
     assert_eq!(code, 130, "{shown}");
-    has(&shown, &["Stopped by you: 1 mandatory finding is open", "MUST[F1]", "glee runs resume"]);
+    has(
+        &shown,
+        &[
+            "Stopped by you: 1 mandatory finding is open",
+            "MUST[F1]",
+            "glee runs resume",
+        ],
+    );
     assert!(!shown.contains("signal"), "{shown}");
     let kept = sandbox.glee(&["runs", "show"]);
     assert!(kept.stdout.contains("MUST[F1]"), "{kept}");
@@ -364,7 +532,8 @@ fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped
     let resumed = sandbox.glee(&["runs", "resume"]);
     assert_eq!(resumed.code, 0, "{resumed}");
     assert!(
-        !resumed.stderr.contains("lens   reviewing") && resumed.stdout.contains("DISMISS by scales"),
+        !resumed.stderr.contains("lens   reviewing")
+            && resumed.stdout.contains("DISMISS by scales"),
         "{resumed}"
     );
 }
@@ -373,27 +542,61 @@ fn spec_07_what_finished_reviewers_found_is_shown_and_kept_when_a_run_is_stopped
 fn a_large_review_asks_before_it_starts() {
     let sandbox = project(ONE, None);
     let review = ["review", "app.py", "--reviewer", "lens"];
-    assert_eq!(sandbox.glee(&["config", "set", "review.confirm_above", "0"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.confirm_above", "0"])
+            .code,
+        0
+    );
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
     let mut pty = Pty::open(&sandbox, &review);
     pty.expect("This review makes 1 call").send("n");
     let (code, shown) = pty.end();
     assert_eq!(code, 2, "{shown}");
-    has(&shown, &["the review was not started", "glee review --dry-run"]);
-    assert_eq!(sandbox.glee(&review).code, 1, "without a terminal, nobody is asked");
+    has(
+        &shown,
+        &["the review was not started", "glee review --dry-run"],
+    );
+    assert_eq!(
+        sandbox.glee(&review).code,
+        1,
+        "without a terminal, nobody is asked"
+    );
 
     // The limit in dollars needs a price. An unknown cost is above every limit.
-    assert_eq!(sandbox.glee(&["config", "set", "review.confirm_above", "2 USD"]).code, 0);
-    assert_eq!(sandbox.glee(&["config", "set", "review.reuse", "false"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.confirm_above", "2 USD"])
+            .code,
+        0
+    );
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.reuse", "false"])
+            .code,
+        0
+    );
     let mut pty = Pty::open(&sandbox, &review);
-    pty.expect("This review makes 1 call, and its cost is unknown. Go on?").send("n");
+    pty.expect("This review makes 1 call, and its cost is unknown. Go on?")
+        .send("n");
     assert_eq!(pty.end().0, 2);
-    assert_eq!(sandbox.glee(&["config", "set", "agents.lens.price", "1/0.1/10"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "agents.lens.price", "1/0.1/10"])
+            .code,
+        0
+    );
     let (code, shown) = Pty::open(&sandbox, &review).end();
     assert_eq!(code, 1, "{shown}");
     assert!(!shown.contains("This review makes"), "{shown}");
-    assert_eq!(sandbox.glee(&["config", "set", "review.confirm_above", "$0"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.confirm_above", "$0"])
+            .code,
+        0
+    );
     let mut pty = Pty::open(&sandbox, &review);
-    pty.expect("This review makes 1 call, about <$0.01 for the prompts. Go on?").send("n");
+    pty.expect("This review makes 1 call, about <$0.01 for the prompts. Go on?")
+        .send("n");
     assert_eq!(pty.end().0, 2);
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use glee::domain::event::{DisputeEvent, EventKind, Mode, Plan, ReviewEvent, Settlement};
 use glee::domain::{
-    AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
-    RulingRecord, RulingWord, RunId, Severity, Tag,
+    AgentName, Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler,
+    Ruling, RulingRecord, RulingWord, RunId, Severity, Tag,
 };
 use glee::history::{self, Journal};
 use glee::workspace::Workspace;
@@ -17,7 +17,9 @@ pub(crate) const RUN: &str = "0190aaaa-0000-7000-8000-00000000abcd";
 
 pub(crate) fn database(sandbox: &Sandbox) -> PathBuf {
     let workspace = Workspace::discover(&sandbox.root()).expect("a project");
-    let place = workspace.claim_history(&sandbox.state()).expect("a place for the history");
+    let place = workspace
+        .claim_history(&sandbox.state())
+        .expect("a place for the history");
     history::path_for(&sandbox.state(), &place.key)
 }
 
@@ -77,17 +79,32 @@ pub(crate) fn sandbox() -> Sandbox {
     sandbox.git_init();
     let run = RunId(RUN.to_owned());
     let mut journal = Journal::open(&database(&sandbox)).expect("a history");
-    journal.append(&run, ReviewEvent::RunStarted { plan: Box::new(plan()) }).expect("an event");
-    for (id, tag, by) in [(1, Tag::Must, "codex"), (2, Tag::High, "gemini"), (3, Tag::Must, "codex")] {
+    journal
+        .append(
+            &run,
+            ReviewEvent::RunStarted {
+                plan: Box::new(plan()),
+            },
+        )
+        .expect("an event");
+    for (id, tag, by) in [
+        (1, Tag::Must, "codex"),
+        (2, Tag::High, "gemini"),
+        (3, Tag::Must, "codex"),
+    ] {
         let objection = Response {
             finding: FindingId(id),
             answer: Answer::Disagree,
             text: "The value is a constant.".into(),
             evidence: vec!["src/names.rs:1".into()],
         };
-        journal.open_dispute(&run, finding(id, tag, by), objection).expect("a dispute");
+        journal
+            .open_dispute(&run, finding(id, tag, by), objection)
+            .expect("a dispute");
     }
-    let judge = || Ruler::Judge { name: AgentName::from("claude-judge") };
+    let judge = || Ruler::Judge {
+        name: AgentName::from("claude-judge"),
+    };
     let ruled = |number, ruling| {
         EventKind::Dispute(DisputeEvent::RulingGiven {
             dispute: DisputeNumber(number),
@@ -106,11 +123,26 @@ pub(crate) fn sandbox() -> Sandbox {
             },
         })
     };
-    let settlement =
-        Settlement { disposition: Disposition::Refuted, by: judge(), reason: "".into(), until: None, person: None };
-    let settled = EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: DisputeNumber(1), settlement });
+    let settlement = Settlement {
+        disposition: Disposition::Refuted,
+        by: judge(),
+        reason: "".into(),
+        until: None,
+        person: None,
+    };
+    let settled = EventKind::Dispute(DisputeEvent::DisputeSettled {
+        dispute: DisputeNumber(1),
+        settlement,
+    });
     journal
-        .append_all(&run, [ruled(1, RulingWord::Dismiss), settled, ruled(2, RulingWord::Escalate)])
+        .append_all(
+            &run,
+            [
+                ruled(1, RulingWord::Dismiss),
+                settled,
+                ruled(2, RulingWord::Escalate),
+            ],
+        )
         .expect("events");
     sandbox
 }
@@ -146,16 +178,28 @@ fn lists_what_the_filters_leave() {
     ] {
         let output = sandbox.glee(&[&["disputes", "--json"], args].concat());
         let json: serde_json::Value = serde_json::from_str(&output.stdout).expect("pure JSON");
-        let listed: Vec<_> =
-            json["disputes"].as_array().expect("a list").iter().map(|row| row["number"].to_string()).collect();
-        assert_eq!((listed.join(" ").as_str(), output.code), (numbers, 0), "{args:?}");
+        let listed: Vec<_> = json["disputes"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|row| row["number"].to_string())
+            .collect();
+        assert_eq!(
+            (listed.join(" ").as_str(), output.code),
+            (numbers, 0),
+            "{args:?}"
+        );
     }
 }
 
 #[test]
 fn a_bad_filter_is_a_usage_error() {
     let sandbox = Sandbox::new();
-    for args in [["--since", "yesterday"], ["--recent", "0"], ["--ruling", "maybe"]] {
+    for args in [
+        ["--since", "yesterday"],
+        ["--recent", "0"],
+        ["--ruling", "maybe"],
+    ] {
         let output = sandbox.glee(&[&["disputes"][..], &args].concat());
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
         assert!(output.stderr.contains(args[1]), "{output}");
@@ -166,16 +210,27 @@ fn a_bad_filter_is_a_usage_error() {
 fn no_history_is_said_kindly_and_makes_none() {
     let sandbox = Sandbox::new();
     let output = sandbox.glee(&["disputes"]);
-    assert_eq!((output.code, output.stdout.as_str()), (0, "No disputes yet: nothing was reviewed.\n"));
+    assert_eq!(
+        (output.code, output.stdout.as_str()),
+        (0, "No disputes yet: nothing was reviewed.\n")
+    );
     let output = sandbox.glee(&["disputes", "verify"]);
-    assert_eq!((output.code, output.stdout.as_str()), (0, "No history yet: nothing to verify.\n"));
+    assert_eq!(
+        (output.code, output.stdout.as_str()),
+        (0, "No history yet: nothing to verify.\n")
+    );
     let output = sandbox.glee(&["disputes", "resolve", "1", "enforce"]);
     insta::assert_snapshot!(output.stderr, @r"
     error: there is no dispute 1
     hint: `glee disputes` lists the disputes
     ");
     assert_eq!(output.code, 2);
-    assert_eq!(std::fs::read_dir(sandbox.state()).expect("the state folder").count(), 0);
+    assert_eq!(
+        std::fs::read_dir(sandbox.state())
+            .expect("the state folder")
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -207,8 +262,10 @@ fn shows_one_with_all_that_was_said() {
 #[test]
 fn a_person_settles_one_and_is_told_what_is_next() {
     let sandbox = sandbox();
-    let args =
-        ["disputes", "resolve", "2", "dismiss", "--as", "deferred", "--ref", "issue-12", "--reason", "later"];
+    let args = [
+        "disputes", "resolve", "2", "dismiss", "--as", "deferred", "--ref", "issue-12", "--reason",
+        "later",
+    ];
     let output = sandbox.glee(&args);
     assert_eq!(
         (output.code, output.stdout.as_str(), output.stderr.as_str()),
@@ -234,7 +291,9 @@ fn a_person_settles_one_and_is_told_what_is_next() {
     ");
     assert_eq!(output.code, 2);
 
-    let journal = Journal::open_read(&database(&sandbox)).expect("a history").expect("a history");
+    let journal = Journal::open_read(&database(&sandbox))
+        .expect("a history")
+        .expect("a history");
     let kinds: Vec<_> = journal
         .events(&RunId(RUN.to_owned()))
         .expect("events")
@@ -253,17 +312,31 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             coder_evidence: None,
         };
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
-        let settlement =
-            Settlement { disposition, by: by.clone(), reason: rationale.into(), until: None, person: None };
+        let settlement = Settlement {
+            disposition,
+            by: by.clone(),
+            reason: rationale.into(),
+            until: None,
+            person: None,
+        };
         [
             EventKind::Dispute(DisputeEvent::RulingGiven {
                 dispute,
-                ruling: RulingRecord { ruling, by, votes: Vec::new() },
+                ruling: RulingRecord {
+                    ruling,
+                    by,
+                    votes: Vec::new(),
+                },
             }),
-            EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }),
+            EventKind::Dispute(DisputeEvent::DisputeSettled {
+                dispute,
+                settlement,
+            }),
         ]
     };
-    let deferred = Disposition::Deferred { reference: "issue-12".to_owned() };
+    let deferred = Disposition::Deferred {
+        reference: "issue-12".to_owned(),
+    };
     let expected = [
         by_me(2, RulingWord::Dismiss, "later", deferred),
         by_me(3, RulingWord::Enforce, "", Disposition::Enforced),
@@ -286,7 +359,11 @@ fn a_resolution_that_contradicts_itself_is_refused() {
         &["x", "dismiss"],
     ] {
         let output = sandbox.glee(&[&["disputes", "resolve"], args].concat());
-        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{args:?}: {output}");
+        assert_eq!(
+            (output.code, output.stdout.as_str()),
+            (2, ""),
+            "{args:?}: {output}"
+        );
     }
     let open = sandbox.glee(&["disputes", "--open", "--json"]).stdout;
     assert_eq!(open.matches("\"number\"").count(), 2);
@@ -296,17 +373,29 @@ fn a_resolution_that_contradicts_itself_is_refused() {
 fn an_altered_record_is_named() {
     let sandbox = sandbox();
     let good = sandbox.glee(&["disputes", "verify"]);
-    assert!(good.stdout.starts_with("7 records are in order; the last record has the hash\n"), "{good}");
+    assert!(
+        good.stdout
+            .starts_with("7 records are in order; the last record has the hash\n"),
+        "{good}"
+    );
     let path = database(&sandbox);
     let bytes = std::fs::read(&path).expect("the database");
     let (from, to) = (b"The value is a constant.", b"The value is no constant");
-    let at = bytes.windows(from.len()).position(|window| window == from).expect("it is recorded");
+    let at = bytes
+        .windows(from.len())
+        .position(|window| window == from)
+        .expect("it is recorded");
     let mut altered = bytes.clone();
     altered[at..at + to.len()].copy_from_slice(to);
     std::fs::write(&path, altered).expect("a written file");
     let output = sandbox.glee(&["disputes", "verify"]);
     assert_eq!(output.code, 7, "{output}");
-    assert!(output.stderr.contains(&format!("of run {RUN}) was altered\n")), "{output}");
+    assert!(
+        output
+            .stderr
+            .contains(&format!("of run {RUN}) was altered\n")),
+        "{output}"
+    );
 }
 
 #[test]
@@ -319,7 +408,12 @@ fn a_damaged_history_shows_its_good_part() {
     let output = sandbox.glee(&["disputes", "--json"]);
     assert_eq!(output.code, 7, "{output}");
     assert_eq!(output.stdout.matches("\"number\"").count(), 3, "{output}");
-    assert!(output.stderr.starts_with("error: the history `[STATE]/repos/"), "{output}");
+    assert!(
+        output
+            .stderr
+            .starts_with("error: the history `[STATE]/repos/"),
+        "{output}"
+    );
     let output = sandbox.glee(&["disputes", "resolve", "3", "enforce"]);
     assert_eq!(output.code, 7, "{output}");
     assert_eq!(std::fs::read(&path).expect("the database"), torn);

@@ -67,14 +67,24 @@ END
 fn project(reviewers: &[(&str, &str)]) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git_init();
-    sandbox.write("app.py", APP).write("src/windows.py", WINDOWS);
+    sandbox
+        .write("app.py", APP)
+        .write("src/windows.py", WINDOWS);
     sandbox.git(&["add", "."]);
     sandbox.git(&["commit", "-q", "-m", "Add the app"]);
     for (name, text) in reviewers {
         sandbox.script(format!("{name}.sh"), text);
         let command = format!("./{name}.sh");
-        let connected =
-            sandbox.glee(&["connect", name, "--role", "reviewer", "--name", name, "--command", &command]);
+        let connected = sandbox.glee(&[
+            "connect",
+            name,
+            "--role",
+            "reviewer",
+            "--name",
+            name,
+            "--command",
+            &command,
+        ]);
         assert_eq!(connected.code, 0, "{connected}");
     }
     sandbox
@@ -90,9 +100,15 @@ fn report(sandbox: &Sandbox, format: &str) -> String {
 /// The byte at a line and a column in UTF-16 code units, both counted from 1. Without a column, the end of the line.
 fn offset(text: &str, line: &Value, column: Option<&Value>) -> usize {
     let number = |value: &Value| usize::try_from(value.as_u64().expect("a number")).expect("small");
-    let start: usize = text.split_inclusive('\n').take(number(line) - 1).map(str::len).sum();
+    let start: usize = text
+        .split_inclusive('\n')
+        .take(number(line) - 1)
+        .map(str::len)
+        .sum();
     let content = text[start..].lines().next().unwrap_or_default();
-    let Some(column) = column.map(number) else { return start + content.len() };
+    let Some(column) = column.map(number) else {
+        return start + content.len();
+    };
     let mut units = 1;
     let inside = content.char_indices().find(|(_, c)| {
         let is_there = units >= column;
@@ -106,14 +122,24 @@ fn offset(text: &str, line: &Value, column: Option<&Value>) -> usize {
 fn with_sarif(report: &str, path: &str, text: &str) -> String {
     let log = json(report);
     let results = log["runs"][0]["results"].as_array().expect("results");
-    let changes = results.iter().filter_map(|result| result["fixes"].get(0)).map(|fix| &fix["artifactChanges"][0]);
+    let changes = results
+        .iter()
+        .filter_map(|result| result["fixes"].get(0))
+        .map(|fix| &fix["artifactChanges"][0]);
     let mut replacements: Vec<(usize, usize, &str)> = changes
         .filter(|change| change["artifactLocation"]["uri"] == path)
         .map(|change| {
-            let (region, new) = (&change["replacements"][0]["deletedRegion"], &change["replacements"][0]);
+            let (region, new) = (
+                &change["replacements"][0]["deletedRegion"],
+                &change["replacements"][0],
+            );
             let start = offset(text, &region["startLine"], region.get("startColumn"));
             let end = offset(text, &region["endLine"], region.get("endColumn"));
-            (start, end, new["insertedContent"]["text"].as_str().expect("a text"))
+            (
+                start,
+                end,
+                new["insertedContent"]["text"].as_str().expect("a text"),
+            )
         })
         .collect();
     replacements.sort();
@@ -137,12 +163,17 @@ fn a_suggestion_block_becomes_a_fix_that_a_program_can_apply() {
         .replace("def render(template):", "def render(template: str) -> str:")
         .replace("eval(template)", "str(template)");
     assert_eq!(with_sarif(&reviewed.stdout, "app.py", APP), fixed);
-    assert_eq!(with_sarif(&reviewed.stdout, "src/windows.py", WINDOWS), FIXED_WINDOWS);
+    assert_eq!(
+        with_sarif(&reviewed.stdout, "src/windows.py", WINDOWS),
+        FIXED_WINDOWS
+    );
 
     let lines = report(&sandbox, "rdjsonl");
     let diagnostics: Vec<Value> = lines.lines().map(json).collect();
     let suggestions = |path: &str| -> Vec<String> {
-        let of = diagnostics.iter().filter(|one| one["location"]["path"] == path);
+        let of = diagnostics
+            .iter()
+            .filter(|one| one["location"]["path"] == path);
         of.map(|one| one["suggestions"].to_string()).collect()
     };
     assert_eq!(
@@ -155,11 +186,20 @@ fn a_suggestion_block_becomes_a_fix_that_a_program_can_apply() {
 
     let outcome = json(&report(&sandbox, "json"));
     let first = &outcome["findings"][0];
-    assert_eq!(first["exact_fix"], json(r#"{"line": 2, "end_line": 2, "text": "    return int(text)"}"#));
+    assert_eq!(
+        first["exact_fix"],
+        json(r#"{"line": 2, "end_line": 2, "text": "    return int(text)"}"#)
+    );
     assert_eq!(first["suggestion"], "return int(text)");
-    assert_eq!(first["body"], "The caller passes text of a request.", "the block is no part of the explanation");
+    assert_eq!(
+        first["body"], "The caller passes text of a request.",
+        "the block is no part of the explanation"
+    );
     let markdown = report(&sandbox, "markdown");
-    assert!(markdown.contains("\n  ```\n  return int(text)\n  ```\n"), "{markdown}");
+    assert!(
+        markdown.contains("\n  ```\n  return int(text)\n  ```\n"),
+        "{markdown}"
+    );
     let text = report(&sandbox, "text");
     assert!(text.contains("fix: return int(text)"), "{text}");
     assert!(report(&sandbox, "html").contains("New text of lines 5–6"));
@@ -170,15 +210,35 @@ fn reviewers_that_disagree_leave_text_instead_of_a_fix() {
     let sandbox = project(&[("lens", PROSE), ("lamp", OBJECTS)]);
     let reviewed = sandbox.glee(&["review", "app.py", "src/windows.py", "--format", "sarif"]);
     assert_eq!(reviewed.code, 1, "{reviewed}");
-    assert_eq!(with_sarif(&reviewed.stdout, "app.py", APP), APP.replace("eval(text)", "int(text)"));
-    assert_eq!(with_sarif(&reviewed.stdout, "src/windows.py", WINDOWS), FIXED_WINDOWS);
+    assert_eq!(
+        with_sarif(&reviewed.stdout, "app.py", APP),
+        APP.replace("eval(text)", "int(text)")
+    );
+    assert_eq!(
+        with_sarif(&reviewed.stdout, "src/windows.py", WINDOWS),
+        FIXED_WINDOWS
+    );
     let outcome = json(&report(&sandbox, "json"));
     let findings = outcome["findings"].as_array().expect("findings");
     let rows: Vec<(u64, bool)> = findings
         .iter()
-        .map(|found| (found["line"].as_u64().expect("a line"), found["exact_fix"].is_object()))
+        .map(|found| {
+            (
+                found["line"].as_u64().expect("a line"),
+                found["exact_fix"].is_object(),
+            )
+        })
         .collect();
-    assert_eq!(rows, [(2, true), (5, false), (10, false), (1, true)], "{outcome:#}");
-    assert!(findings[1]["suggestion"].as_str().is_some_and(|text| text.contains("template")), "{outcome:#}");
+    assert_eq!(
+        rows,
+        [(2, true), (5, false), (10, false), (1, true)],
+        "{outcome:#}"
+    );
+    assert!(
+        findings[1]["suggestion"]
+            .as_str()
+            .is_some_and(|text| text.contains("template")),
+        "{outcome:#}"
+    );
     assert_eq!(findings[2]["suggestion"], "return '\u{202e}rotcaf'");
 }

@@ -11,9 +11,9 @@ use crate::support::Sandbox;
 /// Whether the recorded value is contained in the current one, which may have additional fields.
 fn holds(recorded: &Value, now: &Value) -> bool {
     match (recorded, now) {
-        (Value::Object(recorded), Value::Object(now)) => {
-            recorded.iter().all(|(key, value)| now.get(key).is_some_and(|now| holds(value, now)))
-        }
+        (Value::Object(recorded), Value::Object(now)) => recorded
+            .iter()
+            .all(|(key, value)| now.get(key).is_some_and(|now| holds(value, now))),
         (Value::Array(recorded), Value::Array(now)) => {
             recorded.len() == now.len() && recorded.iter().zip(now).all(|(a, b)| holds(a, b))
         }
@@ -26,15 +26,22 @@ fn without_made_up(mut outcome: Value) -> Value {
     match &mut outcome {
         Value::Object(fields) => {
             let positions = fields.get("positions").and_then(Value::as_array);
-            let is_made_up =
-                positions.is_some_and(|positions| positions.iter().all(|said| said.get("confidence").is_none()));
+            let is_made_up = positions.is_some_and(|positions| {
+                positions
+                    .iter()
+                    .all(|said| said.get("confidence").is_none())
+            });
             if is_made_up {
                 fields.remove("confidence");
                 fields.remove("formula");
             }
-            fields.values_mut().for_each(|value| *value = without_made_up(value.take()));
+            fields
+                .values_mut()
+                .for_each(|value| *value = without_made_up(value.take()));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = without_made_up(item.take())),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| *item = without_made_up(item.take())),
         _ => {}
     }
     outcome
@@ -55,7 +62,9 @@ fn copy(from: &Path, to: &Path) {
 
 fn folders() -> Vec<PathBuf> {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let entries = fs::read_dir(golden).expect("golden histories").map(|entry| entry.expect("an entry").path());
+    let entries = fs::read_dir(golden)
+        .expect("golden histories")
+        .map(|entry| entry.expect("an entry").path());
     entries.filter(|path| path.is_dir()).collect()
 }
 
@@ -71,14 +80,35 @@ fn every_golden_history_is_shown_and_decided_as_it_was() {
         assert_eq!(verified.code, 0, "{verified}");
         for entry in fs::read_dir(golden.join("outcomes")).expect("outcomes") {
             let path = entry.expect("an outcome").path();
-            let run = path.file_stem().and_then(|stem| stem.to_str()).expect("a run's id").to_owned();
-            let recorded: Value = serde_json::from_slice(&fs::read(&path).expect("an outcome")).expect("JSON");
+            let run = path
+                .file_stem()
+                .and_then(|stem| stem.to_str())
+                .expect("a run's id")
+                .to_owned();
+            let recorded: Value =
+                serde_json::from_slice(&fs::read(&path).expect("an outcome")).expect("JSON");
             for command in ["show", "replay"] {
-                let output = sandbox.glee(&["--history", &history, "runs", command, &run, "--format", "json"]);
+                let output = sandbox.glee(&[
+                    "--history",
+                    &history,
+                    "runs",
+                    command,
+                    &run,
+                    "--format",
+                    "json",
+                ]);
                 let now: Value = serde_json::from_str(&output.stdout).expect("an outcome");
-                let recorded =
-                    if command == "replay" { without_made_up(recorded.clone()) } else { recorded.clone() };
-                assert!(holds(&recorded, &now), "{command} {}\n{now:#}\n{}", path.display(), output.stderr);
+                let recorded = if command == "replay" {
+                    without_made_up(recorded.clone())
+                } else {
+                    recorded.clone()
+                };
+                assert!(
+                    holds(&recorded, &now),
+                    "{command} {}\n{now:#}\n{}",
+                    path.display(),
+                    output.stderr
+                );
                 if command == "replay" {
                     assert!(output.stderr.contains("with the same result"), "{output}");
                 }
@@ -92,16 +122,22 @@ fn every_golden_history_is_shown_and_decided_as_it_was() {
 #[test]
 fn every_golden_stage_came_to_what_it_came_to() {
     let mut stages = 0;
-    for golden in folders().into_iter().filter(|golden| golden.join("stages.json").is_file()) {
+    for golden in folders()
+        .into_iter()
+        .filter(|golden| golden.join("stages.json").is_file())
+    {
         let sandbox = Sandbox::new();
         let place = sandbox.state().join("golden");
         copy(&golden, &place);
         let history = place.join("history.db").display().to_string();
-        let commands =
-            [("stages.json", &["consensus", "--json"][..]), ("deadlocks.json", &["stats", "deadlocks", "--json"])];
+        let commands = [
+            ("stages.json", &["consensus", "--json"][..]),
+            ("deadlocks.json", &["stats", "deadlocks", "--json"]),
+        ];
         for (name, command) in commands {
             let recorded: Value =
-                serde_json::from_slice(&fs::read(golden.join(name)).expect("a record")).expect("JSON");
+                serde_json::from_slice(&fs::read(golden.join(name)).expect("a record"))
+                    .expect("JSON");
             let output = sandbox.glee(&[&["--history", &history], command].concat());
             let now: Value = serde_json::from_str(&output.stdout).expect("JSON");
             assert!(holds(&recorded, &now), "{name}\n{now:#}\n{}", output.stderr);
@@ -115,10 +151,19 @@ fn every_golden_stage_came_to_what_it_came_to() {
 fn other_rules_decide_a_golden_run_otherwise() {
     let sandbox = Sandbox::new();
     let place = sandbox.state().join("golden");
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/1"), &place);
+    copy(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/1"),
+        &place,
+    );
     let history = place.join("history.db").display().to_string();
-    let output =
-        sandbox.glee(&["--history", &history, "runs", "replay", "--set", "review.issues.mandatory=[CRITICAL]"]);
+    let output = sandbox.glee(&[
+        "--history",
+        &history,
+        "runs",
+        "replay",
+        "--set",
+        "review.issues.mandatory=[CRITICAL]",
+    ]);
     assert_eq!(output.code, 4, "an answer is missing: {output}");
     let lines: Vec<&str> = output.stderr.lines().collect();
     assert_eq!(
@@ -142,14 +187,21 @@ fn other_rules_decide_a_golden_run_otherwise() {
             ["--set", "agents.ada.role=judge"],
             "error: the agents of a recorded run cannot be changed\nhint: start a new run with `glee review`\n",
         ),
-        (["--set", "review.round=2"], "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n"),
+        (
+            ["--set", "review.round=2"],
+            "error: unknown key `review.round`\nhint: did you mean `review.rounds`?\n",
+        ),
         (
             ["--format", "jsonl"],
             "error: a replay has no events to print\nhint: print the outcome of the replay with `--format json`, or \
              the events of the run with `glee runs show --format jsonl`\n",
         ),
     ] {
-        let output = sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());
-        assert_eq!((output.code, output.stdout.as_str(), output.stderr.as_str()), (2, "", expected));
+        let output =
+            sandbox.glee(&[&["--history", &history, "runs", "replay"], &flags[..]].concat());
+        assert_eq!(
+            (output.code, output.stdout.as_str(), output.stderr.as_str()),
+            (2, "", expected)
+        );
     }
 }

@@ -9,13 +9,22 @@ use crate::review::project;
 /// stands above them, and it depends on how the report was made.
 fn content(page: &str) -> Vec<&str> {
     let (_, content) = page.split_once("<h2 id=\"findings\">").expect("findings");
-    content.lines().filter(|line| !line.contains("<dt>Time</dt>")).collect()
+    content
+        .lines()
+        .filter(|line| !line.contains("<dt>Time</dt>"))
+        .collect()
 }
 
 #[test]
 fn a_review_and_a_recorded_run_have_the_same_page() {
     let sandbox = project();
-    let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "html=first.html"]);
+    let reviewed = sandbox.glee(&[
+        "review",
+        "app.py",
+        "--arbitrate",
+        "--format",
+        "html=first.html",
+    ]);
     assert_eq!(reviewed.code, 3, "{reviewed}");
     let first = sandbox.read("first.html");
     for text in [
@@ -34,7 +43,10 @@ fn a_review_and_a_recorded_run_have_the_same_page() {
     assert!(first.len() < 150_000, "{} bytes", first.len());
     let shown = sandbox.glee(&["runs", "show", "last", "--format", "html"]);
     assert_eq!((shown.code, shown.stderr.as_str()), (0, ""));
-    assert_eq!(content(&shown.stdout), content(&sandbox.placeholders(&first)));
+    assert_eq!(
+        content(&shown.stdout),
+        content(&sandbox.placeholders(&first))
+    );
 }
 
 #[test]
@@ -58,11 +70,19 @@ fn the_report_is_opened_in_the_browser() {
     assert_eq!(reviewed.code, 1, "{reviewed}");
     let page = fs::read_to_string(opened()).expect("the page is a file");
     assert!(page.contains("4 mandatory findings are open"), "{page}");
-    assert!(reviewed.stderr.contains("note: the report opens in the browser: [STATE]/pages/"), "{reviewed}");
+    assert!(
+        reviewed
+            .stderr
+            .contains("note: the report opens in the browser: [STATE]/pages/"),
+        "{reviewed}"
+    );
 
     let shown = sandbox.glee(&["runs", "show", "--web", "--format", "html=page.html"]);
     assert_eq!(shown.code, 0, "{shown}");
-    assert_eq!(opened(), sandbox.root().join("page.html").display().to_string());
+    assert_eq!(
+        opened(),
+        sandbox.root().join("page.html").display().to_string()
+    );
     assert_eq!(content(&sandbox.read("page.html")), content(&page));
 
     let planned = sandbox.glee(&["review", "app.py", "--web", "--dry-run"]);

@@ -39,7 +39,14 @@ fn finding(id: u32, title: &str) -> Finding {
 pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, titles: &[&str]) {
     let mut plan = plan();
     plan.commit = commit;
-    journal.append(run, ReviewEvent::RunStarted { plan: Box::new(plan) }).expect("an event");
+    journal
+        .append(
+            run,
+            ReviewEvent::RunStarted {
+                plan: Box::new(plan),
+            },
+        )
+        .expect("an event");
     for (id, title) in (1..).zip(titles) {
         let objection = Response {
             finding: FindingId(id),
@@ -47,22 +54,39 @@ pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, t
             text: "It is a constant.".into(),
             evidence: Vec::new(),
         };
-        let opened = journal.open_dispute(run, finding(id, title), objection).expect("a dispute");
+        let opened = journal
+            .open_dispute(run, finding(id, title), objection)
+            .expect("a dispute");
         let EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) = opened.kind else {
             panic!("a dispute is opened")
         };
-        journal.resolve(dispute.number, Disposition::Refuted, "it is".to_owned(), None).expect("a ruling");
+        journal
+            .resolve(
+                dispute.number,
+                Disposition::Refuted,
+                "it is".to_owned(),
+                None,
+            )
+            .expect("a ruling");
     }
     let exit = glee::domain::ExitReason::Clean;
-    journal.append(run, RunEvent::RunEnded { exit, millis: 1 }).expect("an event");
+    journal
+        .append(run, RunEvent::RunEnded { exit, millis: 1 })
+        .expect("an event");
 }
 
 fn rule_in(sandbox: &Sandbox, folder: &str, title: &str) {
     let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a tree");
     let place = workspace.claim_history(&sandbox.state()).expect("a place");
-    let mut journal = Journal::open(&history::path_for(&sandbox.state(), &place.key)).expect("a history");
+    let mut journal =
+        Journal::open(&history::path_for(&sandbox.state(), &place.key)).expect("a history");
     let run = RunId(uuid(title));
-    rule(&mut journal, &run, workspace.head().map(str::to_owned), &[title]);
+    rule(
+        &mut journal,
+        &run,
+        workspace.head().map(str::to_owned),
+        &[title],
+    );
 }
 
 /// An id derived from a text.
@@ -72,13 +96,31 @@ pub(crate) fn uuid(text: &str) -> String {
 
 /// The titles of the disputes listed in a folder: own and shared ones.
 fn listed(sandbox: &Sandbox, folder: &str) -> (Vec<String>, Vec<String>) {
-    let output = sandbox.glee(&["-C", if folder.is_empty() { "." } else { folder }, "disputes", "--json"]);
+    let output = sandbox.glee(&[
+        "-C",
+        if folder.is_empty() { "." } else { folder },
+        "disputes",
+        "--json",
+    ]);
     assert_eq!(output.code, 0, "{folder}: {output}");
     let json: serde_json::Value = serde_json::from_str(&output.stdout).expect("JSON");
     let title = |value: &serde_json::Value| value.as_str().expect("a title").to_owned();
-    let own = json["disputes"].as_array().expect("a list").iter().map(|row| title(&row["title"])).collect();
-    let rest = json["elsewhere"].as_array().map(Vec::as_slice).unwrap_or_default().iter();
-    (own, rest.map(|row| title(&row["dispute"]["finding"]["title"])).collect())
+    let own = json["disputes"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|row| title(&row["title"]))
+        .collect();
+    let rest = json["elsewhere"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+        .iter();
+    (
+        own,
+        rest.map(|row| title(&row["dispute"]["finding"]["title"]))
+            .collect(),
+    )
 }
 
 fn own(sandbox: &Sandbox, folder: &str) -> Vec<String> {
@@ -87,7 +129,10 @@ fn own(sandbox: &Sandbox, folder: &str) -> Vec<String> {
 
 fn identity(sandbox: &Sandbox, folder: &str) -> Identity {
     let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a tree");
-    workspace.history(&sandbox.state()).expect("a place").identity
+    workspace
+        .history(&sandbox.state())
+        .expect("a place")
+        .identity
 }
 
 fn repository() -> Sandbox {
@@ -100,14 +145,25 @@ fn repository() -> Sandbox {
 }
 
 fn clone(sandbox: &Sandbox, args: &[&str]) {
-    let args: Vec<&str> = ["-c", "protocol.file.allow=always", "clone", "-q"].iter().chain(args).copied().collect();
+    let args: Vec<&str> = ["-c", "protocol.file.allow=always", "clone", "-q"]
+        .iter()
+        .chain(args)
+        .copied()
+        .collect();
     sandbox.git(&args);
 }
 
 /// The folder in which an older version of Glee stored the history of a tree.
 fn older(sandbox: &Sandbox, folder: &str) -> std::path::PathBuf {
-    let root = sandbox.root().join(folder).canonicalize().expect("a folder");
-    history::path_for(&sandbox.state(), &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex())
+    let root = sandbox
+        .root()
+        .join(folder)
+        .canonicalize()
+        .expect("a folder");
+    history::path_for(
+        &sandbox.state(),
+        &blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex(),
+    )
 }
 
 #[test]
@@ -149,12 +205,17 @@ fn a_shallow_checkout_that_came_first_hands_its_history_to_the_whole_clone() {
     let sandbox = repository();
     let url = format!("file://{}", sandbox.root().display());
     clone(&sandbox, &["--depth", "1", &url, "../ci"]);
-    assert!(matches!(identity(&sandbox, "../ci"), Identity::Remote(address) if address.starts_with("file:/")));
+    assert!(
+        matches!(identity(&sandbox, "../ci"), Identity::Remote(address) if address.starts_with("file:/"))
+    );
     rule_in(&sandbox, "../ci", "One");
     clone(&sandbox, &[&url, "../whole"]);
     assert_eq!(own(&sandbox, "../whole"), ["One"]);
     let output = sandbox.glee(&["-C", "../ci", "history", "fetch"]);
-    assert!(output.code == 0 && output.stderr.contains("glee config set project.id"), "{output}");
+    assert!(
+        output.code == 0 && output.stderr.contains("glee config set project.id"),
+        "{output}"
+    );
 }
 
 #[test]
@@ -164,24 +225,49 @@ fn an_unrelated_merge_an_orphan_and_a_new_id_keep_apart_what_is_apart() {
     let root = identity(&sandbox, "");
     assert!(matches!(root, Identity::Root(_)));
     sandbox.git(&["init", "-q", "-b", "main", "../other"]);
-    sandbox.git(&["-C", "../other", "commit", "-q", "--allow-empty", "-m", "Other"]);
+    sandbox.git(&[
+        "-C",
+        "../other",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "Other",
+    ]);
     assert_eq!(own(&sandbox, "../other"), Vec::<String>::new());
     sandbox.git(&["fetch", "-q", "../other", "main:other"]);
-    sandbox.git(&["merge", "-q", "--allow-unrelated-histories", "-m", "Merge", "other"]);
+    sandbox.git(&[
+        "merge",
+        "-q",
+        "--allow-unrelated-histories",
+        "-m",
+        "Merge",
+        "other",
+    ]);
     assert_eq!(identity(&sandbox, ""), root);
     assert_eq!(own(&sandbox, ""), ["One"]);
     // The project gets an id: the history remains, also for an older checkout.
     sandbox.write(".glee/config.yml", "project: {id: shop-1}\n");
-    assert_eq!(identity(&sandbox, ""), Identity::Project("shop-1".to_owned()));
+    assert_eq!(
+        identity(&sandbox, ""),
+        Identity::Project("shop-1".to_owned())
+    );
     rule_in(&sandbox, "", "Two");
     clone(&sandbox, &[".", "../before"]);
     assert_eq!(
         (own(&sandbox, ""), own(&sandbox, "../before")),
-        (vec!["Two".into(), "One".into()], vec!["Two".into(), "One".into()])
+        (
+            vec!["Two".into(), "One".into()],
+            vec!["Two".into(), "One".into()]
+        )
     );
     // A fork with another id starts a separate history.
     fs::create_dir(sandbox.root().join("../before/.glee")).expect("a folder");
-    fs::write(sandbox.root().join("../before/.glee/config.yml"), "project: {id: fork-2}\n").expect("a file");
+    fs::write(
+        sandbox.root().join("../before/.glee/config.yml"),
+        "project: {id: fork-2}\n",
+    )
+    .expect("a file");
     assert_eq!(own(&sandbox, "../before"), Vec::<String>::new());
 }
 
@@ -196,7 +282,15 @@ fn a_copied_project_id_joins_no_history() {
     fs::write(hostile.join(".glee/config.yml"), "project: {id: shop-1}\n").expect("a file");
     // Before and after its first commit.
     assert_eq!(own(&sandbox, "../hostile"), Vec::<String>::new());
-    sandbox.git(&["-C", "../hostile", "commit", "-q", "--allow-empty", "-m", "Hostile"]);
+    sandbox.git(&[
+        "-C",
+        "../hostile",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "Hostile",
+    ]);
     assert_eq!(own(&sandbox, "../hostile"), Vec::<String>::new());
     rule_in(&sandbox, "../hostile", "Forged");
     assert_eq!(
@@ -204,13 +298,26 @@ fn a_copied_project_id_joins_no_history() {
         (vec!["One".to_owned()], vec!["Forged".to_owned()])
     );
     let doctor = sandbox.glee(&["-C", "../hostile", "doctor"]);
-    assert!(doctor.stdout.contains("another repository on this machine has the `project.id` `shop-1`"), "{doctor}");
+    assert!(
+        doctor
+            .stdout
+            .contains("another repository on this machine has the `project.id` `shop-1`"),
+        "{doctor}"
+    );
     // A shallow clone is identified by its remote.
     fs::create_dir(sandbox.root().join("../outside")).expect("a folder");
     fs::write(hostile.join("x"), "x").expect("a file");
     sandbox.git(&["-C", "../hostile", "add", "-A"]);
     sandbox.git(&["-C", "../hostile", "commit", "-q", "-m", "x"]);
-    clone(&sandbox, &["--depth", "1", &format!("file://{}", hostile.display()), "../shallow"]);
+    clone(
+        &sandbox,
+        &[
+            "--depth",
+            "1",
+            &format!("file://{}", hostile.display()),
+            "../shallow",
+        ],
+    );
     assert!(!own(&sandbox, "../shallow").contains(&"One".to_owned()));
 }
 
@@ -221,15 +328,34 @@ fn another_repository_at_the_same_path_inherits_nothing() {
     let mut journal = Journal::open(&older(&sandbox, "")).expect("a history");
     rule(&mut journal, &RunId(uuid("old")), Some(head), &["Old"]);
     drop(journal);
-    assert_eq!(own(&sandbox, ""), ["Old"], "the history of an older Glee is found");
-    fs::rename(sandbox.root().join(".git"), sandbox.root().join("../kept.git")).expect("a moved folder");
+    assert_eq!(
+        own(&sandbox, ""),
+        ["Old"],
+        "the history of an older Glee is found"
+    );
+    fs::rename(
+        sandbox.root().join(".git"),
+        sandbox.root().join("../kept.git"),
+    )
+    .expect("a moved folder");
     sandbox.git_init();
-    sandbox.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "Another beginning"]);
+    sandbox.git(&[
+        "commit",
+        "-q",
+        "--amend",
+        "--allow-empty",
+        "-m",
+        "Another beginning",
+    ]);
     assert_eq!(own(&sandbox, ""), Vec::<String>::new());
     rule_in(&sandbox, "", "New");
     assert_eq!(own(&sandbox, ""), ["New"]);
     fs::remove_dir_all(sandbox.root().join(".git")).expect("a removed folder");
-    fs::rename(sandbox.root().join("../kept.git"), sandbox.root().join(".git")).expect("a moved folder");
+    fs::rename(
+        sandbox.root().join("../kept.git"),
+        sandbox.root().join(".git"),
+    )
+    .expect("a moved folder");
     rule_in(&sandbox, "", "Newer");
     assert_eq!(own(&sandbox, ""), ["Newer", "Old"]);
 }
@@ -241,13 +367,32 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
     let head = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
     for (folder, title) in [("", "First"), ("../second", "Second")] {
         let mut journal = Journal::open(&older(&sandbox, folder)).expect("a history");
-        rule(&mut journal, &RunId(uuid(title)), Some(head.clone()), &[title]);
-        fs::create_dir_all(older(&sandbox, folder).with_file_name("runs").join(uuid(title))).expect("a folder");
+        rule(
+            &mut journal,
+            &RunId(uuid(title)),
+            Some(head.clone()),
+            &[title],
+        );
+        fs::create_dir_all(
+            older(&sandbox, folder)
+                .with_file_name("runs")
+                .join(uuid(title)),
+        )
+        .expect("a folder");
     }
     // Eight threads migrate them concurrently.
     rule_in(&sandbox, "", "Third");
     std::thread::scope(|scope| {
-        for folder in ["../second", "", "../second", "", "../second", "", "../second", ""] {
+        for folder in [
+            "../second",
+            "",
+            "../second",
+            "",
+            "../second",
+            "",
+            "../second",
+            "",
+        ] {
             let sandbox = &sandbox;
             scope.spawn(move || {
                 let workspace = Workspace::discover(&sandbox.root().join(folder)).expect("a tree");
@@ -259,7 +404,10 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
         let (own, rest) = listed(&sandbox, folder);
         assert_eq!(
             (own, rest),
-            (vec!["Third".to_owned(), "First".to_owned()], vec!["Second".to_owned()]),
+            (
+                vec!["Third".to_owned(), "First".to_owned()],
+                vec!["Second".to_owned()]
+            ),
             "{folder}"
         );
         assert!(older(&sandbox, folder).with_file_name("runs").is_dir());
@@ -268,7 +416,10 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
     let id = glee::domain::DisputeId::of(&RunId(uuid("Second")), FindingId(1));
     for name in [id.0.as_str(), &id.0[..6]] {
         let shown = sandbox.glee(&["disputes", "show", name]);
-        assert!(shown.code == 0 && shown.stdout.contains(&format!("Dispute {id} · refuted")), "{shown}");
+        assert!(
+            shown.code == 0 && shown.stdout.contains(&format!("Dispute {id} · refuted")),
+            "{shown}"
+        );
     }
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
@@ -282,7 +433,15 @@ fn a_history_from_before_the_first_commit_goes_on_with_it_and_a_folder_has_its_p
     fs::rename(sandbox.root(), sandbox.root().with_file_name("away")).expect("a moved folder");
     fs::create_dir(sandbox.root()).expect("a folder");
     assert_eq!(own(&sandbox, "../away"), ["Early"]);
-    sandbox.git(&["-C", "../away", "commit", "-q", "--allow-empty", "-m", "Begin"]);
+    sandbox.git(&[
+        "-C",
+        "../away",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "Begin",
+    ]);
     assert!(matches!(identity(&sandbox, "../away"), Identity::Root(_)));
     assert_eq!(own(&sandbox, "../away"), ["Early"]);
     rule_in(&sandbox, "../away", "Later");
@@ -300,18 +459,31 @@ fn init_writes_an_id_and_nobody_else_sets_one() {
     assert_eq!(sandbox.glee(&["init", "--yes"]).code, 0);
     let listed = sandbox.glee(&["config", "get", "project.id"]);
     let id = listed.stdout.trim().to_owned();
-    assert!(id.len() == 16 && id.chars().all(|c| c.is_ascii_hexdigit()), "{listed}");
+    assert!(
+        id.len() == 16 && id.chars().all(|c| c.is_ascii_hexdigit()),
+        "{listed}"
+    );
     assert_eq!(identity(&sandbox, ""), Identity::Project(id));
     sandbox.write(".glee/config.yml", "project: {id: ../../x}\n");
     let refused = sandbox.glee(&["disputes"]);
-    assert!(refused.code == 2 && refused.stderr.contains("`project.id` cannot be `../../x`"), "{refused}");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("`project.id` cannot be `../../x`"),
+        "{refused}"
+    );
     sandbox.write(".glee/config.yml", "project: {id: shop-1}\nfuture: 1\n");
-    assert_eq!(sandbox.glee(&["disputes"]).code, 0, "what else is in the file is no matter");
+    assert_eq!(
+        sandbox.glee(&["disputes"]).code,
+        0,
+        "what else is in the file is no matter"
+    );
     sandbox.write(".glee/config.yml", "");
     sandbox.env("GLEE_PROJECT_ID", "mine-1");
     let refused = sandbox.glee(&["config", "list"]);
     assert!(
-        refused.code == 2 && refused.stderr.contains("only the project's file can set `project.id`"),
+        refused.code == 2
+            && refused
+                .stderr
+                .contains("only the project's file can set `project.id`"),
         "{refused}"
     );
 }
@@ -322,10 +494,16 @@ fn reading_costs_two_more_processes_and_version_none() {
     let real = which("git");
     sandbox.program(
         "git",
-        &format!("#!/bin/sh\necho \"$*\" >> {0}/log\nexec {real} \"$@\"\n", sandbox.home().display()),
+        &format!(
+            "#!/bin/sh\necho \"$*\" >> {0}/log\nexec {real} \"$@\"\n",
+            sandbox.home().display()
+        ),
     );
     let path = std::env::var("PATH").expect("a path");
-    sandbox.env("PATH", format!("{}:{path}", sandbox.home().with_file_name("bin").display()));
+    sandbox.env(
+        "PATH",
+        format!("{}:{path}", sandbox.home().with_file_name("bin").display()),
+    );
     let count = |args: &[&str]| {
         let log = sandbox.home().join("log");
         drop(fs::remove_file(&log));
@@ -335,11 +513,18 @@ fn reading_costs_two_more_processes_and_version_none() {
     assert_eq!(count(&["--version"]), 0);
     let rule = |sandbox: &Sandbox| rule_in(sandbox, "", "One");
     rule(&sandbox);
-    assert_eq!(count(&["disputes"]), 3, "the tree, its root commit, its remote");
+    assert_eq!(
+        count(&["disputes"]),
+        3,
+        "the tree, its root commit, its remote"
+    );
 }
 
 fn which(program: &str) -> String {
-    let output = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().expect("a shell");
+    let output = Command::new("sh")
+        .args(["-c", &format!("command -v {program}")])
+        .output()
+        .expect("a shell");
     let path = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     assert!(Path::new(&path).is_absolute());
     path

@@ -57,28 +57,55 @@ def save(path, text):
     handle.write(text)
 ";
 
-const STORE: &str = "def query(text):\n    return run(text)\n\n\ndef test_quotes():\n    query(\"it's\")\n";
+const STORE: &str =
+    "def query(text):\n    return run(text)\n\n\ndef test_quotes():\n    query(\"it's\")\n";
 
 const INJECTION: &str = "[MUST] app.py:5 SQL injection: the name is put into the query text\n";
 const HANDLE: &str = "[MUST] app.py:9 The file handle is never closed after the write\n";
 
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.git_init().write("app.py", APP).write("store.py", STORE);
+    sandbox
+        .git_init()
+        .write("app.py", APP)
+        .write("store.py", STORE);
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "Add the app"]);
-    for (name, role, text) in [("rev", "reviewer", REVIEWER), ("pen", "coder", CODER), ("scales", "judge", JUDGE)] {
+    for (name, role, text) in [
+        ("rev", "reviewer", REVIEWER),
+        ("pen", "coder", CODER),
+        ("scales", "judge", JUDGE),
+    ] {
         connect(&sandbox, name, role, text);
     }
     // The reviewer's answer is stored next to its program, where the cache of answers does not detect changes.
-    assert_eq!(sandbox.glee(&["config", "set", "--user", "review.reuse", "false"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "--user", "review.reuse", "false"])
+            .code,
+        0
+    );
     sandbox
 }
 
 fn connect(sandbox: &Sandbox, name: &str, role: &str, text: &str) {
     sandbox.program(name, text);
-    let command = sandbox.root().with_file_name("bin").join(name).display().to_string();
-    let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", &command]);
+    let command = sandbox
+        .root()
+        .with_file_name("bin")
+        .join(name)
+        .display()
+        .to_string();
+    let connected = sandbox.glee(&[
+        "connect",
+        name,
+        "--role",
+        role,
+        "--name",
+        name,
+        "--command",
+        &command,
+    ]);
     assert_eq!(connected.code, 0, "{connected}");
 }
 
@@ -86,7 +113,14 @@ fn says(sandbox: &Sandbox, reviewer: &str, answer: &str) {
     sandbox.write(format!("../bin/{reviewer}.txt"), answer);
 }
 
-const ARBITRATE: [&str; 6] = ["review", "app.py", "store.py", "--arbitrate", "--format", "json"];
+const ARBITRATE: [&str; 6] = [
+    "review",
+    "app.py",
+    "store.py",
+    "--arbitrate",
+    "--format",
+    "json",
+];
 
 /// Reviews with this answer; returns the output and the outcome.
 fn review(sandbox: &Sandbox, answer: &str) -> (Output, Value) {
@@ -101,7 +135,10 @@ fn states(outcome: &Value) -> Vec<String> {
     let findings = outcome["findings"].as_array().expect("findings are a list");
     let said = |finding: &Value| {
         let text = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-        let dispute = finding["dispute"].as_u64().map(|number| format!(" {number}")).unwrap_or_default();
+        let dispute = finding["dispute"]
+            .as_u64()
+            .map(|number| format!(" {number}"))
+            .unwrap_or_default();
         format!("{} {}{dispute}", text("id"), text("state"))
     };
     findings.iter().map(said).collect()
@@ -111,31 +148,57 @@ fn states(outcome: &Value) -> Vec<String> {
 fn ruled() -> Sandbox {
     let sandbox = project();
     let (output, outcome) = review(&sandbox, &format!("{INJECTION}{HANDLE}"));
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 dismissed 1".into(), "F2 dismissed 2".into()]));
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 dismissed 1".into(), "F2 dismissed 2".into()])
+    );
     sandbox
 }
 
 #[test]
 fn who_insists_without_new_evidence_is_counted_and_costs_nothing() {
     let sandbox = ruled();
-    let answer = "[MUST] app.py:5 (D1) Escape everything that users type (confidence 80, security)\n";
+    let answer =
+        "[MUST] app.py:5 (D1) Escape everything that users type (confidence 80, security)\n";
     let (output, outcome) = review(&sandbox, answer);
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 1".into()]),
+        "{output}"
+    );
     let finding = &outcome["findings"][0];
-    assert_eq!((&finding["insisted"], &finding["insists_on"]), (&true.into(), &1.into()));
+    assert_eq!(
+        (&finding["insisted"], &finding["insists_on"]),
+        (&true.into(), &1.into())
+    );
     assert_eq!(
         (&finding["title"], &finding["confidence"]),
         (&"Escape everything that users type".into(), &80.into())
     );
-    assert!(output.stderr.contains("F1: raised again after dispute 1 without new evidence\n"), "{output}");
-    assert_eq!(outcome["proof"]["calls"], 1, "neither the coder nor the judge is asked");
+    assert!(
+        output
+            .stderr
+            .contains("F1: raised again after dispute 1 without new evidence\n"),
+        "{output}"
+    );
+    assert_eq!(
+        outcome["proof"]["calls"], 1,
+        "neither the coder nor the judge is asked"
+    );
     let text = sandbox.glee(&["review", "app.py", "--arbitrate"]).stdout;
-    assert!(text.contains("insisted: on dispute 1 of an earlier run without new evidence"), "{text}");
+    assert!(
+        text.contains("insisted: on dispute 1 of an earlier run without new evidence"),
+        "{text}"
+    );
     assert!(text.contains("Insisted (1)"), "{text}");
     // The citations of the first dispute and its place are not new evidence.
     let known = "[MUST] app.py:5 (D1) Escape it\n  See app.py:1, app.py:5 and nowhere.py:3, tests/no.py::test_x.\n";
     let (output, outcome) = review(&sandbox, known);
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 1".into()]),
+        "{output}"
+    );
 }
 
 #[test]
@@ -145,7 +208,10 @@ fn an_answer_in_json_names_the_ruling_in_a_field() {
         {"severity": "MUST", "file": "app.py", "line": 9, "title": "Unlike anything", "dispute": 7}]}"#;
     let (_, outcome) = review(&sandbox, answer);
     assert_eq!(outcome["findings"][0]["insisted"], true, "{outcome:#}");
-    assert!(states(&outcome)[1].starts_with("F2 dismissed 3"), "an id that it was not told of: {outcome:#}");
+    assert!(
+        states(&outcome)[1].starts_with("F2 dismissed 3"),
+        "an id that it was not told of: {outcome:#}"
+    );
 }
 
 #[test]
@@ -156,9 +222,18 @@ fn a_reviewer_that_always_names_the_id_is_always_recognised() {
     let outcome = json(&output.stdout);
     assert_eq!(
         (output.code, states(&outcome)),
-        (0, vec!["F1 already_ruled 1".into(), "F2 already_ruled 2".into()])
+        (
+            0,
+            vec!["F1 already_ruled 1".into(), "F2 already_ruled 2".into()]
+        )
     );
-    assert!(outcome["findings"].as_array().expect("a list").iter().all(|finding| finding["insisted"] == true));
+    assert!(
+        outcome["findings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .all(|finding| finding["insisted"] == true)
+    );
 }
 
 #[test]
@@ -168,7 +243,11 @@ fn a_ruling_goes_with_a_renamed_file_and_is_shown_there() {
     sandbox.program("rev", &INSISTS.replace("[MUST] app.py", "[MUST] shop.py"));
     let output = sandbox.glee(&["review", "shop.py", "--arbitrate", "--format", "json"]);
     let outcome = json(&output.stdout);
-    assert_eq!(states(&outcome), ["F1 already_ruled 1", "F2 already_ruled 2"], "{output}");
+    assert_eq!(
+        states(&outcome),
+        ["F1 already_ruled 1", "F2 already_ruled 2"],
+        "{output}"
+    );
 }
 
 #[test]
@@ -177,8 +256,15 @@ fn a_reference_binds_only_where_it_was_shown_and_in_the_file_of_the_ruling() {
     let answer = "[MUST] store.py:2 (D1) Every statement is run unchecked\n\
                   [MUST] app.py:9 (D9) The path may lead anywhere at all\n";
     let (output, outcome) = review(&sandbox, answer);
-    assert_eq!(states(&outcome), ["F1 dismissed 3", "F2 dismissed 4"], "{output}");
-    assert_eq!(outcome["findings"][0]["title"], "(D9) The path may lead anywhere at all");
+    assert_eq!(
+        states(&outcome),
+        ["F1 dismissed 3", "F2 dismissed 4"],
+        "{output}"
+    );
+    assert_eq!(
+        outcome["findings"][0]["title"],
+        "(D9) The path may lead anywhere at all"
+    );
 }
 
 #[test]
@@ -189,25 +275,51 @@ fn one_reviewer_that_names_a_ruling_does_not_mute_another() {
     says(&sandbox, "second", &format!("[MUST] app.py:5 {words}\n"));
     let (output, outcome) = review(&sandbox, &format!("[MUST] app.py:5 (D1) {words}\n"));
     assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
-    assert_eq!(outcome["findings"][0]["raised_by"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        outcome["findings"][0]["raised_by"].as_array().map(Vec::len),
+        Some(2)
+    );
     // Both reviewers refer to the ruling, so the finding is not raised again.
-    says(&sandbox, "second", "[MUST] app.py:5 (D1) Escape everything that users type\n");
-    let (output, outcome) = review(&sandbox, "[MUST] app.py:5 (D1) Escape everything that users type\n");
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
+    says(
+        &sandbox,
+        "second",
+        "[MUST] app.py:5 (D1) Escape everything that users type\n",
+    );
+    let (output, outcome) = review(
+        &sandbox,
+        "[MUST] app.py:5 (D1) Escape everything that users type\n",
+    );
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 1".into()]),
+        "{output}"
+    );
 }
 
 #[test]
 fn new_evidence_reopens_a_ruling_once() {
     let sandbox = ruled();
-    let answer = "[MUST] app.py:5 (D1) SQL injection all the same\n  store.py:2 runs the text as it is.\n";
+    let answer =
+        "[MUST] app.py:5 (D1) SQL injection all the same\n  store.py:2 runs the text as it is.\n";
     let (output, outcome) = review(&sandbox, answer);
     assert_eq!(states(&outcome), ["F1 enforced 3"], "{output}");
-    assert!(output.stderr.contains("F1: reopens dispute 1 with new evidence: store.py:2\n"), "{output}");
+    assert!(
+        output
+            .stderr
+            .contains("F1: reopens dispute 1 with new evidence: store.py:2\n"),
+        "{output}"
+    );
     let earlier = &outcome["disputes"][0]["earlier"][0];
-    assert_eq!((&earlier["dispute"], &earlier["relation"]), (&1.into(), &"reopens".into()));
+    assert_eq!(
+        (&earlier["dispute"], &earlier["relation"]),
+        (&1.into(), &"reopens".into())
+    );
     assert_eq!(earlier["evidence"][0], "store.py:2");
     let shown = sandbox.glee(&["disputes", "show", "3"]).stdout;
-    assert!(shown.contains("Earlier dispute 1\n  reopens dispute 1 with new evidence: store.py:2\n"), "{shown}");
+    assert!(
+        shown.contains("Earlier dispute 1\n  reopens dispute 1 with new evidence: store.py:2\n"),
+        "{shown}"
+    );
     // The first ruling is no longer in force, even for its exact words, and is not shown to reviewers.
     let (output, outcome) = review(&sandbox, INJECTION);
     assert_eq!(states(&outcome), ["F1 already_ruled 3"], "{output}");
@@ -220,9 +332,16 @@ fn a_test_that_exists_is_evidence_and_a_dismissal_of_it_stands() {
     let answer = "[MUST] app.py:5 (D1) It breaks\n  Evidence: store.py::test_quotes fails on it.\n";
     let (output, outcome) = review(&sandbox, answer);
     assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
-    assert_eq!(outcome["disputes"][0]["earlier"][0]["evidence"][0], "store.py::test_quotes");
+    assert_eq!(
+        outcome["disputes"][0]["earlier"][0]["evidence"][0],
+        "store.py::test_quotes"
+    );
     let (output, outcome) = review(&sandbox, &answer.replace("D1", "D3"));
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 3".into()]), "{output}");
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 3".into()]),
+        "{output}"
+    );
     assert_eq!(outcome["findings"][0]["insisted"], true);
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
@@ -232,29 +351,55 @@ fn a_line_that_moved_is_no_new_evidence() {
     let sandbox = project();
     review(&sandbox, &format!("{INJECTION}  store.py:2 runs it.\n"));
     sandbox.write("store.py", format!("# The store.\n\n{STORE}"));
-    let (output, outcome) = review(&sandbox, "[MUST] app.py:5 (D1) Escape it\n  store.py:4 runs it.\n");
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 1".into()]), "{output}");
+    let (output, outcome) = review(
+        &sandbox,
+        "[MUST] app.py:5 (D1) Escape it\n  store.py:4 runs it.\n",
+    );
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 1".into()]),
+        "{output}"
+    );
     assert_eq!(outcome["findings"][0]["insisted"], true);
 }
 
 #[test]
 fn changed_code_is_judged_again_and_says_what_changed() {
     let sandbox = ruled();
-    sandbox.write("app.py", APP.replace("where n = ' + name", "where name = ' + name.strip()"));
+    sandbox.write(
+        "app.py",
+        APP.replace("where n = ' + name", "where name = ' + name.strip()"),
+    );
     let (output, outcome) = review(&sandbox, INJECTION);
     assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
     let sentence = "dispute 1 was about this; the code has changed since";
-    assert!(output.stderr.contains(&format!("F1: {sentence}\n")), "{output}");
+    assert!(
+        output.stderr.contains(&format!("F1: {sentence}\n")),
+        "{output}"
+    );
     let earlier = &outcome["findings"][0]["earlier"][0];
-    assert_eq!((&earlier["dispute"], &earlier["relation"]), (&1.into(), &"code_changed".into()));
+    assert_eq!(
+        (&earlier["dispute"], &earlier["relation"]),
+        (&1.into(), &"code_changed".into())
+    );
     let diff = earlier["diff"].as_str().expect("a difference");
-    assert!(diff.contains("-    return store.query('select * from t where n = ' + name)\n+    return"), "{diff}");
+    assert!(
+        diff.contains("-    return store.query('select * from t where n = ' + name)\n+    return"),
+        "{diff}"
+    );
     let shown = sandbox.glee(&["disputes", "show", "3"]).stdout;
-    assert!(shown.contains(sentence) && shown.contains("+    return store.query("), "{shown}");
+    assert!(
+        shown.contains(sentence) && shown.contains("+    return store.query("),
+        "{shown}"
+    );
     let report = sandbox.glee(&["runs", "show", "last"]).stdout;
     assert!(report.contains(sentence), "{report}");
     let (output, outcome) = review(&sandbox, HANDLE);
-    assert_eq!((output.code, states(&outcome)), (0, vec!["F1 already_ruled 2".into()]), "{output}");
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, vec!["F1 already_ruled 2".into()]),
+        "{output}"
+    );
 }
 
 #[test]
@@ -276,8 +421,15 @@ fn where_the_old_code_is_gone_the_change_is_said_without_it() {
 /// Rewrites the commits without changing the content; the ruling remains in force.
 fn holds(what: &str, sandbox: &Sandbox) {
     let (output, outcome) = review(sandbox, &format!("{INJECTION}{HANDLE}"));
-    let bound = vec!["F1 already_ruled 1".to_owned(), "F2 already_ruled 2".to_owned()];
-    assert_eq!((output.code, states(&outcome)), (0, bound), "{what}: {output}");
+    let bound = vec![
+        "F1 already_ruled 1".to_owned(),
+        "F2 already_ruled 2".to_owned(),
+    ];
+    assert_eq!(
+        (output.code, states(&outcome)),
+        (0, bound),
+        "{what}: {output}"
+    );
 }
 
 #[test]
@@ -308,8 +460,24 @@ fn commits_that_are_rewritten_with_the_same_content_change_nothing() {
     sandbox.git(&["remote", "add", "origin", "../remote.git"]);
     sandbox.git(&["push", "-q", "origin", "main"]);
     sandbox.git(&["clone", "-q", "-b", "main", "../remote.git", "../elsewhere"]);
-    sandbox.git(&["-C", "../elsewhere", "commit", "-q", "--amend", "-m", "Rewritten"]);
-    sandbox.git(&["-C", "../elsewhere", "push", "-q", "--force", "origin", "main"]);
+    sandbox.git(&[
+        "-C",
+        "../elsewhere",
+        "commit",
+        "-q",
+        "--amend",
+        "-m",
+        "Rewritten",
+    ]);
+    sandbox.git(&[
+        "-C",
+        "../elsewhere",
+        "push",
+        "-q",
+        "--force",
+        "origin",
+        "main",
+    ]);
     sandbox.git(&["fetch", "-q", "origin"]);
     sandbox.git(&["reset", "-q", "--hard", "origin/main"]);
     holds("a force-push", &sandbox);
@@ -318,7 +486,11 @@ fn commits_that_are_rewritten_with_the_same_content_change_nothing() {
     sandbox.write("app.py", moved);
     let handle = HANDLE.replace(":9", ":13");
     let (output, outcome) = review(&sandbox, &format!("{INJECTION}{handle}"));
-    assert_eq!(states(&outcome), ["F1 already_ruled 1", "F2 already_ruled 2"], "{output}");
+    assert_eq!(
+        states(&outcome),
+        ["F1 already_ruled 1", "F2 already_ruled 2"],
+        "{output}"
+    );
 }
 
 #[test]
@@ -328,11 +500,18 @@ fn an_undo_changes_nothing_for_what_it_brings_back() {
                  for id in $GLEE_FINDINGS; do n=$((n + 1)); echo \"[$id] IMPLEMENTED: done\"; done\n\
                  echo \"GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n\"\n";
     sandbox.program("pen", edits);
-    let (output, outcome) = review(&sandbox, "[MUST] store.py:2 Convert the text before it is run\n");
+    let (output, outcome) = review(
+        &sandbox,
+        "[MUST] store.py:2 Convert the text before it is run\n",
+    );
     assert_eq!(states(&outcome), ["F1 resolved"], "{output}");
     let run = outcome["run"].as_str().expect("a run");
     let undone = sandbox.glee(&["runs", "undo", run]);
-    assert_eq!((undone.code, sandbox.read("store.py")), (0, STORE.to_owned()), "{undone}");
+    assert_eq!(
+        (undone.code, sandbox.read("store.py")),
+        (0, STORE.to_owned()),
+        "{undone}"
+    );
     sandbox.program("pen", CODER);
     holds("an undo", &sandbox);
 }
@@ -374,7 +553,10 @@ fn the_judge_says_which_uncertain_findings_repeat_a_dispute() {
         let (output, outcome) = review(&sandbox, UNSURE[1]);
         assert_eq!(states(&outcome), [expected], "{word}: {output}");
         let asked = outcome["proof"]["calls"].as_u64().expect("a number");
-        assert_eq!(asked, calls, "{word}: the reviewer, the judge on the pair, and only then coder and judge");
+        assert_eq!(
+            asked, calls,
+            "{word}: the reviewer, the judge on the pair, and only then coder and judge"
+        );
         let again = sandbox.glee(&["runs", "replay", "last"]);
         assert!(!again.stderr.contains("not recorded"), "{word}: {again}");
     }
@@ -386,16 +568,32 @@ fn without_a_judge_to_ask_both_are_shown_side_by_side() {
     sandbox.program("scales", COMPARES);
     review(&sandbox, UNSURE[0]);
     says(&sandbox, "rev", UNSURE[1]);
-    for args in [&["review", "app.py", "--format", "json"][..], &["review", "app.py"]] {
+    for args in [
+        &["review", "app.py", "--format", "json"][..],
+        &["review", "app.py"],
+    ] {
         let output = sandbox.glee(args);
         assert_eq!(output.code, 1, "{output}");
-        assert!(output.stderr.contains("F1: may repeat dispute 1: fetch_score is never removed"), "{output}");
-        let shown =
-            if args.len() > 2 { "\"relation\": \"may_repeat\"" } else { "may repeat dispute 1: fetch_score" };
+        assert!(
+            output
+                .stderr
+                .contains("F1: may repeat dispute 1: fetch_score is never removed"),
+            "{output}"
+        );
+        let shown = if args.len() > 2 {
+            "\"relation\": \"may_repeat\""
+        } else {
+            "may repeat dispute 1: fetch_score"
+        };
         assert!(output.stdout.contains(shown), "{output}");
     }
     // No call is made if the configuration disables it.
-    assert_eq!(sandbox.glee(&["config", "set", "review.judge.compare", "false"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.judge.compare", "false"])
+            .code,
+        0
+    );
     let (output, outcome) = review(&sandbox, UNSURE[1]);
     assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
     assert_eq!(outcome["proof"]["calls"], 3, "{output}");
@@ -415,15 +613,26 @@ fn a_comparison_is_within_the_budget_and_paid_for_once() {
     };
     cap("1");
     let (output, outcome) = review(&sandbox, UNSURE[1]);
-    assert_eq!((output.code, &outcome["proof"]["calls"]), (75, &1.into()), "{output}");
+    assert_eq!(
+        (output.code, &outcome["proof"]["calls"]),
+        (75, &1.into()),
+        "{output}"
+    );
     let run = outcome["run"].as_str().expect("a run").to_owned();
     let resume = || sandbox.glee(&["runs", "resume", &run, "--format", "json"]);
     cap("2");
     let output = resume();
-    assert_eq!((output.code, &json(&output.stdout)["proof"]["calls"]), (75, &2.into()), "{output}");
+    assert_eq!(
+        (output.code, &json(&output.stdout)["proof"]["calls"]),
+        (75, &2.into()),
+        "{output}"
+    );
     cap("9");
     let output = resume();
     let outcome = json(&output.stdout);
     assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
-    assert_eq!(outcome["proof"]["calls"], 4, "the reviewer, the comparison, the coder and the judge: {output}");
+    assert_eq!(
+        outcome["proof"]["calls"], 4,
+        "the reviewer, the comparison, the coder and the judge: {output}"
+    );
 }

@@ -10,14 +10,25 @@ const KEY: &str = "ghp_aQ3kT9xZ2mB7vL5pR8wY1cN4dF6gH0jKsEuI";
 fn scene() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox
-        .program("answers", "#!/bin/sh\ncat >/dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n")
-        .program("fails", &format!("#!/bin/sh\ncat >/dev/null\nprintf 'no\\033[31m {KEY}' >&2\nexit 7\n"));
+        .program(
+            "answers",
+            "#!/bin/sh\ncat >/dev/null\necho \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n",
+        )
+        .program(
+            "fails",
+            &format!("#!/bin/sh\ncat >/dev/null\nprintf 'no\\033[31m {KEY}' >&2\nexit 7\n"),
+        );
     sandbox.write("a.py", "x = 1\n").git_init();
-    let agents = ["answers", "fails"]
-        .map(|name| format!("  - {{name: {name}, role: reviewer, adapter: text, command: [{name}]}}\n"));
+    let agents = ["answers", "fails"].map(|name| {
+        format!("  - {{name: {name}, role: reviewer, adapter: text, command: [{name}]}}\n")
+    });
     let config = sandbox.user_config();
     fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
-    fs::write(config, format!("limits: {{retries: 0}}\nagents:\n{}", agents.concat())).expect("a written file");
+    fs::write(
+        config,
+        format!("limits: {{retries: 0}}\nagents:\n{}", agents.concat()),
+    )
+    .expect("a written file");
     sandbox
 }
 
@@ -45,7 +56,9 @@ fn a_run_keeps_a_log_with_a_span_for_each_part() {
     assert_eq!(log.code, 0, "{log}");
     let line = |part: &str| {
         let found = log.stdout.lines().find(|line| line.contains(part));
-        found.unwrap_or_else(|| panic!("no `{part}` in\n{}", log.stdout)).to_owned()
+        found
+            .unwrap_or_else(|| panic!("no `{part}` in\n{}", log.stdout))
+            .to_owned()
     };
     let answered = line(": answered");
     for part in [
@@ -59,18 +72,31 @@ fn a_run_keeps_a_log_with_a_span_for_each_part() {
     }
     assert_eq!(answered.matches("pid=").count(), 1, "{answered}");
     let failed = line("WARN");
-    assert!(failed.contains("exit=7") && failed.contains("kind=\"crashed\""), "{failed}");
+    assert!(
+        failed.contains("exit=7") && failed.contains("kind=\"crashed\""),
+        "{failed}"
+    );
     // No secrets and no control sequences.
     let bytes = fs::read_to_string(kept(&sandbox)).expect("a log is text");
-    assert!(bytes.contains("no") && !bytes.contains(KEY) && !bytes.contains('\u{1b}'), "{bytes}");
+    assert!(
+        bytes.contains("no") && !bytes.contains(KEY) && !bytes.contains('\u{1b}'),
+        "{bytes}"
+    );
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = fs::metadata(kept(&sandbox)).expect("a file").permissions().mode();
+        let mode = fs::metadata(kept(&sandbox))
+            .expect("a file")
+            .permissions()
+            .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
     let doctor = sandbox.glee(&["doctor"]);
-    let named = doctor.stdout.lines().find(|line| line.starts_with("logs ")).expect("a line on logs");
+    let named = doctor
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("logs "))
+        .expect("a line on logs");
     assert!(named.contains("log.txt"), "{named}");
 }
 
@@ -80,10 +106,23 @@ fn verbose_says_more_on_stderr_and_nothing_else_on_stdout() {
     let plain = sandbox.glee(&["review", "a.py", "--format", "jsonl"]);
     let counts = ["-q", "-v", "-vv"].map(|flag| {
         let told = sandbox.glee(&["review", "a.py", "--full", "--format", "jsonl", flag]);
-        assert_eq!(told.stdout.lines().count(), plain.stdout.lines().count(), "{flag}: {told}");
-        assert!(told.stdout.lines().all(|line| line.starts_with('{')), "{flag}: {told}");
-        assert!(!told.stderr.contains(KEY) && !told.stderr.contains('\u{1b}'), "{flag}: {told}");
-        (told.stderr.matches(" INFO ").count(), told.stderr.matches("DEBUG ").count())
+        assert_eq!(
+            told.stdout.lines().count(),
+            plain.stdout.lines().count(),
+            "{flag}: {told}"
+        );
+        assert!(
+            told.stdout.lines().all(|line| line.starts_with('{')),
+            "{flag}: {told}"
+        );
+        assert!(
+            !told.stderr.contains(KEY) && !told.stderr.contains('\u{1b}'),
+            "{flag}: {told}"
+        );
+        (
+            told.stderr.matches(" INFO ").count(),
+            told.stderr.matches("DEBUG ").count(),
+        )
     });
     assert_eq!(counts[0], (0, 0));
     assert!(counts[1].0 >= 4 && counts[1].1 == 0, "{counts:?}");
@@ -100,7 +139,10 @@ fn the_filter_is_the_variables() {
     sandbox.env("GLEE_LOG", "][");
     let refused = sandbox.glee(&["review", "a.py"]);
     assert_eq!(refused.code, 2, "{refused}");
-    assert!(refused.stdout.is_empty() && refused.stderr.contains("`GLEE_LOG`"), "{refused}");
+    assert!(
+        refused.stdout.is_empty() && refused.stderr.contains("`GLEE_LOG`"),
+        "{refused}"
+    );
     assert_eq!(sandbox.glee(&["--version"]).code, 0, "it needs no log");
 }
 
@@ -112,5 +154,8 @@ fn a_run_without_a_log_says_so() {
     fs::remove_file(kept(&sandbox)).expect("it is there");
     let gone = sandbox.glee(&["runs", "show", "--log", "last"]);
     assert_eq!(gone.code, 2, "{gone}");
-    assert!(gone.stderr.contains("hint: ") && gone.stderr.contains("log.txt"), "{gone}");
+    assert!(
+        gone.stderr.contains("hint: ") && gone.stderr.contains("log.txt"),
+        "{gone}"
+    );
 }

@@ -26,9 +26,15 @@ fn files_become_one_answer() {
     let answer = json(&output.stdout);
     let accepted = &answer["consensus"]["accepted"][0];
     assert_eq!(accepted["agreement_level"], "unanimous");
-    assert_eq!(accepted["original_severities"], json(r#"{"claude": "high", "codex": "medium"}"#));
+    assert_eq!(
+        accepted["original_severities"],
+        json(r#"{"claude": "high", "codex": "medium"}"#)
+    );
     let finding = &answer["findings"][0];
-    assert_eq!(finding["suggestion"], "use `execute(q, (name,))`", "the most actionable one");
+    assert_eq!(
+        finding["suggestion"], "use `execute(q, (name,))`",
+        "the most actionable one"
+    );
     assert_eq!(
         finding["cross_examination_trail"]["final_confidence_calculation"],
         "85 (original) + 10 (agreement) = 95"
@@ -49,21 +55,37 @@ fn a_batch_answers_line_by_line() {
             "{{\"id\": \"{id}\", \"findings\": [{{\"id\": \"x\", \"model\": \"a\", \"title\": \"t\u{202e}\"}}]}}\n"
         )
     };
-    let output =
-        Sandbox::new().glee_with(&["merge", "--batch", "--policy", "specification"], &(run(1) + "\n" + &run(2)));
+    let output = Sandbox::new().glee_with(
+        &["merge", "--batch", "--policy", "specification"],
+        &(run(1) + "\n" + &run(2)),
+    );
     let answers: Vec<Value> = output.stdout.lines().map(json).collect();
     let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
     assert_eq!(ids, ["1", "2"]);
     assert_eq!(answers[0]["groups"][0]["members"][0], "x");
-    assert!(!output.stdout.contains('\u{202e}'), "nothing invisible reaches the terminal");
+    assert!(
+        !output.stdout.contains('\u{202e}'),
+        "nothing invisible reaches the terminal"
+    );
 }
 
 #[test]
 fn what_is_no_finding_is_an_error_with_its_place() {
-    let output = Sandbox::new().glee_with(&["merge", "--batch"], "{\"findings\": []}\n{\"findings\": 3}\n");
+    let output = Sandbox::new().glee_with(
+        &["merge", "--batch"],
+        "{\"findings\": []}\n{\"findings\": 3}\n",
+    );
     assert_eq!(output.code, 2);
-    assert!(output.stderr.contains("line 2: invalid type: number `3`"), "{}", output.stderr);
-    assert_eq!(output.stdout.lines().count(), 1, "what came before is answered");
+    assert!(
+        output.stderr.contains("line 2: invalid type: number `3`"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(
+        output.stdout.lines().count(),
+        1,
+        "what came before is answered"
+    );
 }
 
 #[test]
@@ -85,19 +107,38 @@ fn a_finding_that_names_a_package_is_checked_against_advisories_offline() {
     let found = &answer["findings"][0];
     assert_eq!(found["confidence"], 80);
     let text = found["description"].as_str().expect("a text");
-    assert!(text.contains("confirmed by GHSA-462w-v97r-4m45: jinja2 2.10.1 is affected"), "{text}");
-    assert_eq!(answer["debate_statistics"]["security_advisories_checked"], 1);
-    sandbox.write(".glee/config.yml", "version: 1\nadvisories:\n  path: nowhere\n");
+    assert!(
+        text.contains("confirmed by GHSA-462w-v97r-4m45: jinja2 2.10.1 is affected"),
+        "{text}"
+    );
+    assert_eq!(
+        answer["debate_statistics"]["security_advisories_checked"],
+        1
+    );
+    sandbox.write(
+        ".glee/config.yml",
+        "version: 1\nadvisories:\n  path: nowhere\n",
+    );
     let missing = sandbox.glee_with(&["merge"], finding);
     assert_eq!(missing.code, 2);
-    assert!(missing.stderr.contains("failed to read the advisories in"), "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("failed to read the advisories in"),
+        "{}",
+        missing.stderr
+    );
 }
 
 #[test]
 fn a_server_that_an_untrusted_project_names_is_not_asked() {
     let sandbox = Sandbox::new();
-    sandbox.write("Cargo.lock", "[[package]]\nname = \"time\"\nversion = \"0.1.43\"\n");
-    sandbox.write(".glee/config.yml", "version: 1\nadvisories:\n  url: http://127.0.0.1:1\n");
+    sandbox.write(
+        "Cargo.lock",
+        "[[package]]\nname = \"time\"\nversion = \"0.1.43\"\n",
+    );
+    sandbox.write(
+        ".glee/config.yml",
+        "version: 1\nadvisories:\n  url: http://127.0.0.1:1\n",
+    );
     let finding = r#"{"model": "a", "file": "a.rs", "findings": [{"severity": "high", "line": 1, "category": "security",
         "title": "`time` may crash", "description": "It reads the environment."}]}"#;
     let output = sandbox.glee_with(&["merge"], finding);
@@ -108,7 +149,9 @@ fn a_server_that_an_untrusted_project_names_is_not_asked() {
     let refused = sandbox.glee_with(&["merge"], finding);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.starts_with("error: failed to request advisories from `http://127.0.0.1:1`"),
+        refused
+            .stderr
+            .starts_with("error: failed to request advisories from `http://127.0.0.1:1`"),
         "{}",
         refused.stderr
     );
@@ -121,33 +164,62 @@ fn an_answer_of_many_pieces_is_one_json_and_orders_nobody() {
     let findings: Vec<_> = (1..3000)
         .map(|line| serde_json::json!({"model": "a", "file": "a.rs", "line": line, "title": format!("{order} {line}")}))
         .collect();
-    let output = Sandbox::new().glee_with(&["merge"], &serde_json::json!({ "findings": findings }).to_string());
+    let output = Sandbox::new().glee_with(
+        &["merge"],
+        &serde_json::json!({ "findings": findings }).to_string(),
+    );
     assert_eq!(output.code, 0, "{}", output.stderr);
     assert!(output.stdout.len() > 1 << 20 && !output.stdout.contains("##vso["));
     let groups = json(&output.stdout)["groups"].as_array().map(Vec::len);
     assert_eq!(groups, Some(2999));
-    assert!(json(&output.stdout)["findings"][0]["title"].as_str().is_some_and(|title| title.starts_with(order)));
+    assert!(
+        json(&output.stdout)["findings"][0]["title"]
+            .as_str()
+            .is_some_and(|title| title.starts_with(order))
+    );
 }
 
 /// The description may have any field name; a finding may have none.
 #[test]
 fn spec_17_findings_keep_their_texts_whatever_the_fields_are_called() {
-    let fields = ["issue", "name", "summary", "problem", "details", "what_is_wrong"];
-    let mut findings: Vec<_> =
-        fields.iter().map(|field| serde_json::json!({"line": 3, *field: format!("Overflow in {field}")})).collect();
+    let fields = [
+        "issue",
+        "name",
+        "summary",
+        "problem",
+        "details",
+        "what_is_wrong",
+    ];
+    let mut findings: Vec<_> = fields
+        .iter()
+        .map(|field| serde_json::json!({"line": 3, *field: format!("Overflow in {field}")}))
+        .collect();
     findings.push(serde_json::json!({"severity": "high", "line": 90}));
     findings.push(serde_json::json!("The lock at a.rs:7 is never released"));
     for policy in ["panel", "specification"] {
-        let text = serde_json::json!({"model": "a", "file": "a.rs", "findings": findings}).to_string();
+        let text =
+            serde_json::json!({"model": "a", "file": "a.rs", "findings": findings}).to_string();
         let output = Sandbox::new().glee_with(&["merge", "--policy", policy], &text);
         assert_eq!(output.code, 0, "{}", output.stderr);
         let answer = json(&output.stdout);
-        assert_eq!(answer["debate_statistics"]["total_findings_received"], 8, "{policy}");
+        assert_eq!(
+            answer["debate_statistics"]["total_findings_received"], 8,
+            "{policy}"
+        );
         for field in fields {
-            assert!(output.stdout.contains(&format!("Overflow in {field}")), "{policy}: {field}");
+            assert!(
+                output.stdout.contains(&format!("Overflow in {field}")),
+                "{policy}: {field}"
+            );
         }
-        assert!(output.stdout.contains("never released") && !output.stdout.contains("passed review"), "{policy}");
-        assert_eq!(output.stderr, "warning: a finding of a has no text; the finding is recorded without text\n");
+        assert!(
+            output.stdout.contains("never released") && !output.stdout.contains("passed review"),
+            "{policy}"
+        );
+        assert_eq!(
+            output.stderr,
+            "warning: a finding of a has no text; the finding is recorded without text\n"
+        );
     }
 }
 
@@ -163,7 +235,11 @@ fn spec_17_what_stands_around_a_review_hides_no_finding() {
         let output = Sandbox::new().glee_with(&["merge"], row);
         assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{row}");
         let finding = &json(&output.stdout)["findings"][0];
-        assert_eq!((&finding["title"], &finding["file"]), (&"Leaks".into(), &"src/a.rs".into()), "{row}");
+        assert_eq!(
+            (&finding["title"], &finding["file"]),
+            (&"Leaks".into(), &"src/a.rs".into()),
+            "{row}"
+        );
     }
     let nothing = Sandbox::new().glee_with(&["merge"], r#"{"model": "a", "remarks": [1]}"#);
     insta::assert_snapshot!(nothing.stderr, @"warning: an object holds neither a finding nor an answer of a debate");
@@ -179,23 +255,50 @@ fn spec_18_findings_merged_from_other_places_keep_who_raised_them() {
     };
     let text = serde_json::json!({"findings": [
         finding("codex", 4, "medium", 80), finding("gemini", 10, "high", 90), finding("codex", 40, "low", 60)]});
-    let output = Sandbox::new().glee_with(&["merge", "--policy", "specification"], &text.to_string());
+    let output =
+        Sandbox::new().glee_with(&["merge", "--policy", "specification"], &text.to_string());
     assert_eq!(output.code, 0, "{}", output.stderr);
     let answer = json(&output.stdout);
     let accepted = answer["consensus"]["accepted"].as_array().expect("a list");
     assert_eq!(accepted.len(), 1, "{answer:#}");
     let accepted = &accepted[0];
     assert_eq!(accepted["agreement_level"], "unanimous");
-    assert_eq!(accepted["contributing_models"], json(r#"["codex", "gemini"]"#));
-    assert_eq!(accepted["original_severities"], json(r#"{"codex": "medium", "gemini": "high"}"#));
-    assert_eq!(accepted["original_confidences"], json(r#"{"codex": 80, "gemini": 90}"#));
+    assert_eq!(
+        accepted["contributing_models"],
+        json(r#"["codex", "gemini"]"#)
+    );
+    assert_eq!(
+        accepted["original_severities"],
+        json(r#"{"codex": "medium", "gemini": "high"}"#)
+    );
+    assert_eq!(
+        accepted["original_confidences"],
+        json(r#"{"codex": 80, "gemini": 90}"#)
+    );
     let finding = &answer["findings"][0];
     assert_eq!(
-        (&finding["line"], &finding["severity"], &finding["confidence"]),
+        (
+            &finding["line"],
+            &finding["severity"],
+            &finding["confidence"]
+        ),
         (&4.into(), &"high".into(), &100.into())
     );
-    assert_eq!(answer["groups"][0]["members"], json(r#"["codex4", "gemini10", "codex40"]"#));
+    assert_eq!(
+        answer["groups"][0]["members"],
+        json(r#"["codex4", "gemini10", "codex40"]"#)
+    );
     let statistics = &answer["debate_statistics"];
-    assert_eq!((&statistics["agreements"], &statistics["unique_findings_accepted"]), (&1.into(), &0.into()));
-    assert!(!output.stdout.contains("single source"), "{}", output.stdout);
+    assert_eq!(
+        (
+            &statistics["agreements"],
+            &statistics["unique_findings_accepted"]
+        ),
+        (&1.into(), &0.into())
+    );
+    assert!(
+        !output.stdout.contains("single source"),
+        "{}",
+        output.stdout
+    );
 }

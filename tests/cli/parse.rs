@@ -110,7 +110,9 @@ fn responses_and_rechecks_are_printed() {
 fn a_ruling_is_printed_or_why_there_is_none() {
     let sandbox = Sandbox::new();
     let ruling = "src/db.py:2 is a constant.\nGLEE-RULING nonce=1 dispute=7 ruling=DISMISS\n";
-    let parse = |extra: &[&str]| sandbox.glee_with(&[&["parse", "--kind", "ruling"], extra].concat(), ruling);
+    let parse = |extra: &[&str]| {
+        sandbox.glee_with(&[&["parse", "--kind", "ruling"], extra].concat(), ruling)
+    };
     insta::assert_snapshot!(parse(&["--dispute", "7"]), @r#"
     exit: 0
     --- stdout

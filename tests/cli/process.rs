@@ -48,11 +48,17 @@ impl Scene {
     fn new(script: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let tag = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let tag = format!(
+            "{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         let path = folder.path().join("agent.sh");
         std::fs::write(&path, script).expect("a written file");
-        let env =
-            [("PATH".into(), std::env::var_os("PATH").unwrap_or_default()), ("SCENE".into(), tag.clone().into())];
+        let env = [
+            ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+            ("SCENE".into(), tag.clone().into()),
+        ];
         let invocation = Invocation {
             program: "/bin/sh".into(),
             args: vec![path.into()],
@@ -62,7 +68,15 @@ impl Scene {
             streams: true,
             files: Vec::new(),
         };
-        Self { folder, tag, invocation, confinement: None, dialogue: None, limits: LIMITS, said: Mutex::default() }
+        Self {
+            folder,
+            tag,
+            invocation,
+            confinement: None,
+            dialogue: None,
+            limits: LIMITS,
+            said: Mutex::default(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -76,7 +90,10 @@ impl Scene {
     async fn run_until(&self, stop: Stop) -> Ran {
         let (stdout, stderr) = (self.path("stdout"), self.path("stderr"));
         let activity = |line: &str| {
-            self.said.lock().expect("the lock is not poisoned").push(line.to_owned());
+            self.said
+                .lock()
+                .expect("the lock is not poisoned")
+                .push(line.to_owned());
             true
         };
         runner()
@@ -116,11 +133,19 @@ impl Scene {
         let marked = |process: &Path| {
             let environ = std::fs::read(process.join("environ")).unwrap_or_default();
             let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
-            (environ.split(|byte| *byte == 0).any(|entry| entry == mark) && !status.contains("\nState:\tZ"))
-                .then(|| std::fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
+            (environ.split(|byte| *byte == 0).any(|entry| entry == mark)
+                && !status.contains("\nState:\tZ"))
+            .then(|| {
+                std::fs::read_to_string(process.join("cmdline"))
+                    .unwrap_or_default()
+                    .replace('\0', " ")
+            })
         };
         let processes = std::fs::read_dir("/proc").expect("/proc is readable");
-        processes.flatten().filter_map(|entry| marked(&entry.path())).collect()
+        processes
+            .flatten()
+            .filter_map(|entry| marked(&entry.path()))
+            .collect()
     }
 }
 
@@ -138,7 +163,9 @@ type End = (Option<i32>, Option<i32>);
 /// The error's text and the end recorded in the transcript.
 fn failure(ran: Ran) -> (String, Option<End>) {
     let failed = ran.expect_err("the program fails");
-    let exit = failed.output.map(|output| (output.transcript.exit_code, output.transcript.signal));
+    let exit = failed
+        .output
+        .map(|output| (output.transcript.exit_code, output.transcript.signal));
     (failed.error.to_string(), exit)
 }
 
@@ -161,13 +188,19 @@ async fn a_program_that_ends_well() {
         }
     );
     assert_eq!(scene.stdout(), b"question \xff\n");
-    assert_eq!(std::fs::read(scene.path("stderr")).expect("stderr is kept"), b"aside\n");
+    assert_eq!(
+        std::fs::read(scene.path("stderr")).expect("stderr is kept"),
+        b"aside\n"
+    );
 }
 
 #[tokio::test]
 async fn a_program_that_prints_nothing() {
     let output = Scene::new(":").run().await.expect("it succeeds");
-    assert_eq!((output.transcript.stdout_bytes, output.transcript.exit_code), (0, Some(0)));
+    assert_eq!(
+        (output.transcript.stdout_bytes, output.transcript.exit_code),
+        (0, Some(0))
+    );
 }
 
 #[rstest::rstest]
@@ -179,11 +212,19 @@ async fn a_program_that_prints_nothing() {
 #[case(255)]
 #[tokio::test]
 async fn an_exit_code_is_a_failure_with_the_last_words(#[case] code: i32) {
-    let scene = Scene::new(&format!("echo partial; echo first >&2; echo 'no luck' >&2; exit {code}"));
+    let scene = Scene::new(&format!(
+        "echo partial; echo first >&2; echo 'no luck' >&2; exit {code}"
+    ));
     let failed = scene.run().await.expect_err("it fails");
-    assert_eq!(failed.error.to_string(), format!("`{}` ended with exit code {code}: no luck", scene.command()));
+    assert_eq!(
+        failed.error.to_string(),
+        format!("`{}` ended with exit code {code}: no luck", scene.command())
+    );
     let output = failed.output.expect("it printed");
-    assert_eq!((output.stderr_tail.as_str(), output.transcript.exit_code), ("first\nno luck\n", Some(code)));
+    assert_eq!(
+        (output.stderr_tail.as_str(), output.transcript.exit_code),
+        ("first\nno luck\n", Some(code))
+    );
     assert_eq!(scene.stdout(), b"partial\n");
 }
 
@@ -191,7 +232,10 @@ async fn an_exit_code_is_a_failure_with_the_last_words(#[case] code: i32) {
 async fn a_signal_is_told_from_an_exit_code() {
     let scene = Scene::new("ulimit -c 0; kill -SEGV $$");
     let message = format!("`{}` was killed by signal 11", scene.command());
-    assert_eq!(failure(scene.run().await), (message, Some((None, Some(11)))));
+    assert_eq!(
+        failure(scene.run().await),
+        (message, Some((None, Some(11))))
+    );
 }
 
 #[tokio::test]
@@ -200,18 +244,28 @@ async fn programs_that_cannot_be_started() {
     scene.invocation.args.clear();
     scene.invocation.program = scene.path("missing");
     let missing = scene.run().await.expect_err("it cannot be run");
-    assert!(matches!(missing.error, ProcessError::NotFound(..)), "{:?}", missing.error);
+    assert!(
+        matches!(missing.error, ProcessError::NotFound(..)),
+        "{:?}",
+        missing.error
+    );
     assert!(missing.output.is_none());
 
     scene.invocation.program = scene.path("agent.sh");
     let forbidden = scene.run().await.expect_err("it cannot be run");
-    let ProcessError::Spawn(_, source) = forbidden.error else { panic!("{:?}", forbidden.error) };
+    let ProcessError::Spawn(_, source) = forbidden.error else {
+        panic!("{:?}", forbidden.error)
+    };
     assert_eq!(source.kind(), std::io::ErrorKind::PermissionDenied);
 
     scene.invocation.program = "/bin/sh".into();
     scene.invocation.cwd = scene.path("nowhere");
     let homeless = scene.run().await.expect_err("it cannot be run");
-    assert!(matches!(homeless.error, ProcessError::Spawn(..)), "{:?}", homeless.error);
+    assert!(
+        matches!(homeless.error, ProcessError::Spawn(..)),
+        "{:?}",
+        homeless.error
+    );
 }
 
 #[tokio::test]
@@ -220,7 +274,14 @@ async fn silence_from_the_start() {
     scene.limits.first_output_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(
-        matches!(failed.error, ProcessError::TimedOut { cap: Cap::FirstOutput, after: SOON, .. }),
+        matches!(
+            failed.error,
+            ProcessError::TimedOut {
+                cap: Cap::FirstOutput,
+                after: SOON,
+                ..
+            }
+        ),
         "{:?}",
         failed.error
     );
@@ -228,10 +289,19 @@ async fn silence_from_the_start() {
 
     let mut scene = Scene::new("sleep 100");
     scene.invocation.streams = false;
-    (scene.limits.first_output_timeout, scene.limits.idle_timeout, scene.limits.call_timeout) =
-        (Duration::ZERO, Duration::ZERO, SOON);
-    let message = format!("Glee ended `{}`, because the program did not end within 300ms", scene.command());
-    assert_eq!(failure(scene.run().await), (message, Some((None, Some(15)))));
+    (
+        scene.limits.first_output_timeout,
+        scene.limits.idle_timeout,
+        scene.limits.call_timeout,
+    ) = (Duration::ZERO, Duration::ZERO, SOON);
+    let message = format!(
+        "Glee ended `{}`, because the program did not end within 300ms",
+        scene.command()
+    );
+    assert_eq!(
+        failure(scene.run().await),
+        (message, Some((None, Some(15))))
+    );
 }
 
 #[tokio::test]
@@ -240,7 +310,14 @@ async fn silence_after_a_byte() {
     scene.limits.idle_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(
-        matches!(failed.error, ProcessError::TimedOut { cap: Cap::Idle, after: SOON, .. }),
+        matches!(
+            failed.error,
+            ProcessError::TimedOut {
+                cap: Cap::Idle,
+                after: SOON,
+                ..
+            }
+        ),
         "{:?}",
         failed.error
     );
@@ -253,7 +330,14 @@ async fn a_drip_that_never_ends() {
     scene.limits.call_timeout = SOON;
     let failed = scene.run().await.expect_err("it times out");
     assert!(
-        matches!(failed.error, ProcessError::TimedOut { cap: Cap::Total, after: SOON, .. }),
+        matches!(
+            failed.error,
+            ProcessError::TimedOut {
+                cap: Cap::Total,
+                after: SOON,
+                ..
+            }
+        ),
         "{:?}",
         failed.error
     );
@@ -269,14 +353,21 @@ async fn a_stall_within_the_cap_is_survived() {
 
 #[tokio::test]
 async fn a_farewell_within_the_grace_period_is_heard() {
-    let mut scene = Scene::new("trap 'echo bye; exit 3' TERM; : > ready; while :; do sleep 0.02; done");
+    let mut scene =
+        Scene::new("trap 'echo bye; exit 3' TERM; : > ready; while :; do sleep 0.02; done");
     scene.limits.kill_grace = NEVER;
     let (handle, stop) = Stop::new();
     let (ran, ()) = tokio::join!(scene.run_until(stop), async {
         scene.ready().await;
         handle.stop();
     });
-    assert_eq!(failure(ran), (format!("`{}` was stopped", scene.command()), Some((Some(3), None))));
+    assert_eq!(
+        failure(ran),
+        (
+            format!("`{}` was stopped", scene.command()),
+            Some((Some(3), None))
+        )
+    );
     assert_eq!(scene.stdout(), b"bye\n");
 }
 
@@ -299,7 +390,10 @@ while [ ! -e daemon ]; do sleep 0.01; done
 #[tokio::test]
 async fn nothing_outlives_an_agent_that_ends() {
     let scene = Scene::new(&format!("{FAMILY} echo done"));
-    scene.run().await.expect("it succeeds without waiting for the end of its output");
+    scene
+        .run()
+        .await
+        .expect("it succeeds without waiting for the end of its output");
     assert_eq!(scene.stdout(), b"done\n");
     assert_eq!(scene.alive(), [""; 0]);
 }
@@ -313,7 +407,10 @@ async fn nothing_outlives_an_agent_that_is_stopped() {
         assert!(scene.alive().len() >= 6, "{:?}", scene.alive());
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, ProcessError::Stopped(..)));
+    assert!(matches!(
+        ran.expect_err("it is stopped").error,
+        ProcessError::Stopped(..)
+    ));
     assert_eq!(scene.alive(), [""; 0]);
 }
 
@@ -371,7 +468,12 @@ async fn a_hundred_megabytes_take_no_memory() {
 /// Runs a scene in a separate process, which can be killed and measured.
 fn host(scene: &Scene) -> std::process::Child {
     std::process::Command::new(std::env::current_exe().expect("the test binary"))
-        .args(["--exact", "process::hosted", "--ignored", "--test-threads=1"])
+        .args([
+            "--exact",
+            "process::hosted",
+            "--ignored",
+            "--test-threads=1",
+        ])
         .env("HOSTED", scene.folder.path())
         .env("HOSTED_TAG", &scene.tag)
         .stdout(Stdio::null())
@@ -383,7 +485,10 @@ fn host(scene: &Scene) -> std::process::Child {
 #[tokio::test]
 #[ignore = "the other side of `host`"]
 async fn hosted() {
-    let (Some(folder), Some(tag)) = (std::env::var_os("HOSTED"), std::env::var_os("HOSTED_TAG")) else { return };
+    let (Some(folder), Some(tag)) = (std::env::var_os("HOSTED"), std::env::var_os("HOSTED_TAG"))
+    else {
+        return;
+    };
     let mut scene = Scene::new("");
     let folder = PathBuf::from(folder);
     scene.invocation.args = vec![folder.join("agent.sh").into()];
@@ -391,22 +496,35 @@ async fn hosted() {
     scene.invocation.cwd = folder.clone();
     let ran = scene.run().await;
     let status = std::fs::read_to_string("/proc/self/status").expect("/proc is readable");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
-    std::fs::write(folder.join("peak"), peak.expect("Linux reports the peak")).expect("a written file");
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.strip_suffix("kB"));
+    std::fs::write(folder.join("peak"), peak.expect("Linux reports the peak"))
+        .expect("a written file");
     assert_eq!(failure(ran).1, Some((None, Some(9))));
 }
 
 #[tokio::test]
 async fn output_is_kept_to_its_cap_and_hashed_in_full() {
-    let mut scene = Scene::new("head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; printf 'end\\377' >&2");
+    let mut scene = Scene::new(
+        "head -c 5000000 /dev/zero; head -c 3000000 /dev/zero >&2; printf 'end\\377' >&2",
+    );
     scene.limits.max_output_size = 100_000;
     let output = scene.run().await.expect("it succeeds");
     assert_eq!(output.transcript.stdout_bytes, 5_000_000);
     assert_eq!(output.transcript.stdout_hash, hash(&vec![0; 5_000_000]));
     assert_eq!(output.transcript.stderr_bytes, 3_000_004);
     assert_eq!(scene.stdout(), vec![0; 100_000]);
-    assert_eq!(std::fs::metadata(scene.path("stderr")).expect("stderr is kept").len(), 100_000);
-    assert_eq!(output.stderr_tail, format!("{}end\u{fffd}", "\0".repeat(4092)));
+    assert_eq!(
+        std::fs::metadata(scene.path("stderr"))
+            .expect("stderr is kept")
+            .len(),
+        100_000
+    );
+    assert_eq!(
+        output.stderr_tail,
+        format!("{}end\u{fffd}", "\0".repeat(4092))
+    );
 }
 
 #[rstest::rstest]
@@ -430,10 +548,17 @@ async fn an_agent_gets_its_own_environment() {
     scene.run().await.expect("it succeeds");
     let stdout = String::from_utf8(scene.stdout()).expect("text");
     let path = std::env::var("PATH").expect("the tests run with a PATH");
-    let (temporary, rest): (Vec<&str>, Vec<&str>) = stdout.lines().partition(|line| line.starts_with("TMPDIR="));
-    assert_eq!(rest, [format!("PATH={path}"), format!("SCENE={}", scene.tag)]);
+    let (temporary, rest): (Vec<&str>, Vec<&str>) =
+        stdout.lines().partition(|line| line.starts_with("TMPDIR="));
+    assert_eq!(
+        rest,
+        [format!("PATH={path}"), format!("SCENE={}", scene.tag)]
+    );
     let folder = temporary[0].trim_start_matches("TMPDIR=");
-    assert!(temporary.len() == 1 && !Path::new(folder).exists(), "{temporary:?}");
+    assert!(
+        temporary.len() == 1 && !Path::new(folder).exists(),
+        "{temporary:?}"
+    );
 }
 
 #[tokio::test]
@@ -464,7 +589,11 @@ async fn an_agent_inherits_three_descriptors_and_no_other_agents_pipes() {
 async fn an_agent_that_kills_its_supervisor_is_found_out() {
     let scene = Scene::new("kill -9 $PPID");
     let failed = scene.run().await.expect_err("nobody watches it");
-    assert!(matches!(failed.error, ProcessError::SupervisorDied { .. }), "{:?}", failed.error);
+    assert!(
+        matches!(failed.error, ProcessError::SupervisorDied { .. }),
+        "{:?}",
+        failed.error
+    );
 }
 
 #[tokio::test]
@@ -478,7 +607,10 @@ async fn a_terminated_supervisor_takes_its_agent_along() {
 async fn signs_of_life_are_the_last_lines() {
     let scene = Scene::new("printf 'one\\n\\377two\\n\\n'; sleep 0.5; echo three >&2; sleep 0.5");
     scene.run().await.expect("it succeeds");
-    assert_eq!(*scene.said.lock().expect("the lock is not poisoned"), ["\u{fffd}two", "three"]);
+    assert_eq!(
+        *scene.said.lock().expect("the lock is not poisoned"),
+        ["\u{fffd}two", "three"]
+    );
 }
 
 #[tokio::test]
@@ -487,7 +619,10 @@ async fn arguments_arrive_as_they_are() {
     let words = ["--", "a b", "", "-n", "é", "*", "$HOME"].map(OsString::from);
     scene.invocation.args.extend(words);
     scene.run().await.expect("it succeeds");
-    assert_eq!(String::from_utf8(scene.stdout()).expect("text"), "<--><a b><><-n><é><*><$HOME>");
+    assert_eq!(
+        String::from_utf8(scene.stdout()).expect("text"),
+        "<--><a b><><-n><é><*><$HOME>"
+    );
 }
 
 /// A read-only scene with a separate writable folder.
@@ -516,12 +651,23 @@ async fn who_is_held_writes_nothing_but_its_own() {
     let output = scene.run().await.expect("it succeeds");
     assert!(output.transcript.held);
     assert_eq!(scene.stdout(), b"gone\n");
-    assert_eq!(std::fs::read(own.path().join("file")).expect("it may write there"), b"kept\n");
-    let left = std::fs::read_dir(scene.folder.path()).expect("a folder").flatten().map(|entry| entry.file_name());
+    assert_eq!(
+        std::fs::read(own.path().join("file")).expect("it may write there"),
+        b"kept\n"
+    );
+    let left = std::fs::read_dir(scene.folder.path())
+        .expect("a folder")
+        .flatten()
+        .map(|entry| entry.file_name());
     let mut left: Vec<OsString> = left.collect();
     left.sort();
     assert_eq!(left, ["agent.sh", "stderr", "stdout"]);
-    assert!(std::fs::metadata(scene.path("agent.sh")).expect("the script").len() > 0);
+    assert!(
+        std::fs::metadata(scene.path("agent.sh"))
+            .expect("the script")
+            .len()
+            > 0
+    );
 }
 
 #[tokio::test]
@@ -529,11 +675,15 @@ async fn who_is_held_cannot_end_who_watches_it() {
     if !glee::agents::process::sandbox::layers().landlock {
         return;
     }
-    let (scene, _own) = held("kill -9 $PPID; kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat); echo alive");
+    let (scene, _own) =
+        held("kill -9 $PPID; kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat); echo alive");
     match scene.run().await {
         Ok(output) => assert!(output.transcript.held),
         // Linux before 6.12 does not restrict signals, which the runner detects.
-        Err(failed) => assert!(matches!(failed.error, ProcessError::SupervisorDied { .. }), "{failed}"),
+        Err(failed) => assert!(
+            matches!(failed.error, ProcessError::SupervisorDied { .. }),
+            "{failed}"
+        ),
     }
 }
 
@@ -548,7 +698,10 @@ impl Dialogue for Greeting {
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            stdin.write_all(b"hello\n").await.expect("the program reads stdin");
+            stdin
+                .write_all(b"hello\n")
+                .await
+                .expect("the program reads stdin");
             let mut answer = String::new();
             let mut stdout = BufReader::new(stdout);
             let stopped = tokio::select! {
@@ -556,9 +709,15 @@ impl Dialogue for Greeting {
                 () = stop.stopped() => true,
             };
             let heard = if stopped { "nothing\n" } else { &answer };
-            stdin.write_all(format!("you said {heard}").as_bytes()).await.expect("the program reads stdin");
+            stdin
+                .write_all(format!("you said {heard}").as_bytes())
+                .await
+                .expect("the program reads stdin");
             if stopped {
-                stdout.read_line(&mut String::new()).await.expect("the program prints a last line");
+                stdout
+                    .read_line(&mut String::new())
+                    .await
+                    .expect("the program prints a last line");
             }
         })
     }
@@ -584,7 +743,10 @@ async fn a_conversation_that_is_stopped_takes_its_leave() {
         scene.ready().await;
         handle.stop();
     });
-    assert!(matches!(ran.expect_err("it is stopped").error, ProcessError::Stopped(..)));
+    assert!(matches!(
+        ran.expect_err("it is stopped").error,
+        ProcessError::Stopped(..)
+    ));
     assert_eq!(scene.stdout(), b"you said nothing\n");
     assert_eq!(scene.alive(), Vec::<String>::new());
 }

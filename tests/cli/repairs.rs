@@ -29,15 +29,31 @@ const CHECK: &str = "#!/bin/sh\nword=$(grep -o -f bad app.py) || exit 0\n\
 fn scene(words: &str, bad: &str) -> Sandbox {
     let sandbox = project();
     sandbox.script("pen.sh", CODER).script("check.sh", CHECK);
-    sandbox.write("words", words.replace(' ', "\n") + "\n").write("bad", bad.replace(' ', "\n") + "\n");
+    sandbox
+        .write("words", words.replace(' ', "\n") + "\n")
+        .write("bad", bad.replace(' ', "\n") + "\n");
     let path = ".glee/config.yml";
-    sandbox.write(path, format!("{}review:\n  verify: [\"./check.sh\"]\n", sandbox.read(path)));
+    sandbox.write(
+        path,
+        format!(
+            "{}review:\n  verify: [\"./check.sh\"]\n",
+            sandbox.read(path)
+        ),
+    );
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
     sandbox
 }
 
 fn review(sandbox: &Sandbox, more: &[&str]) -> Output {
-    let args = ["review", "app.py", "--arbitrate", "--on-dispute", "discard", "--format", "json"];
+    let args = [
+        "review",
+        "app.py",
+        "--arbitrate",
+        "--on-dispute",
+        "discard",
+        "--format",
+        "json",
+    ];
     sandbox.glee(&[&args, more].concat())
 }
 
@@ -45,10 +61,15 @@ fn review(sandbox: &Sandbox, more: &[&str]) -> Output {
 fn prompts(sandbox: &Sandbox) -> Vec<String> {
     fn walk(folder: &std::path::Path, found: &mut Vec<(String, String)>) {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let (path, name) = (
+                entry.path(),
+                entry.file_name().to_string_lossy().into_owned(),
+            );
             if path.is_dir() {
                 walk(&path, found);
-            } else if name.ends_with(".prompt") && (name.starts_with("respond") || name.starts_with("repair")) {
+            } else if name.ends_with(".prompt")
+                && (name.starts_with("respond") || name.starts_with("repair"))
+            {
                 found.push((name, std::fs::read_to_string(&path).expect("a prompt")));
             }
         }
@@ -64,18 +85,30 @@ fn spec_12_a_failing_check_goes_back_to_the_coder_with_its_output() {
     let sandbox = scene("eval int float", "int");
     let output = review(&sandbox, &[]);
     assert_eq!(output.code, 0, "{output}");
-    assert!(sandbox.read("app.py").contains("float(text)"), "{}", sandbox.read("app.py"));
+    assert!(
+        sandbox.read("app.py").contains("float(text)"),
+        "{}",
+        sandbox.read("app.py")
+    );
     let prompts = prompts(&sandbox);
     assert_eq!(prompts.len(), 2, "{prompts:?}");
     assert!(!prompts[0].contains("fails on them now"), "{}", prompts[0]);
-    for words in ["fails on them now", "./check.sh", "names.py:7: int is not known here"] {
+    for words in [
+        "fails on them now",
+        "./check.sh",
+        "names.py:7: int is not known here",
+    ] {
         assert!(prompts[1].contains(words), "{words}: {}", prompts[1]);
     }
     let outcome = json(&output.stdout);
     assert_eq!(outcome["findings"][0]["state"], "resolved", "{outcome:#}");
     let run = outcome["run"].as_str().expect("an id");
     let again = sandbox.glee(&["runs", "replay", run, "--format", "json"]);
-    assert_eq!(json(&again.stdout)["findings"], outcome["findings"], "{again}");
+    assert_eq!(
+        json(&again.stdout)["findings"],
+        outcome["findings"],
+        "{again}"
+    );
 }
 
 #[test]
@@ -85,7 +118,10 @@ fn spec_12_the_coder_is_called_again_twice_at_most() {
     assert_eq!(output.code, 1, "{output}");
     assert_eq!(prompts(&sandbox).len(), 3, "the first call and two more");
     let told = json(&output.stdout)["notices"].to_string();
-    assert!(told.contains("fails on the coder's edits, even after 2 repairs"), "{told}");
+    assert!(
+        told.contains("fails on the coder's edits, even after 2 repairs"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -36,7 +36,16 @@ fn project() -> Sandbox {
     sandbox.program("lens", REVIEWER);
     sandbox.git_init();
     sandbox.write(".gitignore", ".glee/\n.gitignore\n");
-    let connected = sandbox.glee(&["connect", "lens", "--role", "reviewer", "--command", "lens", "--name", "lens"]);
+    let connected = sandbox.glee(&[
+        "connect",
+        "lens",
+        "--role",
+        "reviewer",
+        "--command",
+        "lens",
+        "--name",
+        "lens",
+    ]);
     assert_eq!(connected.code, 0, "{connected}");
     let set = sandbox.glee(&["config", "set", "--user", "sandbox", "off"]);
     assert_eq!(set.code, 0, "{set}");
@@ -48,15 +57,28 @@ fn asked(sandbox: &Sandbox) -> Vec<u64> {
     let path = sandbox.home().join("asked");
     let text = fs::read_to_string(&path).unwrap_or_default();
     drop(fs::remove_file(path));
-    text.lines().map(|line| line.trim().parse().expect("a number")).collect()
+    text.lines()
+        .map(|line| line.trim().parse().expect("a number"))
+        .collect()
 }
 
 /// The compared parts of two reviews: place and title of each finding.
 fn findings(outcome: &Value) -> Vec<String> {
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-    let shown =
-        |finding: &Value| format!("{}:{} {}", text(finding, "file"), finding["line"], text(finding, "title"));
-    let mut findings: Vec<String> = outcome["findings"].as_array().expect("a list").iter().map(shown).collect();
+    let shown = |finding: &Value| {
+        format!(
+            "{}:{} {}",
+            text(finding, "file"),
+            finding["line"],
+            text(finding, "title")
+        )
+    };
+    let mut findings: Vec<String> = outcome["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(shown)
+        .collect();
     findings.sort();
     findings
 }
@@ -79,7 +101,10 @@ struct Branch {
 
 impl Branch {
     fn new() -> Self {
-        let mut branch = Self { files: BTreeMap::new(), bugs: 0 };
+        let mut branch = Self {
+            files: BTreeMap::new(),
+            bugs: 0,
+        };
         for file in 0..FILES {
             let mut lines = Vec::new();
             for number in 0..LINES {
@@ -87,10 +112,14 @@ impl Branch {
                     0 => format!("def step_{number}(value, options):"),
                     5 if number % 40 == 5 => branch.defect(),
                     9 => String::new(),
-                    _ => format!("    value = value * {number} + options.get(\"f{file}_{number}\", {file})"),
+                    _ => format!(
+                        "    value = value * {number} + options.get(\"f{file}_{number}\", {file})"
+                    ),
                 });
             }
-            branch.files.insert(format!("src/part{}/module_{file:02}.py", file / 10), lines);
+            branch
+                .files
+                .insert(format!("src/part{}/module_{file:02}.py", file / 10), lines);
         }
         branch
     }
@@ -104,7 +133,9 @@ impl Branch {
     /// inserts a line above and deletes one below, so that the lines between move.
     fn edit(&mut self, file: usize, from: usize, count: usize, push: usize) {
         let rare = if count == 1 { 40 } else { 4 };
-        let defect = (file + push + from).is_multiple_of(rare).then(|| self.defect());
+        let defect = (file + push + from)
+            .is_multiple_of(rare)
+            .then(|| self.defect());
         let lines = self.files.values_mut().nth(file).expect("a file");
         let from = from % (lines.len() - count - 1);
         for (at, line) in lines[from..from + count].iter_mut().enumerate() {
@@ -144,7 +175,10 @@ fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)
     let other = sandbox.home().join("other.db").display().to_string();
     let full = ["--base", "main", "--full", "--history", other.as_str()];
     let (first, bytes) = review(&sandbox, &["--base", "main"]);
-    assert!(findings(&first).len() > FILES * 2 && bytes.iter().sum::<u64>() > 300_000, "{bytes:?}");
+    assert!(
+        findings(&first).len() > FILES * 2 && bytes.iter().sum::<u64>() > 300_000,
+        "{bytes:?}"
+    );
     let mut percents = Vec::new();
     for push in 2..2 + count {
         spread(&mut branch, push);
@@ -163,7 +197,10 @@ fn pushes(are_files_new: bool, count: usize, spread: impl Fn(&mut Branch, usize)
     sandbox.git(&["commit", "-q", "-m", "All of it as one commit"]);
     let (again, asked) = review(&sandbox, &["--base", "main"]);
     assert_eq!(asked, [0; 0], "a force-push of the same tree asks nobody");
-    assert_eq!(again["proof"]["covered"].as_array().map(Vec::len), Some(FILES));
+    assert_eq!(
+        again["proof"]["covered"].as_array().map(Vec::len),
+        Some(FILES)
+    );
     percents
 }
 
@@ -183,7 +220,11 @@ fn pushes_to_some_files_ask_about_little() {
             branch.edit((push * 7 + at * 5) % FILES, push * 13 + at * 11, 25, push);
         }
     });
-    assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
+    assert!(
+        percents.iter().all(|percent| *percent <= 20.0),
+        "{}",
+        shown(&percents)
+    );
 }
 
 /// The same number of lines, five in each file, as in a change of a widely used interface.
@@ -194,7 +235,11 @@ fn pushes_to_all_files_ask_about_the_lines_that_changed() {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
     });
-    assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
+    assert!(
+        percents.iter().all(|percent| *percent <= 20.0),
+        "{}",
+        shown(&percents)
+    );
 }
 
 /// The same in files of the base. A full review shows about half as much of them because their diffs are small, so
@@ -206,7 +251,11 @@ fn pushes_to_all_files_of_the_base_ask_about_the_lines_that_changed() {
             branch.edit(file, push * 17 + file * 3, 5, push);
         }
     });
-    assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
+    assert!(
+        percents.iter().all(|percent| *percent <= 20.0),
+        "{}",
+        shown(&percents)
+    );
 }
 
 /// The same number of isolated lines. The worst case: each changed line is shown with its neighbours, and so is
@@ -220,11 +269,16 @@ fn pushes_of_scattered_lines_ask_about_these_lines() {
             }
         }
     });
-    assert!(percents.iter().all(|percent| *percent <= 20.0), "{}", shown(&percents));
+    assert!(
+        percents.iter().all(|percent| *percent <= 20.0),
+        "{}",
+        shown(&percents)
+    );
 }
 
 /// A file with a defect in one of several functions.
-const APP: &str = "def load(text):\n    return eval(text)  # BUG1\n\n\ndef other(text):\n    return text\n";
+const APP: &str =
+    "def load(text):\n    return eval(text)  # BUG1\n\n\ndef other(text):\n    return text\n";
 
 fn committed(sandbox: &Sandbox, files: &[(&str, &str)]) {
     for (path, text) in files {
@@ -238,11 +292,18 @@ fn reused(outcome: &Value) -> Vec<String> {
     let lists = |entry: &Value| {
         let list = |key: &str| entry[key].as_array().cloned().unwrap_or_default();
         let named = |key: &'static str| {
-            list(key).into_iter().map(move |file| format!("{key} {}", file.as_str().unwrap_or_default()))
+            list(key)
+                .into_iter()
+                .map(move |file| format!("{key} {}", file.as_str().unwrap_or_default()))
         };
         named("files").chain(named("in_part")).collect::<Vec<_>>()
     };
-    outcome["proof"]["reused"].as_array().into_iter().flatten().flat_map(lists).collect()
+    outcome["proof"]["reused"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(lists)
+        .collect()
 }
 
 #[test]
@@ -263,12 +324,28 @@ fn an_outcome_names_the_run_that_read_the_files() {
     assert_eq!(second["proof"]["reviewers"][0]["status"], "complete");
 
     // As text, live and afterwards; pruned data is not needed.
-    let short = first["run"].as_str().map(|run| run[run.len() - 8..].to_owned()).expect("an id");
+    let short = first["run"]
+        .as_str()
+        .map(|run| run[run.len() - 8..].to_owned())
+        .expect("an id");
     let told = sandbox.glee(&["review", "a.py", "b.py", "--no-input"]);
-    assert!(told.stdout.contains(&format!("lens: 2 files reused from run {short}")), "{told}");
-    assert!(told.stderr.contains(&format!("2 files reused from run {short}")), "{told}");
+    assert!(
+        told.stdout
+            .contains(&format!("lens: 2 files reused from run {short}")),
+        "{told}"
+    );
+    assert!(
+        told.stderr
+            .contains(&format!("2 files reused from run {short}")),
+        "{told}"
+    );
     let again = sandbox.glee(&["runs", "show", "last"]);
-    assert!(again.stdout.contains(&format!("2 files reused from run {short}")), "{again}");
+    assert!(
+        again
+            .stdout
+            .contains(&format!("2 files reused from run {short}")),
+        "{again}"
+    );
     let replayed = sandbox.glee(&["runs", "replay", "last"]);
     assert_eq!(replayed.code, 1, "{replayed}");
     assert!(replayed.stdout.contains("2 files reused"), "{replayed}");
@@ -279,7 +356,12 @@ fn an_outcome_names_the_run_that_read_the_files() {
 
     // A full review on request or by configuration.
     assert_eq!(review(&sandbox, &["a.py", "b.py", "--full"]).1.len(), 1);
-    assert_eq!(sandbox.glee(&["config", "set", "review.reuse", "false"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.reuse", "false"])
+            .code,
+        0
+    );
     assert_eq!(review(&sandbox, &targets).1.len(), 1);
 }
 
@@ -289,7 +371,10 @@ fn whatever_makes_another_answer_is_asked_again() {
     committed(&sandbox, &[("a.py", APP)]);
     let is_asked = || !review(&sandbox, &["a.py"]).1.is_empty();
     assert!(is_asked() && !is_asked());
-    for (key, value) in [("agents.lens.model", "another"), ("agents.lens.focus", "[security]")] {
+    for (key, value) in [
+        ("agents.lens.model", "another"),
+        ("agents.lens.focus", "[security]"),
+    ] {
         let set = sandbox.glee(&["config", "set", key, value]);
         assert_eq!(set.code, 0, "{set}");
         assert!(is_asked() && !is_asked(), "{key}");
@@ -320,7 +405,13 @@ fn an_answer_that_cannot_be_relied_on_is_never_reused() {
         let output = sandbox.glee(&["review", "a.py", "--no-input"]);
         assert_eq!(output.code, 4, "{output}");
         let path = sandbox.home().join("asked");
-        assert_eq!(fs::read_to_string(&path).expect("the call exists").lines().count(), 2);
+        assert_eq!(
+            fs::read_to_string(&path)
+                .expect("the call exists")
+                .lines()
+                .count(),
+            2
+        );
         fs::remove_file(path).expect("a file");
     }
     // The record was altered.
@@ -340,33 +431,68 @@ fn an_answer_that_cannot_be_relied_on_is_never_reused() {
         .expect("an altered record");
     assert_eq!(altered, 1);
     drop(db);
-    assert_eq!(review(&sandbox, &args).1.len(), 1, "a run with an altered record is not used");
+    assert_eq!(
+        review(&sandbox, &args).1.len(),
+        1,
+        "a run with an altered record is not used"
+    );
 }
 
 #[test]
 fn of_a_file_that_changed_the_lines_that_changed_are_asked_about() {
     let sandbox = project();
-    let filler: String = (0..30).map(|n| format!("def f{n}(a):\n    return a + {n}\n\n\n")).collect();
+    let filler: String = (0..30)
+        .map(|n| format!("def f{n}(a):\n    return a + {n}\n\n\n"))
+        .collect();
     let before = format!("{APP}{filler}def last(text):\n    return eval(text)  # BUG2\n");
     committed(&sandbox, &[("a.py", before.as_str()), ("b.py", APP)]);
     let (first, _) = review(&sandbox, &["a.py", "b.py"]);
-    assert_eq!(findings(&first), ["a.py:128 Remove BUG2", "a.py:2 Remove BUG1", "b.py:2 Remove BUG1"]);
-    let fixed = format!("import ast\n\n\n{}", before.replace("eval(text)  # BUG1", "ast.literal_eval(text)"));
+    assert_eq!(
+        findings(&first),
+        [
+            "a.py:128 Remove BUG2",
+            "a.py:2 Remove BUG1",
+            "b.py:2 Remove BUG1"
+        ]
+    );
+    let fixed = format!(
+        "import ast\n\n\n{}",
+        before.replace("eval(text)  # BUG1", "ast.literal_eval(text)")
+    );
     committed(&sandbox, &[("a.py", fixed.as_str())]);
     let dry = sandbox.glee(&["review", "a.py", "b.py", "--dry-run", "--format", "json"]);
     let dry = json(&dry.stdout);
     let (second, asked) = review(&sandbox, &["a.py", "b.py"]);
-    assert_eq!(findings(&second), ["a.py:131 Remove BUG2", "b.py:2 Remove BUG1"]);
+    assert_eq!(
+        findings(&second),
+        ["a.py:131 Remove BUG2", "b.py:2 Remove BUG1"]
+    );
     assert_eq!(reused(&second), ["files b.py", "in_part a.py"]);
-    assert_eq!(dry["total"]["prompt_bytes"], asked[0], "the dry run told the bytes: {dry}");
+    assert_eq!(
+        dry["total"]["prompt_bytes"], asked[0],
+        "the dry run told the bytes: {dry}"
+    );
     assert_eq!(dry["calls"][0]["reused"][0]["run"], first["run"]);
-    assert_eq!(dry["total"]["estimated_usd"], Value::Null, "no price is known");
+    assert_eq!(
+        dry["total"]["estimated_usd"],
+        Value::Null,
+        "no price is known"
+    );
     let gone = &second["no_longer_raised"][0];
-    assert_eq!((&gone["title"], &gone["file"]), (&Value::from("Remove BUG1"), &Value::from("a.py")));
+    assert_eq!(
+        (&gone["title"], &gone["file"]),
+        (&Value::from("Remove BUG1"), &Value::from("a.py"))
+    );
     let text = sandbox.glee(&["runs", "show", "last"]).stdout;
-    assert!(text.contains("1 finding fixed by the change, rechecked by the reviewer"), "{text}");
+    assert!(
+        text.contains("1 finding fixed by the change, rechecked by the reviewer"),
+        "{text}"
+    );
     let text = sandbox.glee(&["review", "a.py", "b.py", "--dry-run", "-v"]);
-    assert!(text.stdout.contains("0 calls of reviewers") && text.stdout.contains("not called"), "{text}");
+    assert!(
+        text.stdout.contains("0 calls of reviewers") && text.stdout.contains("not called"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -381,7 +507,11 @@ fn a_finding_that_belongs_to_no_file_is_good_for_all_files_or_for_none() {
     assert_eq!((asked.len(), findings(&second)), (0, findings(&first)));
     committed(&sandbox, &[("b.py", "x = 1\n")]);
     let (third, asked) = review(&sandbox, &targets);
-    assert_eq!((asked.len(), reused(&third)), (1, Vec::new()), "all files are read again");
+    assert_eq!(
+        (asked.len(), reused(&third)),
+        (1, Vec::new()),
+        "all files are read again"
+    );
     assert_eq!(findings(&third), [":null Add tests", "a.py:2 Remove BUG1"]);
 }
 
@@ -390,7 +520,19 @@ fn a_finding_that_belongs_to_no_file_is_good_for_all_files_or_for_none() {
 fn the_embedded_reviewer_is_asked_again_when_the_rules_change() {
     let sandbox = Sandbox::new();
     sandbox.git_init();
-    assert_eq!(sandbox.glee(&["connect", "builtin:rules", "--role", "reviewer", "--name", "rules"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&[
+                "connect",
+                "builtin:rules",
+                "--role",
+                "reviewer",
+                "--name",
+                "rules"
+            ])
+            .code,
+        0
+    );
     let code = "import hashlib\n\n\ndef key(data):\n    return hashlib.md5(data)\n\n\ndef wait():\n    pause(1)\n";
     committed(&sandbox, &[("a.py", code), ("b.py", code)]);
     let calls = |outcome: &Value| outcome["proof"]["calls"].as_u64();
@@ -408,9 +550,16 @@ fn the_embedded_reviewer_is_asked_again_when_the_rules_change() {
     assert_eq!(trusted.code, 0, "{trusted}");
     let (third, _) = review(&sandbox, &targets);
     assert_eq!(calls(&third), Some(1));
-    assert_eq!(findings(&third).len(), findings(&first).len() + 2, "{third}");
+    assert_eq!(
+        findings(&third).len(),
+        findings(&first).len() + 2,
+        "{third}"
+    );
     // A changed file is reviewed completely, the other one is not.
     committed(&sandbox, &[("b.py", &code.replace("md5", "sha256"))]);
     let (fourth, _) = review(&sandbox, &targets);
-    assert_eq!((calls(&fourth), reused(&fourth)), (Some(1), vec!["files a.py".to_owned()]));
+    assert_eq!(
+        (calls(&fourth), reused(&fourth)),
+        (Some(1), vec!["files a.py".to_owned()])
+    );
 }

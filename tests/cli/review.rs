@@ -81,11 +81,23 @@ pub(crate) fn project() -> Sandbox {
     sandbox.write("app.py", APP);
     sandbox.git(&["add", "app.py"]);
     sandbox.git(&["commit", "-q", "-m", "Add the app"]);
-    for (name, role, text) in [("lens", "reviewer", REVIEWER), ("pen", "coder", CODER), ("scales", "judge", JUDGE)]
-    {
+    for (name, role, text) in [
+        ("lens", "reviewer", REVIEWER),
+        ("pen", "coder", CODER),
+        ("scales", "judge", JUDGE),
+    ] {
         sandbox.script(format!("{name}.sh"), text);
         let command = format!("./{name}.sh");
-        let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", &command]);
+        let connected = sandbox.glee(&[
+            "connect",
+            name,
+            "--role",
+            role,
+            "--name",
+            name,
+            "--command",
+            &command,
+        ]);
         assert_eq!(connected.code, 0, "{connected}");
     }
     sandbox
@@ -100,7 +112,13 @@ fn states(outcome: &serde_json::Value) -> Vec<String> {
     let findings = outcome["findings"].as_array().expect("findings are a list");
     findings
         .iter()
-        .map(|f| format!("{} {}", f["id"].as_str().unwrap_or("?"), f["state"].as_str().unwrap_or("?")))
+        .map(|f| {
+            format!(
+                "{} {}",
+                f["id"].as_str().unwrap_or("?"),
+                f["state"].as_str().unwrap_or("?")
+            )
+        })
         .collect()
 }
 
@@ -110,10 +128,24 @@ fn the_whole_job_with_three_scripts() {
     let first = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
     assert_eq!(first.code, 3, "{first}");
     let outcome = json(&first.stdout);
-    assert_eq!(states(&outcome), ["F1 resolved", "F2 resolved", "F3 dismissed", "F4 disputed", "F5 discarded"]);
+    assert_eq!(
+        states(&outcome),
+        [
+            "F1 resolved",
+            "F2 resolved",
+            "F3 dismissed",
+            "F4 disputed",
+            "F5 discarded"
+        ]
+    );
     assert_eq!(outcome["exit"], "dispute_open");
-    assert!(first.stderr.contains("default"), "the default taken is said: {first}");
-    let fixed = APP.replace("eval(text)", "int(text)").replace("eval(template)", "str(template)");
+    assert!(
+        first.stderr.contains("default"),
+        "the default taken is said: {first}"
+    );
+    let fixed = APP
+        .replace("eval(text)", "int(text)")
+        .replace("eval(template)", "str(template)");
     assert_eq!(sandbox.read("app.py"), fixed);
 
     let listed = sandbox.glee(&["disputes", "--recent", "10"]);
@@ -126,12 +158,28 @@ fn the_whole_job_with_three_scripts() {
     let again = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
     assert_eq!(again.code, 3, "{again}");
     let outcome = json(&again.stdout);
-    assert_eq!(states(&outcome), ["F1 already_ruled", "F2 disputed", "F3 discarded"]);
+    assert_eq!(
+        states(&outcome),
+        ["F1 already_ruled", "F2 disputed", "F3 discarded"]
+    );
     let waiting = outcome["disputes"].as_array().expect("disputes are a list");
-    assert_eq!(waiting.iter().map(|dispute| &dispute["number"]).collect::<Vec<_>>(), [3]);
+    assert_eq!(
+        waiting
+            .iter()
+            .map(|dispute| &dispute["number"])
+            .collect::<Vec<_>>(),
+        [3]
+    );
 
     // A person decides, the run is resumed, and the changes can be undone.
-    let resolved = sandbox.glee(&["disputes", "resolve", "3", "dismiss", "--reason", "only in tests"]);
+    let resolved = sandbox.glee(&[
+        "disputes",
+        "resolve",
+        "3",
+        "dismiss",
+        "--reason",
+        "only in tests",
+    ]);
     assert_eq!(resolved.code, 0, "{resolved}");
     let last = sandbox.glee(&["review", "app.py", "--arbitrate", "--format", "json"]);
     assert_eq!(last.code, 0, "{last}");
@@ -144,8 +192,15 @@ fn the_whole_job_with_three_scripts() {
 /// The prompts of all calls of the last run, by file name.
 fn prompts(sandbox: &Sandbox) -> Vec<(String, String)> {
     fn below(folder: &Path, found: &mut Vec<(String, String)>) {
-        for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        for path in fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+        {
+            let name = path
+                .file_name()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
             if path.is_dir() {
                 below(&path, found);
             } else if name.ends_with(".prompt") {
@@ -168,11 +223,12 @@ fn common(a: &str, b: &str) -> usize {
 #[test]
 fn prompts_about_the_same_code_begin_alike() {
     let sandbox = project();
-    let long: String = (0..400).map(|n| format!("def step_{n}(value):\n    return value + {n}\n")).collect();
+    let long: String = (0..400)
+        .map(|n| format!("def step_{n}(value):\n    return value + {n}\n"))
+        .collect();
     sandbox.write("app.py", format!("{APP}{long}"));
     // The first answer has no closing line, which causes a retry.
-    let careless =
-        "#!/bin/sh\nif grep -q 'You are asked again'; then ./lens.sh; else echo '[LOW] app.py:1 A'; fi\n";
+    let careless = "#!/bin/sh\nif grep -q 'You are asked again'; then ./lens.sh; else echo '[LOW] app.py:1 A'; fi\n";
     sandbox.script("careless.sh", careless);
     let connected = sandbox.glee(&[
         "connect",
@@ -190,14 +246,22 @@ fn prompts_about_the_same_code_begin_alike() {
     let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate"]);
     assert_eq!(reviewed.code, 3, "{reviewed}");
     let kept = prompts(&sandbox);
-    let of =
-        |part: &str| kept.iter().filter(|(name, _)| name.contains(part)).map(|(_, text)| text).collect::<Vec<_>>();
+    let of = |part: &str| {
+        kept.iter()
+            .filter(|(name, _)| name.contains(part))
+            .map(|(_, text)| text)
+            .collect::<Vec<_>>()
+    };
     let names: Vec<&String> = kept.iter().map(|(name, _)| name).collect();
     for (part, count) in [("review", 3), ("judge", 3)] {
         let same = of(part);
         assert_eq!(same.len(), count, "{names:?}");
         for pair in same.windows(2) {
-            assert!(common(pair[0], pair[1]) >= 90, "{part}: {}", common(pair[0], pair[1]));
+            assert!(
+                common(pair[0], pair[1]) >= 90,
+                "{part}: {}",
+                common(pair[0], pair[1])
+            );
         }
     }
 }
@@ -205,26 +269,48 @@ fn prompts_about_the_same_code_begin_alike() {
 #[test]
 fn prompts_of_two_rounds_begin_alike_up_to_what_the_coder_changed() {
     let sandbox = project();
-    let long: String = (0..400).map(|n| format!("def step_{n}(value):\n    return value + {n}\n")).collect();
+    let long: String = (0..400)
+        .map(|n| format!("def step_{n}(value):\n    return value + {n}\n"))
+        .collect();
     sandbox.write("app.py", format!("{long}{APP}"));
-    assert_eq!(sandbox.glee(&["config", "set", "review.rounds", "2"]).code, 0);
+    assert_eq!(
+        sandbox.glee(&["config", "set", "review.rounds", "2"]).code,
+        0
+    );
     let reviewed = sandbox.glee(&["review", "app.py", "--arbitrate"]);
     assert_eq!(reviewed.code, 3, "{reviewed}");
     let kept = prompts(&sandbox);
-    let of = |part: &str| kept.iter().find(|(name, _)| name.contains(part)).map(|(_, text)| text.as_str());
+    let of = |part: &str| {
+        kept.iter()
+            .find(|(name, _)| name.contains(part))
+            .map(|(_, text)| text.as_str())
+    };
     let names: Vec<&String> = kept.iter().map(|(name, _)| name).collect();
-    let (Some(first), Some(second)) = (of("review-1-"), of("review-2-")) else { panic!("{names:?}") };
+    let (Some(first), Some(second)) = (of("review-1-"), of("review-2-")) else {
+        panic!("{names:?}")
+    };
     assert!(common(first, second) >= 90, "{}", common(first, second));
 }
 
 pub(crate) fn outcome_run(text: &str) -> String {
-    json(text)["run"].as_str().expect("an outcome names its run").to_owned()
+    json(text)["run"]
+        .as_str()
+        .expect("an outcome names its run")
+        .to_owned()
 }
 
 #[test]
 fn a_person_settles_a_dispute_later_and_the_run_is_carried_on() {
     let sandbox = project();
-    let first = sandbox.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "human", "--format", "json"]);
+    let first = sandbox.glee(&[
+        "review",
+        "app.py",
+        "--arbitrate",
+        "--on-dispute",
+        "human",
+        "--format",
+        "json",
+    ]);
     assert_eq!(first.code, 3, "{first}");
     let run = outcome_run(&first.stdout);
     for (number, word) in [("1", "enforce"), ("2", "dismiss"), ("3", "dismiss")] {
@@ -235,7 +321,13 @@ fn a_person_settles_a_dispute_later_and_the_run_is_carried_on() {
     assert_eq!(carried.code, 0, "{carried}");
     assert_eq!(
         states(&json(&carried.stdout)),
-        ["F1 resolved", "F2 resolved", "F3 dismissed", "F4 dismissed", "F5 discarded"]
+        [
+            "F1 resolved",
+            "F2 resolved",
+            "F3 dismissed",
+            "F4 dismissed",
+            "F5 discarded"
+        ]
     );
     assert!(sandbox.read("app.py").contains("str(template)"));
 }
@@ -252,8 +344,15 @@ fn a_review_alone_changes_no_file_and_says_what_it_covered() {
     let skipped = &outcome["proof"]["skipped"];
     assert_eq!(skipped[0]["file"], "big.bin");
     assert_eq!(skipped[0]["reason"], "binary");
-    let covered = outcome["proof"]["covered"].as_array().expect("covered files are a list");
-    assert!(covered.iter().any(|file| file["file"] == "app.py" && file["lines"] == 14), "{covered:?}");
+    let covered = outcome["proof"]["covered"]
+        .as_array()
+        .expect("covered files are a list");
+    assert!(
+        covered
+            .iter()
+            .any(|file| file["file"] == "app.py" && file["lines"] == 14),
+        "{covered:?}"
+    );
 }
 
 #[test]
@@ -263,33 +362,64 @@ fn fixing_leaves_disputes_open_and_discard_closes_them() {
     assert_eq!(fixed.code, 3, "{fixed}");
     assert_eq!(
         states(&json(&fixed.stdout)),
-        ["F1 resolved", "F2 disputed", "F3 disputed", "F4 disputed", "F5 discarded"]
+        [
+            "F1 resolved",
+            "F2 disputed",
+            "F3 disputed",
+            "F4 disputed",
+            "F5 discarded"
+        ]
     );
     let other = project();
-    let discarded = other.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "discard", "--format", "json"]);
+    let discarded = other.glee(&[
+        "review",
+        "app.py",
+        "--arbitrate",
+        "--on-dispute",
+        "discard",
+        "--format",
+        "json",
+    ]);
     assert_eq!(discarded.code, 0, "{discarded}");
     assert_eq!(
         states(&json(&discarded.stdout)),
-        ["F1 resolved", "F2 discarded", "F3 discarded", "F4 discarded", "F5 discarded"]
+        [
+            "F1 resolved",
+            "F2 discarded",
+            "F3 discarded",
+            "F4 discarded",
+            "F5 discarded"
+        ]
     );
 }
 
 #[test]
 fn every_target_is_reviewed() {
     let sandbox = project();
-    sandbox.write("app.py", format!("{APP}\n\ndef more(x):\n    return eval(x)\n"));
+    sandbox.write(
+        "app.py",
+        format!("{APP}\n\ndef more(x):\n    return eval(x)\n"),
+    );
     let targets: &[&[&str]] = &[&[], &["app.py"], &["."], &["--base", "HEAD"]];
     for target in targets {
         let output = sandbox.glee(&[&["review", "--format", "json"], *target].concat());
         assert_eq!(output.code, 1, "{target:?}: {output}");
-        assert_eq!(states(&json(&output.stdout)).len(), 6, "{target:?}: {output}");
+        assert_eq!(
+            states(&json(&output.stdout)).len(),
+            6,
+            "{target:?}: {output}"
+        );
     }
     sandbox.git(&["add", "app.py"]);
     let diff = sandbox.git(&["diff", "--cached"]);
     sandbox.write("change.diff", &diff);
     sandbox.git(&["commit", "-q", "-m", "More"]);
-    let targets: &[&[&str]] =
-        &[&["--commit", "HEAD"], &["HEAD~1..HEAD"], &["--base", "HEAD~1"], &["--diff", "change.diff"]];
+    let targets: &[&[&str]] = &[
+        &["--commit", "HEAD"],
+        &["HEAD~1..HEAD"],
+        &["--base", "HEAD~1"],
+        &["--diff", "change.diff"],
+    ];
     for target in targets {
         let output = sandbox.glee(&[&["review", "--format", "json"], *target].concat());
         assert_eq!(output.code, 1, "{target:?}: {output}");
@@ -307,7 +437,9 @@ fn a_private_key_is_shown_to_nobody_unless_it_is_allowed() {
     let line = "MIIEpAIBAAKCAQEA7bq98tXZ0pYg3Rk1WmVnLs5dQ2hTfUeJ4oCxKvB6aPzGyNwD".to_owned();
     let mark = |word: &str| format!("-----{word} RSA PRIVATE KEY-----");
     let key = format!("{}\n{line}\n{line}\n{}\n", mark("BEGIN"), mark("END"));
-    sandbox.write("deploy/server.pem", &key).write("a.py", "x = 1\n");
+    sandbox
+        .write("deploy/server.pem", &key)
+        .write("a.py", "x = 1\n");
     let script = r#"#!/bin/sh
 prompt=$(cat)
 n=0
@@ -317,16 +449,37 @@ case "$prompt" in *MIIEpAIBAAKCAQEA*) say "told the key" ;; esac
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
 "#;
     sandbox.script("reviewer.sh", script);
-    sandbox.glee(&["connect", "mine", "--role", "reviewer", "--command", "./reviewer.sh"]);
+    sandbox.glee(&[
+        "connect",
+        "mine",
+        "--role",
+        "reviewer",
+        "--command",
+        "./reviewer.sh",
+    ]);
     let refused = sandbox.glee(&["review", "a.py", "deploy"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
-    assert!(refused.stderr.starts_with("error: `deploy/server.pem:1` contains a private key\nhint: "), "{refused}");
+    assert!(
+        refused
+            .stderr
+            .starts_with("error: `deploy/server.pem:1` contains a private key\nhint: "),
+        "{refused}"
+    );
     sandbox.write(".gleeignore", "*.pem\n");
     assert_eq!(sandbox.glee(&["review", "a.py", "deploy"]).code, 0);
     sandbox.write(".gleeignore", "");
-    sandbox.glee(&["config", "set", "--user", "redaction.block_private_keys", "false"]);
+    sandbox.glee(&[
+        "config",
+        "set",
+        "--user",
+        "redaction.block_private_keys",
+        "false",
+    ]);
     let shown = sandbox.glee(&["review", "a.py", "deploy"]);
-    assert!(shown.stdout.contains("told of a placeholder") && !shown.stdout.contains("told the key"), "{shown}");
+    assert!(
+        shown.stdout.contains("told of a placeholder") && !shown.stdout.contains("told the key"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -352,7 +505,11 @@ fn what_cannot_be_reviewed_is_one_clear_error() {
         assert_eq!(output.stdout, "", "{args:?}");
         assert!(output.stderr.starts_with("error: "), "{args:?}: {output}");
         assert!(output.stderr.contains(named), "{args:?}: {output}");
-        assert_eq!(output.stderr.matches("error: ").count(), 1, "one error: {output}");
+        assert_eq!(
+            output.stderr.matches("error: ").count(),
+            1,
+            "one error: {output}"
+        );
     }
     assert!(!sandbox.exists("x"));
     assert_eq!(written(), before, "nothing was written");
@@ -361,13 +518,27 @@ fn what_cannot_be_reviewed_is_one_clear_error() {
 #[test]
 fn a_missing_role_names_the_command_that_connects_one() {
     let sandbox = project();
-    let rows = [("scales", "judge", "--arbitrate"), ("pen", "coder", "--fix"), ("lens", "reviewer", "--dry-run")];
+    let rows = [
+        ("scales", "judge", "--arbitrate"),
+        ("pen", "coder", "--fix"),
+        ("lens", "reviewer", "--dry-run"),
+    ];
     for (name, role, flag) in rows {
         assert_eq!(sandbox.glee(&["disconnect", name]).code, 0);
         let output = sandbox.glee(&["review", "app.py", flag]);
         assert_eq!(output.code, 2, "{output}");
-        assert!(output.stderr.contains(&format!("no agent has the role `{role}`")), "{output}");
-        assert!(output.stderr.contains(&format!("glee connect <agent> --role {role}")), "{output}");
+        assert!(
+            output
+                .stderr
+                .contains(&format!("no agent has the role `{role}`")),
+            "{output}"
+        );
+        assert!(
+            output
+                .stderr
+                .contains(&format!("glee connect <agent> --role {role}")),
+            "{output}"
+        );
     }
     assert_eq!(sandbox.read("app.py"), APP);
 }
@@ -391,7 +562,10 @@ fn a_history_that_a_coder_could_rewrite_is_refused() {
     let history = format!("{inside}/history.db");
     let named = sandbox.glee(&["review", "app.py", "--history", &history]);
     sandbox.env("GLEE_STATE_DIR", inside);
-    for output in [named, sandbox.glee(&["review", "app.py", "--trust", "blake3:0"])] {
+    for output in [
+        named,
+        sandbox.glee(&["review", "app.py", "--trust", "blake3:0"]),
+    ] {
         assert_eq!(output.code, 2, "{output}");
     }
     assert!(!sandbox.exists("kept"));
@@ -423,7 +597,10 @@ fn a_reviewer_that_fails_or_says_nothing_is_never_a_clean_review() {
         assert_eq!(sandbox.glee(&["trust"]).code, 0);
         let output = sandbox.glee(&["review", "app.py"]);
         assert_eq!(output.code, 4, "{output}");
-        assert!(output.stdout.to_lowercase().contains(word), "{word}: {output}");
+        assert!(
+            output.stdout.to_lowercase().contains(word),
+            "{word}: {output}"
+        );
     }
 }
 
@@ -432,11 +609,21 @@ fn events_are_printed_as_they_happen_and_can_be_read_again() {
     let sandbox = project();
     let output = sandbox.glee(&["review", "app.py", "--format", "jsonl"]);
     assert_eq!(output.code, 1, "{output}");
-    let kinds: Vec<String> =
-        output.stdout.lines().map(|line| json(line)["event"].as_str().unwrap_or("?").to_owned()).collect();
+    let kinds: Vec<String> = output
+        .stdout
+        .lines()
+        .map(|line| json(line)["event"].as_str().unwrap_or("?").to_owned())
+        .collect();
     assert_eq!(
         kinds,
-        ["run_started", "call_started", "call_finished", "files_reviewed", "findings_merged", "run_ended"]
+        [
+            "run_started",
+            "call_started",
+            "call_finished",
+            "files_reviewed",
+            "findings_merged",
+            "run_ended"
+        ]
     );
     let again = sandbox.glee(&["runs", "show", "--format", "jsonl"]);
     assert_eq!(again.stdout, output.stdout);
@@ -453,13 +640,27 @@ fn large_targets_are_split_and_jobs_bound_the_agents_at_work() {
         "#!/bin/sh\ncat > /dev/null\nmkdir busy 2>/dev/null || touch overlap\nsleep 0.05\nrmdir busy\n\
          echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n",
     );
-    assert_eq!(sandbox.glee(&["config", "set", "review.max_shard_size", "4KiB"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "review.max_shard_size", "4KiB"])
+            .code,
+        0
+    );
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
-    let output = sandbox.glee(&["review", "part0", "part1", "part2", "part3", "--jobs", "1", "--format", "json"]);
+    let output = sandbox.glee(&[
+        "review", "part0", "part1", "part2", "part3", "--jobs", "1", "--format", "json",
+    ]);
     assert_eq!(output.code, 0, "{output}");
     assert!(!sandbox.exists("overlap"), "one agent at a time");
     let events = sandbox.glee(&["runs", "show", "--format", "jsonl"]).stdout;
-    assert_eq!(events.lines().filter(|line| json(line)["event"] == "call_started").count(), 4, "{events}");
+    assert_eq!(
+        events
+            .lines()
+            .filter(|line| json(line)["event"] == "call_started")
+            .count(),
+        4,
+        "{events}"
+    );
 }
 
 #[test]
@@ -471,7 +672,13 @@ fn a_failing_verification_keeps_the_run_from_ending_clean() {
         "#!/bin/sh\ngrep -q 'int(text)' app.py && { echo 'no ints here' >&2; exit 1; }\nexit 0\n",
     );
     let path = ".glee/config.yml";
-    sandbox.write(path, format!("{}review:\n  verify: [\"./check.sh\"]\n", sandbox.read(path)));
+    sandbox.write(
+        path,
+        format!(
+            "{}review:\n  verify: [\"./check.sh\"]\n",
+            sandbox.read(path)
+        ),
+    );
     let refused = sandbox.glee(&["review", "app.py", "--fix"]);
     assert_eq!(refused.code, 8, "{refused}");
     assert_eq!(sandbox.glee(&["trust"]).code, 0);

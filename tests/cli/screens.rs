@@ -8,7 +8,13 @@ use crate::support::{Output, Sandbox};
 
 /// Runs each command and returns the commands with what they printed.
 fn session(sandbox: &Sandbox, commands: &[&[&str]]) -> String {
-    let screen = |args: &&[&str]| format!("$ glee {}\n{}\n", args.join(" "), sandbox.glee(args).stable());
+    let screen = |args: &&[&str]| {
+        format!(
+            "$ glee {}\n{}\n",
+            args.join(" "),
+            sandbox.glee(args).stable()
+        )
+    };
     commands.iter().map(screen).collect()
 }
 
@@ -38,7 +44,16 @@ fn people_and_settings() {
         &sandbox,
         &[
             &["init", "--yes"],
-            &["connect", "builtin:rules", "--role", "reviewer", "--name", "second", "--focus", "security"],
+            &[
+                "connect",
+                "builtin:rules",
+                "--role",
+                "reviewer",
+                "--name",
+                "second",
+                "--focus",
+                "security"
+            ],
             &["agents"],
             &["disconnect", "second"],
             &["config", "set", "review.rounds", "3"],
@@ -75,7 +90,10 @@ fn votes_and_merged_findings() {
     sandbox.write("votes.json", include_str!("screens/votes.json"));
     sandbox.write("findings.json", include_str!("screens/findings.json"));
     sandbox.write("auth.py", include_str!("screens/auth.py"));
-    insta::assert_snapshot!(session(&sandbox, &[&["vote", "votes.json"], &["merge", "findings.json"]]));
+    insta::assert_snapshot!(session(
+        &sandbox,
+        &[&["vote", "votes.json"], &["merge", "findings.json"]]
+    ));
 }
 
 #[test]
@@ -84,14 +102,38 @@ fn in_a_subfolder_the_paths_are_those_of_the_folder() {
     let output = sandbox.glee(&["-C", "examples/shop/orders", "review", "..", "--quiet"]);
     insta::assert_snapshot!(output.stable());
     let output = sandbox.glee(&["-C", "examples/shop/orders", "review", "suppliers.py"]);
-    assert!(output.stdout.contains("--> suppliers.py:10\n   |\n10 |     answer = requests.get"), "{output}");
+    assert!(
+        output
+            .stdout
+            .contains("--> suppliers.py:10\n   |\n10 |     answer = requests.get"),
+        "{output}"
+    );
 
     // Live lines, disputes and citations name the same paths as the report.
-    let output = sandbox.glee(&["-C", "examples/shop/courier", "review", "..", "--arbitrate", "--jobs", "1"]);
-    for shown in ["MUST[F1] tracking.go:22", "MUST[F3] ../orders/catalog.py:19"] {
-        assert!(output.stderr.contains(shown) && output.stdout.contains(shown), "{shown}\n{output}");
+    let output = sandbox.glee(&[
+        "-C",
+        "examples/shop/courier",
+        "review",
+        "..",
+        "--arbitrate",
+        "--jobs",
+        "1",
+    ]);
+    for shown in [
+        "MUST[F1] tracking.go:22",
+        "MUST[F3] ../orders/catalog.py:19",
+    ] {
+        assert!(
+            output.stderr.contains(shown) && output.stdout.contains(shown),
+            "{shown}\n{output}"
+        );
     }
-    assert!(output.stdout.contains("../docs/network.md:7, tracking.go:22\n"), "{output}");
+    assert!(
+        output
+            .stdout
+            .contains("../docs/network.md:7, tracking.go:22\n"),
+        "{output}"
+    );
     insta::assert_snapshot!(session(
         &sandbox,
         &[
@@ -100,8 +142,13 @@ fn in_a_subfolder_the_paths_are_those_of_the_folder() {
             &["-C", "examples/shop/courier", "show", "F3"],
         ],
     ));
-    let json = sandbox.glee(&["-C", "examples/shop/courier", "disputes", "--json"]).stdout;
-    assert!(json.contains("\"file\": \"examples/shop/courier/tracking.go\""), "{json}");
+    let json = sandbox
+        .glee(&["-C", "examples/shop/courier", "disputes", "--json"])
+        .stdout;
+    assert!(
+        json.contains("\"file\": \"examples/shop/courier/tracking.go\""),
+        "{json}"
+    );
 }
 
 /// Runs a command in a pseudo-terminal of this width, and checks that no line is wider.
@@ -115,14 +162,24 @@ fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
     shell.args(["--color", "never"]).args(args);
     let mut session = Session::spawn(shell).expect("a pseudo-terminal");
     let width = u16::try_from(columns).expect("a width of a terminal");
-    session.get_process_mut().set_window_size(width, 40).expect("a size of the terminal");
+    session
+        .get_process_mut()
+        .set_window_size(width, 40)
+        .expect("a size of the terminal");
     session.set_expect_timeout(Some(std::time::Duration::from_secs(60)));
     let shown = session.expect(Eof).expect("Glee ends");
     let shown = String::from_utf8_lossy(shown.as_bytes()).replace('\r', "");
     for line in shown.lines() {
-        assert!(line.chars().count() <= columns, "more than {columns} columns: {line}\n{shown}");
+        assert!(
+            line.chars().count() <= columns,
+            "more than {columns} columns: {line}\n{shown}"
+        );
     }
-    Output { code: 0, stdout: sandbox.placeholders(&shown), stderr: String::new() }
+    Output {
+        code: 0,
+        stdout: sandbox.placeholders(&shown),
+        stderr: String::new(),
+    }
 }
 
 #[cfg(unix)]
@@ -130,7 +187,12 @@ fn in_terminal(sandbox: &Sandbox, columns: usize, args: &[&str]) -> Output {
 fn no_line_is_wider_than_the_terminal() {
     let mut sandbox = shop(unchanged);
     sandbox.env("TERM", "xterm-256color");
-    assert_eq!(sandbox.glee(&["review", "examples/shop", "--arbitrate", "--jobs", "1"]).code, 3);
+    assert_eq!(
+        sandbox
+            .glee(&["review", "examples/shop", "--arbitrate", "--jobs", "1"])
+            .code,
+        3
+    );
     let commands: &[&[&str]] = &[
         &["review", "examples/shop", "--dry-run"],
         &["review", "examples/shop", "--dry-run", "--verbose"],
@@ -145,7 +207,11 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [50, 80, 120] {
         let screen = |args: &&[&str]| {
             let output = in_terminal(&sandbox, columns, args);
-            format!("$ glee {}\n{}\n", args.join(" "), output.stable().replacen("exit: 0\n--- stdout\n", "", 1))
+            format!(
+                "$ glee {}\n{}\n",
+                args.join(" "),
+                output.stable().replacen("exit: 0\n--- stdout\n", "", 1)
+            )
         };
         let screens: String = commands.iter().map(screen).collect();
         insta::assert_snapshot!(format!("in_{columns}_columns"), screens);

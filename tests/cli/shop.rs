@@ -12,9 +12,17 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a readable folder") {
         let path = entry.expect("a readable folder").path();
-        let name = path.file_name().expect("an entry has a name").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("an entry has a name")
+            .to_string_lossy()
+            .into_owned();
         if path.is_dir() {
-            found.extend(files(&path).into_iter().map(|(below, text)| (format!("{name}/{below}"), text)));
+            found.extend(
+                files(&path)
+                    .into_iter()
+                    .map(|(below, text)| (format!("{name}/{below}"), text)),
+            );
         } else {
             found.insert(name, fs::read_to_string(&path).expect("a text file"));
         }
@@ -59,13 +67,21 @@ fn rulings(outcome: &serde_json::Value) -> BTreeMap<String, String> {
         .iter()
         .map(|dispute| {
             let rulings = dispute["rulings"].as_array().expect("rulings are a list");
-            (text(&dispute["finding"]["rule"]), rulings.iter().map(|ruling| text(&ruling["ruling"])).collect())
+            (
+                text(&dispute["finding"]["rule"]),
+                rulings
+                    .iter()
+                    .map(|ruling| text(&ruling["ruling"]))
+                    .collect(),
+            )
         })
         .collect()
 }
 
 fn expected(rows: &[(&str, &str)]) -> BTreeMap<String, String> {
-    rows.iter().map(|(rule, word)| ((*rule).to_owned(), (*word).to_owned())).collect()
+    rows.iter()
+        .map(|(rule, word)| ((*rule).to_owned(), (*word).to_owned()))
+        .collect()
 }
 
 #[test]
@@ -82,22 +98,33 @@ fn the_whole_job_is_seen_and_undone_byte_for_byte() {
         ])
     );
     let findings = outcome["findings"].as_array().expect("findings are a list");
-    let endings: std::collections::BTreeSet<&str> =
-        findings.iter().filter_map(|f| f["file"].as_str()?.rsplit('.').next()).collect();
+    let endings: std::collections::BTreeSet<&str> = findings
+        .iter()
+        .filter_map(|f| f["file"].as_str()?.rsplit('.').next())
+        .collect();
     assert!(endings.len() >= 4, "{endings:?}");
     let open: Vec<_> = findings
         .iter()
         .filter(|f| {
             f["mandatory"] == true
-                && !["resolved", "dismissed", "disputed"].contains(&f["state"].as_str().unwrap_or("?"))
+                && !["resolved", "dismissed", "disputed"]
+                    .contains(&f["state"].as_str().unwrap_or("?"))
         })
         .collect();
     assert!(open.is_empty(), "everything else is fixed: {open:#?}");
-    assert!(sandbox.read("examples/shop/orders/settings.py").contains("yaml.safe_load(file)"));
+    assert!(
+        sandbox
+            .read("examples/shop/orders/settings.py")
+            .contains("yaml.safe_load(file)")
+    );
 
     let again = review(&sandbox, 3);
     let waiting = [("go-tls-unverified", "ESCALATE")];
-    assert_eq!(rulings(&again), expected(&waiting), "what was ruled is not asked again");
+    assert_eq!(
+        rulings(&again),
+        expected(&waiting),
+        "what was ruled is not asked again"
+    );
     let listed = sandbox.glee(&["disputes", "--recent", "10"]);
     for word in ["DISMISS", "ENFORCE", "ESCALATE"] {
         assert!(listed.stdout.contains(word), "{listed}");
@@ -111,7 +138,9 @@ fn the_whole_job_is_seen_and_undone_byte_for_byte() {
 #[test]
 fn without_the_cited_test_the_finding_is_enforced() {
     let sandbox = shop(|path, text| {
-        let (kept, _) = text.split_once("    def test_cache_key_is_stable").unwrap_or((&text, ""));
+        let (kept, _) = text
+            .split_once("    def test_cache_key_is_stable")
+            .unwrap_or((&text, ""));
         Some((path.to_owned(), kept.to_owned()))
     });
     assert_eq!(rulings(&review(&sandbox, 3))["py-weak-hash"], "ENFORCE");
@@ -145,7 +174,10 @@ fn new_flaws_are_found() {
         "examples/shop/orders/extra.py",
         "import os\nimport pickle\n\n\ndef run(name):\n    os.system('ls ' + name)\n\n\ndef load(data):\n    return pickle.loads(data)\n",
     );
-    sandbox.write("examples/shop/web/extra.js", "export function f(text) {\n  return eval(text);\n}\n");
+    sandbox.write(
+        "examples/shop/web/extra.js",
+        "export function f(text) {\n  return eval(text);\n}\n",
+    );
     let output = sandbox.glee(&["review", "--format", "json"]);
     assert_eq!(output.code, 1, "{output}");
     let outcome: serde_json::Value = serde_json::from_str(&output.stdout).expect("JSON");
@@ -155,5 +187,14 @@ fn new_flaws_are_found() {
         .iter()
         .filter_map(|finding| finding["category"].as_str())
         .collect();
-    assert_eq!(categories, ["code-injection", "command-injection", "unsafe-deserialisation"].into_iter().collect());
+    assert_eq!(
+        categories,
+        [
+            "code-injection",
+            "command-injection",
+            "unsafe-deserialisation"
+        ]
+        .into_iter()
+        .collect()
+    );
 }

@@ -89,13 +89,27 @@ fn json(output: &Output) -> Value {
 }
 
 fn connect(sandbox: &Sandbox, name: &str, role: &str, command: &str) {
-    let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", command]);
+    let connected = sandbox.glee(&[
+        "connect",
+        name,
+        "--role",
+        role,
+        "--name",
+        name,
+        "--command",
+        command,
+    ]);
     assert_eq!(connected.code, 0, "{connected}");
 }
 
 fn with_agents() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.git_init().write("app.py", APP).program("claude", CLAUDE).script("bob.sh", BOB).script("pen.sh", PEN);
+    sandbox
+        .git_init()
+        .write("app.py", APP)
+        .program("claude", CLAUDE)
+        .script("bob.sh", BOB)
+        .script("pen.sh", PEN);
     sandbox.git(&["add", "."]);
     sandbox.git(&["commit", "-q", "-m", "The program"]);
     connect(&sandbox, "ada", "reviewer", "claude");
@@ -108,7 +122,10 @@ fn with_agents() -> Sandbox {
 fn reviewed() -> Sandbox {
     let sandbox = with_agents();
     let review = sandbox.glee(&["review", "app.py", "--arbitrate", "--on-dispute", "judge"]);
-    assert_eq!(review.code, 3, "the fifth finding waits for a person: {review}");
+    assert_eq!(
+        review.code, 3,
+        "the fifth finding waits for a person: {review}"
+    );
     sandbox
 }
 
@@ -117,8 +134,12 @@ fn stats(sandbox: &Sandbox) -> Value {
 }
 
 fn named<'a>(stats: &'a Value, list: &str, name: &str) -> &'a Value {
-    let rows = stats[list].as_array().unwrap_or_else(|| panic!("{list}: {stats:#}"));
-    rows.iter().find(|row| row["name"] == name).unwrap_or_else(|| panic!("{name}: {stats:#}"))
+    let rows = stats[list]
+        .as_array()
+        .unwrap_or_else(|| panic!("{list}: {stats:#}"));
+    rows.iter()
+        .find(|row| row["name"] == name)
+        .unwrap_or_else(|| panic!("{name}: {stats:#}"))
 }
 
 /// The shares as `count/of`, in the order of the text.
@@ -135,7 +156,12 @@ fn shares(row: &Value) -> String {
         "reverted",
     ];
     let share = |key: &str| format!("{}/{}", row[key]["count"], row[key]["of"]);
-    format!("{} raised, {} held: {}", row["raised"], row["held"], keys.map(share).join(" "))
+    format!(
+        "{} raised, {} held: {}",
+        row["raised"],
+        row["held"],
+        keys.map(share).join(" ")
+    )
 }
 
 #[test]
@@ -143,30 +169,74 @@ fn every_number_is_the_one_counted_by_hand() {
     let sandbox = reviewed();
     let found = stats(&sandbox);
     // F1 evaluates (both, fixed), F2 divides (dismissed), F3 leaks (enforced, fixed), F4 rename, F5 never ends (bob, held).
-    assert_eq!(shares(&found["all"]), "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/0 2/5 0/2", "{found:#}");
-    assert_eq!(shares(named(&found, "reviewers", "ada")), "4 raised, 0 held: 3/4 2/4 1/2 1/2 0/2 0/0 0/0 2/4 0/2");
-    assert_eq!(shares(named(&found, "reviewers", "bob")), "2 raised, 1 held: 1/2 1/2 0/0 0/0 0/0 0/0 0/0 1/2 0/1");
-    assert_eq!(shares(named(&found, "judges", "jo")), "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/0 1/3 0/1");
-    assert_eq!(shares(named(&found, "models", "opus-reviewer")), shares(named(&found, "reviewers", "ada")));
-    assert_eq!(shares(named(&found, "judge_models", "opus-judge")), shares(named(&found, "judges", "jo")));
-    assert_eq!(shares(named(&found, "categories", "bug")), shares(&found["all"]));
+    assert_eq!(
+        shares(&found["all"]),
+        "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/0 2/5 0/2",
+        "{found:#}"
+    );
+    assert_eq!(
+        shares(named(&found, "reviewers", "ada")),
+        "4 raised, 0 held: 3/4 2/4 1/2 1/2 0/2 0/0 0/0 2/4 0/2"
+    );
+    assert_eq!(
+        shares(named(&found, "reviewers", "bob")),
+        "2 raised, 1 held: 1/2 1/2 0/0 0/0 0/0 0/0 0/0 1/2 0/1"
+    );
+    assert_eq!(
+        shares(named(&found, "judges", "jo")),
+        "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/0 1/3 0/1"
+    );
+    assert_eq!(
+        shares(named(&found, "models", "opus-reviewer")),
+        shares(named(&found, "reviewers", "ada"))
+    );
+    assert_eq!(
+        shares(named(&found, "judge_models", "opus-judge")),
+        shares(named(&found, "judges", "jo"))
+    );
+    assert_eq!(
+        shares(named(&found, "categories", "bug")),
+        shares(&found["all"])
+    );
     let pair = &found["reviewer_agreement"][0];
-    assert_eq!((&pair["between"][0], &pair["between"][1]), (&Value::from("ada"), &Value::from("bob")));
-    assert_eq!((&pair["agreed"]["count"], &pair["agreed"]["of"]), (&Value::from(1), &Value::from(5)));
+    assert_eq!(
+        (&pair["between"][0], &pair["between"][1]),
+        (&Value::from("ada"), &Value::from("bob"))
+    );
+    assert_eq!(
+        (&pair["agreed"]["count"], &pair["agreed"]["of"]),
+        (&Value::from(1), &Value::from(5))
+    );
     let low = found["all"]["upheld"]["low"].as_f64().expect("a bound");
-    assert!((low - 0.0945).abs() < 1e-4, "Wilson's lower bound of 1 of 2: {low}");
+    assert!(
+        (low - 0.0945).abs() < 1e-4,
+        "Wilson's lower bound of 1 of 2: {low}"
+    );
 
     // Every call is in the events; a call of ada or jo costs 25 cents and reads 1,000 tokens.
-    let events = sandbox.glee(&["runs", "show", "last", "--format", "jsonl"]).stdout;
+    let events = sandbox
+        .glee(&["runs", "show", "last", "--format", "jsonl"])
+        .stdout;
     let calls = |agent: &str| {
-        let events = events.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event"));
-        events.filter(|event| event["event"] == "call_finished" && event["call"]["agent"] == agent).count() as u64
+        let events = events
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("an event"));
+        events
+            .filter(|event| event["event"] == "call_finished" && event["call"]["agent"] == agent)
+            .count() as u64
     };
-    assert!(calls("ada") >= 2 && calls("bob") >= 2 && calls("jo") == 3, "{events}");
+    assert!(
+        calls("ada") >= 2 && calls("bob") >= 2 && calls("jo") == 3,
+        "{events}"
+    );
     for (list, name) in [("reviewers", "ada"), ("judges", "jo")] {
         let row = named(&found, list, name);
         assert_eq!(row["calls"], calls(name));
-        assert_eq!(row["usd"].as_f64(), Some(0.25 * calls(name) as f64), "{row:#}");
+        assert_eq!(
+            row["usd"].as_f64(),
+            Some(0.25 * calls(name) as f64),
+            "{row:#}"
+        );
         assert_eq!(row["usd_per_upheld"], row["usd"], "one finding was upheld");
         assert_eq!(
             (row["input_tokens"].as_u64(), row["output_tokens"].as_u64()),
@@ -174,21 +244,44 @@ fn every_number_is_the_one_counted_by_hand() {
         );
     }
     let bob = named(&found, "reviewers", "bob");
-    assert_eq!((&bob["calls"], &bob["unpriced_calls"]), (&Value::from(calls("bob")), &Value::from(calls("bob"))));
-    assert!(bob["usd"].is_null() && bob["usd_per_upheld"].is_null(), "an unknown cost is not zero: {bob:#}");
-    assert_eq!(found["all"]["calls"], calls("ada") + calls("bob") + calls("jo"), "the coder is no part of it");
+    assert_eq!(
+        (&bob["calls"], &bob["unpriced_calls"]),
+        (&Value::from(calls("bob")), &Value::from(calls("bob")))
+    );
+    assert!(
+        bob["usd"].is_null() && bob["usd_per_upheld"].is_null(),
+        "an unknown cost is not zero: {bob:#}"
+    );
+    assert_eq!(
+        found["all"]["calls"],
+        calls("ada") + calls("bob") + calls("jo"),
+        "the coder is no part of it"
+    );
 
     // Only what is asked for, and only what is recent.
     let judges = json(&sandbox.glee(&["stats", "--by", "judge", "--json"]));
-    assert!(judges["judges"].is_array() && judges["reviewers"].is_null(), "{judges:#}");
+    assert!(
+        judges["judges"].is_array() && judges["reviewers"].is_null(),
+        "{judges:#}"
+    );
     let never = json(&sandbox.glee(&["stats", "--since", "2999-01-01", "--json"]));
-    assert_eq!((&never["all"]["raised"], &never["all"]["calls"]), (&Value::from(0), &Value::from(0)));
-    assert_eq!(shares(&json(&sandbox.glee(&["stats", "--since", "1d", "--json"]))["all"]), shares(&found["all"]));
+    assert_eq!(
+        (&never["all"]["raised"], &never["all"]["calls"]),
+        (&Value::from(0), &Value::from(0))
+    );
+    assert_eq!(
+        shares(&json(&sandbox.glee(&["stats", "--since", "1d", "--json"]))["all"]),
+        shares(&found["all"])
+    );
 }
 
 fn events(sandbox: &Sandbox, kind: &str) -> Vec<Value> {
-    let shown = sandbox.glee(&["runs", "show", "last", "--format", "jsonl"]).stdout;
-    let events = shown.lines().map(|line| serde_json::from_str::<Value>(line).expect("an event"));
+    let shown = sandbox
+        .glee(&["runs", "show", "last", "--format", "jsonl"])
+        .stdout;
+    let events = shown
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("an event"));
     events.filter(|event| event["event"] == kind).collect()
 }
 
@@ -196,7 +289,11 @@ fn events(sandbox: &Sandbox, kind: &str) -> Vec<Value> {
 fn review_again(sandbox: &Sandbox) {
     let review = sandbox.glee(&["review", "app.py"]);
     assert_eq!(review.code, 1, "{review}");
-    assert_eq!(events(sandbox, "call_finished"), [] as [Value; 0], "both answers are reused");
+    assert_eq!(
+        events(sandbox, "call_finished"),
+        [] as [Value; 0],
+        "both answers are reused"
+    );
 }
 
 #[test]
@@ -205,11 +302,23 @@ fn a_finding_of_a_reused_answer_counts_once_over_its_runs() {
     let review = sandbox.glee(&["review", "app.py"]);
     assert_eq!(review.code, 1, "{review}");
     let first = stats(&sandbox);
-    assert_eq!(shares(&first["all"]), "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 0/5 0/0", "{first:#}");
+    assert_eq!(
+        shares(&first["all"]),
+        "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 0/5 0/0",
+        "{first:#}"
+    );
     review_again(&sandbox);
     let merged = events(&sandbox, "findings_merged");
-    assert_eq!(merged[0]["repeats"].as_array().map(Vec::len), Some(5), "{merged:#?}");
-    assert_eq!(stats(&sandbox), first, "a reused answer adds neither findings nor calls");
+    assert_eq!(
+        merged[0]["repeats"].as_array().map(Vec::len),
+        Some(5),
+        "{merged:#?}"
+    );
+    assert_eq!(
+        stats(&sandbox),
+        first,
+        "a reused answer adds neither findings nor calls"
+    );
     review_again(&sandbox);
     assert_eq!(stats(&sandbox), first);
 
@@ -218,11 +327,27 @@ fn a_finding_of_a_reused_answer_counts_once_over_its_runs() {
     assert_eq!(settled.code, 3, "{settled}");
     assert_eq!(events(&sandbox, "answers_reused").len(), 2);
     let found = stats(&sandbox);
-    assert_eq!(shares(&found["all"]), "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/0 2/5 0/2", "{found:#}");
-    assert_eq!(shares(named(&found, "reviewers", "ada")), "4 raised, 0 held: 3/4 2/4 1/2 1/2 0/2 0/0 0/0 2/4 0/2");
-    assert_eq!(shares(named(&found, "reviewers", "bob")), "2 raised, 1 held: 1/2 1/2 0/0 0/0 0/0 0/0 0/0 1/2 0/1");
-    assert_eq!(shares(named(&found, "judges", "jo")), "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/0 1/3 0/1");
-    assert_eq!(shares(named(&found, "models", "opus-reviewer")), shares(named(&found, "reviewers", "ada")));
+    assert_eq!(
+        shares(&found["all"]),
+        "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/0 2/5 0/2",
+        "{found:#}"
+    );
+    assert_eq!(
+        shares(named(&found, "reviewers", "ada")),
+        "4 raised, 0 held: 3/4 2/4 1/2 1/2 0/2 0/0 0/0 2/4 0/2"
+    );
+    assert_eq!(
+        shares(named(&found, "reviewers", "bob")),
+        "2 raised, 1 held: 1/2 1/2 0/0 0/0 0/0 0/0 0/0 1/2 0/1"
+    );
+    assert_eq!(
+        shares(named(&found, "judges", "jo")),
+        "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/0 1/3 0/1"
+    );
+    assert_eq!(
+        shares(named(&found, "models", "opus-reviewer")),
+        shares(named(&found, "reviewers", "ada"))
+    );
     assert_eq!(found["reviewer_agreement"], first["reviewer_agreement"]);
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
@@ -233,22 +358,49 @@ fn a_new_reviewer_of_old_findings_counts_and_a_fix_does_not_raise_again() {
     assert_eq!(sandbox.glee(&["disconnect", "bob"]).code, 0);
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
     let alone = stats(&sandbox);
-    assert_eq!(shares(&alone["all"]), "4 raised, 0 held: 0/0 0/4 0/0 0/0 0/0 0/0 0/0 0/4 0/0", "{alone:#}");
+    assert_eq!(
+        shares(&alone["all"]),
+        "4 raised, 0 held: 0/0 0/4 0/0 0/0 0/0 0/0 0/0 0/4 0/0",
+        "{alone:#}"
+    );
     // Ada's answer is reused. Bob raises ada's first finding, and a finding that ada did not raise.
     connect(&sandbox, "bob", "reviewer", "./bob.sh");
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
-    assert_eq!((events(&sandbox, "answers_reused").len(), events(&sandbox, "call_finished").len()), (1, 1));
+    assert_eq!(
+        (
+            events(&sandbox, "answers_reused").len(),
+            events(&sandbox, "call_finished").len()
+        ),
+        (1, 1)
+    );
     let both = stats(&sandbox);
-    assert_eq!(shares(&both["all"]), "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 0/5 0/0", "{both:#}");
-    assert_eq!(shares(named(&both, "reviewers", "ada")), "4 raised, 0 held: 3/4 0/4 0/0 0/0 0/0 0/0 0/0 0/4 0/0");
-    assert_eq!(shares(named(&both, "reviewers", "bob")), "2 raised, 0 held: 1/2 0/2 0/0 0/0 0/0 0/0 0/0 0/2 0/0");
+    assert_eq!(
+        shares(&both["all"]),
+        "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 0/5 0/0",
+        "{both:#}"
+    );
+    assert_eq!(
+        shares(named(&both, "reviewers", "ada")),
+        "4 raised, 0 held: 3/4 0/4 0/0 0/0 0/0 0/0 0/0 0/4 0/0"
+    );
+    assert_eq!(
+        shares(named(&both, "reviewers", "bob")),
+        "2 raised, 0 held: 1/2 0/2 0/0 0/0 0/0 0/0 0/0 0/2 0/0"
+    );
     review_again(&sandbox);
     assert_eq!(stats(&sandbox), both);
     // The last run goes on with `glee fix`.
     let fixed = sandbox.glee(&["fix", "F1"]);
-    assert_eq!(fixed.code, 1, "three mandatory findings are still open: {fixed}");
+    assert_eq!(
+        fixed.code, 1,
+        "three mandatory findings are still open: {fixed}"
+    );
     let found = stats(&sandbox);
-    assert_eq!(shares(&found["all"]), "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 1/5 0/1", "{found:#}");
+    assert_eq!(
+        shares(&found["all"]),
+        "5 raised, 0 held: 4/5 0/5 0/0 0/0 0/0 0/0 0/0 1/5 0/1",
+        "{found:#}"
+    );
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
 }
 
@@ -269,10 +421,15 @@ awk -v nonce="$GLEE_NONCE" '
 #[test]
 fn a_finding_on_a_line_that_moved_counts_once() {
     let sandbox = Sandbox::new();
-    sandbox.git_init().program("lens", LENS).write(".gitignore", ".glee/\n");
+    sandbox
+        .git_init()
+        .program("lens", LENS)
+        .write(".gitignore", ".glee/\n");
     connect(&sandbox, "lens", "reviewer", "lens");
     let function = |number: u32, bug: &str| {
-        format!("def step_{number}(value):\n    value = value * {number}\n    return eval(value){bug}\n\n")
+        format!(
+            "def step_{number}(value):\n    value = value * {number}\n    return eval(value){bug}\n\n"
+        )
     };
     let mut functions: Vec<String> = (0..20).map(|number| function(number, "")).collect();
     (functions[3], functions[12]) = (function(3, "  # BUG1"), function(12, "  # BUG2"));
@@ -284,8 +441,16 @@ fn a_finding_on_a_line_that_moved_counts_once() {
     sandbox.write("steps.py", functions.concat());
     assert_eq!(sandbox.glee(&["review", "steps.py"]).code, 1);
     let reused = events(&sandbox, "answers_reused");
-    assert_eq!(reused[0]["from"][0]["in_part"][0], "steps.py", "{reused:#?}");
-    assert_eq!(events(&sandbox, "findings_merged")[0]["findings"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        reused[0]["from"][0]["in_part"][0], "steps.py",
+        "{reused:#?}"
+    );
+    assert_eq!(
+        events(&sandbox, "findings_merged")[0]["findings"]
+            .as_array()
+            .map(Vec::len),
+        Some(3)
+    );
     assert_eq!(stats(&sandbox)["all"]["raised"], 3);
     // The third run reuses the second, in which two findings were already repetitions.
     assert_eq!(sandbox.glee(&["review", "steps.py"]).code, 1);
@@ -298,8 +463,15 @@ fn a_person_that_rules_otherwise_overturns_the_judge() {
     let sandbox = reviewed();
     let disputes = json(&sandbox.glee(&["disputes", "--json"]));
     let number = |title: &str| {
-        let rows = disputes.as_array().or(disputes["disputes"].as_array()).expect("a list");
-        let row = rows.iter().find(|row| row["title"].as_str().is_some_and(|text| text.contains(title)));
+        let rows = disputes
+            .as_array()
+            .or(disputes["disputes"].as_array())
+            .expect("a list");
+        let row = rows.iter().find(|row| {
+            row["title"]
+                .as_str()
+                .is_some_and(|text| text.contains(title))
+        });
         row.unwrap_or_else(|| panic!("{title}: {disputes:#}"))["number"].to_string()
     };
     let (divides, leaks, ends) = (number("divides"), number("leaks"), number("never ends"));
@@ -309,27 +481,61 @@ fn a_person_that_rules_otherwise_overturns_the_judge() {
     };
     // Reopened: no decision any more. Then the person rules against the judge.
     run(&["disputes", "reopen", &divides]);
-    assert_eq!(shares(&stats(&sandbox)["all"]), "5 raised, 2 held: 4/5 3/5 1/1 0/1 0/2 0/0 0/0 2/5 0/2");
+    assert_eq!(
+        shares(&stats(&sandbox)["all"]),
+        "5 raised, 2 held: 4/5 3/5 1/1 0/1 0/2 0/0 0/0 2/5 0/2"
+    );
     run(&["disputes", "resolve", &divides, "enforce"]);
-    assert_eq!(shares(&stats(&sandbox)["all"]), "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 0/1 0/0 2/5 0/2");
+    assert_eq!(
+        shares(&stats(&sandbox)["all"]),
+        "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 0/1 0/0 2/5 0/2"
+    );
     // The person agrees with the other ruling: an accepted risk is a real finding.
     run(&["disputes", "reopen", &leaks]);
-    run(&["disputes", "resolve", &leaks, "dismiss", "--as", "accepted-risk"]);
-    assert_eq!(shares(&stats(&sandbox)["all"]), "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 1/2 0/0 2/5 0/2");
+    run(&[
+        "disputes",
+        "resolve",
+        &leaks,
+        "dismiss",
+        "--as",
+        "accepted-risk",
+    ]);
+    assert_eq!(
+        shares(&stats(&sandbox)["all"]),
+        "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 1/2 0/0 2/5 0/2"
+    );
     // What is discarded is not judged; what the judge escalated is no decision that a person could overturn.
     run(&["disputes", "resolve", &ends, "discard"]);
-    assert_eq!(shares(&stats(&sandbox)["all"]), "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 1/2 0/0 2/5 0/2");
+    assert_eq!(
+        shares(&stats(&sandbox)["all"]),
+        "5 raised, 1 held: 4/5 3/5 2/2 0/2 1/2 1/2 0/0 2/5 0/2"
+    );
     run(&["disputes", "reopen", &ends]);
     run(&["disputes", "resolve", &ends, "dismiss"]);
     let found = stats(&sandbox);
-    assert_eq!(shares(&found["all"]), "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 0/2");
-    assert_eq!(shares(named(&found, "judges", "jo")), "3 raised, 1 held: 3/3 3/3 1/2 1/2 1/2 1/2 0/0 1/3 0/1");
-    assert_eq!(shares(named(&found, "reviewers", "bob")), "2 raised, 0 held: 1/2 1/2 0/1 1/1 0/0 0/0 0/0 1/2 0/1");
+    assert_eq!(
+        shares(&found["all"]),
+        "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 0/2"
+    );
+    assert_eq!(
+        shares(named(&found, "judges", "jo")),
+        "3 raised, 1 held: 3/3 3/3 1/2 1/2 1/2 1/2 0/0 1/3 0/1"
+    );
+    assert_eq!(
+        shares(named(&found, "reviewers", "bob")),
+        "2 raised, 0 held: 1/2 1/2 0/1 1/1 0/0 0/0 0/0 1/2 0/1"
+    );
     // The change is undone, and then restored.
     run(&["runs", "undo", "last"]);
-    assert_eq!(shares(&stats(&sandbox)["all"]), "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 2/2");
+    assert_eq!(
+        shares(&stats(&sandbox)["all"]),
+        "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 2/2"
+    );
     run(&["runs", "undo", "last", "--redo"]);
-    assert_eq!(shares(&stats(&sandbox)["all"]), "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 0/2");
+    assert_eq!(
+        shares(&stats(&sandbox)["all"]),
+        "5 raised, 0 held: 4/5 3/5 2/3 1/3 1/2 1/2 0/0 2/5 0/2"
+    );
     run(&["disputes", "verify"]);
 }
 
@@ -338,16 +544,34 @@ fn another_judge_audits_a_sample_of_dismissals() {
     let sandbox = reviewed();
     let none = sandbox.glee(&["stats", "audit", "--judge", "jo"]);
     assert_eq!(none.code, 0, "{none}");
-    assert_eq!(none.stdout, "The history has no dismissal by a judge other than jo that can be audited.\n");
+    assert_eq!(
+        none.stdout,
+        "The history has no dismissal by a judge other than jo that can be audited.\n"
+    );
     let unknown = sandbox.glee(&["stats", "audit", "--judge", "ada"]);
     assert_eq!(unknown.code, 2, "{unknown}");
-    assert!(unknown.stderr.contains("no judge has the name `ada`"), "{unknown}");
+    assert!(
+        unknown.stderr.contains("no judge has the name `ada`"),
+        "{unknown}"
+    );
 
     connect(&sandbox, "kim", "judge", "claude");
     let before = stats(&sandbox);
-    let dry = sandbox.glee(&["stats", "audit", "--judge", "kim", "--dry-run", "--seed", "7"]);
+    let dry = sandbox.glee(&[
+        "stats",
+        "audit",
+        "--judge",
+        "kim",
+        "--dry-run",
+        "--seed",
+        "7",
+    ]);
     assert_eq!(dry.code, 0, "{dry}");
-    assert!(dry.stdout.contains("Audit of 1 of 1 dismissal by kim, seed 7"), "{dry}");
+    assert!(
+        dry.stdout
+            .contains("Audit of 1 of 1 dismissal by kim, seed 7"),
+        "{dry}"
+    );
     assert!(dry.stdout.contains("No agent was called"), "{dry}");
     assert_eq!(stats(&sandbox), before, "a dry run records nothing");
 
@@ -355,26 +579,61 @@ fn another_judge_audits_a_sample_of_dismissals() {
     let audited = sandbox.glee(&["stats", "audit", "--judge", "kim", "--seed", "7", "--json"]);
     assert_eq!(audited.code, 0, "{audited}");
     let audit = json(&audited);
-    assert_eq!((&audit["population"], &audit["seed"], &audit["calls"]), (&1.into(), &7.into(), &1.into()));
-    assert_eq!(audit["sample"][0]["ruling"]["ruling"], "ENFORCE", "{audit:#}");
-    assert_eq!((&audit["sample"][0]["agrees"], &audit["agreed"]["of"]), (&Value::Bool(false), &1.into()));
+    assert_eq!(
+        (&audit["population"], &audit["seed"], &audit["calls"]),
+        (&1.into(), &7.into(), &1.into())
+    );
+    assert_eq!(
+        audit["sample"][0]["ruling"]["ruling"], "ENFORCE",
+        "{audit:#}"
+    );
+    assert_eq!(
+        (&audit["sample"][0]["agrees"], &audit["agreed"]["of"]),
+        (&Value::Bool(false), &1.into())
+    );
 
     let found = stats(&sandbox);
-    assert_eq!(shares(&found["all"]), "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/1 2/5 0/2", "no ruling changed");
-    assert_eq!(shares(named(&found, "judges", "jo")), "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/1 1/3 0/1");
-    assert_eq!(found["all"]["calls"], before["all"]["calls"], "an audit's calls are no part of a review's cost");
+    assert_eq!(
+        shares(&found["all"]),
+        "5 raised, 1 held: 4/5 3/5 1/2 1/2 0/2 0/0 0/1 2/5 0/2",
+        "no ruling changed"
+    );
+    assert_eq!(
+        shares(named(&found, "judges", "jo")),
+        "3 raised, 1 held: 3/3 3/3 1/2 1/2 0/2 0/0 0/1 1/3 0/1"
+    );
+    assert_eq!(
+        found["all"]["calls"], before["all"]["calls"],
+        "an audit's calls are no part of a review's cost"
+    );
     // A dismissal that expired binds nobody, and an audit leaves it out.
-    assert_eq!(sandbox.glee(&["config", "set", "--user", "rulings.max_age.refuted", "1s"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "set", "--user", "rulings.max_age.refuted", "1s"])
+            .code,
+        0
+    );
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     let expired = sandbox.glee(&["stats", "audit", "--judge", "kim", "--dry-run"]);
     assert!(
-        expired.stdout.starts_with("The history has no dismissal by a judge other than kim that can be audited."),
+        expired.stdout.starts_with(
+            "The history has no dismissal by a judge other than kim that can be audited."
+        ),
         "{expired}"
     );
-    assert_eq!(sandbox.glee(&["config", "unset", "--user", "rulings.max_age.refuted"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["config", "unset", "--user", "rulings.max_age.refuted"])
+            .code,
+        0
+    );
     let pair = &found["judge_agreement"][0];
     assert_eq!(
-        (&pair["between"][1], &pair["agreed"]["of"], &pair["agreed"]["count"]),
+        (
+            &pair["between"][1],
+            &pair["agreed"]["of"],
+            &pair["agreed"]["count"]
+        ),
         (&"kim".into(), &1.into(), &0.into())
     );
     assert_eq!(sandbox.glee(&["disputes", "verify"]).code, 0);
@@ -384,7 +643,11 @@ fn another_judge_audits_a_sample_of_dismissals() {
     // The transcripts of the audit are deleted with those of old runs; what was said remains.
     let pruned = sandbox.glee(&["runs", "prune", "--before", "2099-01-01", "--dry-run"]);
     assert_eq!(
-        pruned.stdout.lines().filter(|line| line.starts_with("1 stage or audit run: ")).count(),
+        pruned
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("1 stage or audit run: "))
+            .count(),
         1,
         "{pruned}"
     );
@@ -401,22 +664,44 @@ fn the_table_is_short_and_the_page_is_complete() {
     let table = sandbox.glee(&["stats"]);
     assert_eq!(table.code, 0, "{table}");
     assert!(table.stdout.lines().count() < 24, "{table}");
-    for fact in ["5 findings: 2 fixed", "1 upheld, 1 dismissed, 1 held", "  ada", "  jo", "1/2 9-91%"] {
+    for fact in [
+        "5 findings: 2 fixed",
+        "1 upheld, 1 dismissed, 1 held",
+        "  ada",
+        "  jo",
+        "1/2 9-91%",
+    ] {
         assert!(table.stdout.contains(fact), "{fact}: {table}");
     }
     let all = sandbox.glee(&["stats", "-v"]).stdout;
-    assert!(all.contains("Reviewer ada") && all.contains("Model of judges opus-judge"), "{all}");
+    assert!(
+        all.contains("Reviewer ada") && all.contains("Model of judges opus-judge"),
+        "{all}"
+    );
     let page = sandbox.glee(&["stats", "--html", "stats.html"]);
     assert_eq!((page.code, page.stdout.as_str()), (0, ""), "{page}");
     let html = sandbox.read("stats.html");
-    assert!(html.contains("Content-Security-Policy") && !html.contains("src=") && !html.contains("href=\"http"));
+    assert!(
+        html.contains("Content-Security-Policy")
+            && !html.contains("src=")
+            && !html.contains("href=\"http")
+    );
     for name in ["ada", "bob", "jo", "opus-judge"] {
-        assert!(html.contains(&format!("<th scope=\"row\">{name}</th>")), "{name}");
+        assert!(
+            html.contains(&format!("<th scope=\"row\">{name}</th>")),
+            "{name}"
+        );
     }
     let refused = sandbox.glee(&["stats", "--html", "missing/stats.html"]);
     assert_eq!(refused.code, 2, "{refused}");
-    assert!(refused.stderr.contains("create the folder `missing`"), "{refused}");
-    assert_eq!(sandbox.glee(&["stats", "--html", "a.html", "--json"]).code, 2);
+    assert!(
+        refused.stderr.contains("create the folder `missing`"),
+        "{refused}"
+    );
+    assert_eq!(
+        sandbox.glee(&["stats", "--html", "a.html", "--json"]).code,
+        2
+    );
 }
 
 #[test]
@@ -426,8 +711,16 @@ fn an_audit_without_a_judge_says_how_to_connect_one() {
     connect(&sandbox, "bob", "reviewer", "./bob.sh");
     let refused = sandbox.glee(&["stats", "audit"]);
     assert_eq!(refused.code, 2, "{refused}");
-    assert!(refused.stderr.contains("`glee connect <agent> --role judge`"), "{refused}");
-    assert!(!refused.stderr.contains("on-dispute"), "an audit settles no dispute: {refused}");
+    assert!(
+        refused
+            .stderr
+            .contains("`glee connect <agent> --role judge`"),
+        "{refused}"
+    );
+    assert!(
+        !refused.stderr.contains("on-dispute"),
+        "an audit settles no dispute: {refused}"
+    );
 }
 
 #[test]
@@ -437,9 +730,15 @@ fn nothing_is_recorded_yet() {
     let empty = sandbox.glee(&["stats"]);
     assert_eq!(
         (empty.code, empty.stdout.as_str()),
-        (0, "No finding is recorded. Start a review with `glee review`.\n")
+        (
+            0,
+            "No finding is recorded. Start a review with `glee review`.\n"
+        )
     );
-    assert_eq!(json(&sandbox.glee(&["stats", "--json"]))["all"]["raised"], 0);
+    assert_eq!(
+        json(&sandbox.glee(&["stats", "--json"]))["all"]["raised"],
+        0
+    );
     let wrong = sandbox.glee(&["stats", "--since", "never"]);
     assert_eq!(wrong.code, 2, "{wrong}");
     assert!(wrong.stderr.contains("give a date"), "{wrong}");

@@ -8,10 +8,15 @@ fn open(sandbox: &Sandbox, args: &[&str]) -> Vec<String> {
     let listed = sandbox.glee(&[&["findings", "--json"], args].concat());
     assert_eq!(listed.code, 0, "{listed}");
     let listing = json(&listed.stdout);
-    let findings = listing["findings"].as_array().expect("findings are a list").iter();
+    let findings = listing["findings"]
+        .as_array()
+        .expect("findings are a list")
+        .iter();
     let line = |finding: &serde_json::Value| {
         let place = &finding["now"];
-        let at = place["line"].as_u64().map_or_else(String::new, |line| format!(":{line}"));
+        let at = place["line"]
+            .as_u64()
+            .map_or_else(String::new, |line| format!(":{line}"));
         let file = place["file"].as_str().unwrap_or("-");
         format!(
             "{file}{at} {} {}",
@@ -42,9 +47,19 @@ fn edits_move_and_close_findings_and_the_newest_run_decides() {
     assert_eq!(open(&sandbox, &[]), all);
 
     // Lines above a block move its findings. A change of a block closes the findings of the block.
-    let edited = format!("# one\n# two\n{}", sandbox.read("app.py").replace("eval(factor)", "float(factor)"));
+    let edited = format!(
+        "# one\n# two\n{}",
+        sandbox
+            .read("app.py")
+            .replace("eval(factor)", "float(factor)")
+    );
     sandbox.write("app.py", &edited);
-    let moved = ["app.py:4 open open", "app.py:8 open open", "app.py:16 open open", "app.py:16 open open"];
+    let moved = [
+        "app.py:4 open open",
+        "app.py:8 open open",
+        "app.py:16 open open",
+        "app.py:16 open open",
+    ];
     assert_eq!(open(&sandbox, &[]), moved);
     assert_eq!(open(&sandbox, &["--all"])[4], "- gone open");
 
@@ -52,14 +67,24 @@ fn edits_move_and_close_findings_and_the_newest_run_decides() {
     let second = review(&sandbox);
     assert_eq!(open(&sandbox, &[]), moved);
     let listing = json(&sandbox.glee(&["findings", "--all", "--json"]).stdout);
-    let runs: Vec<&str> =
-        listing["findings"].as_array().expect("a list").iter().filter_map(|found| found["run"].as_str()).collect();
-    assert_eq!(runs, [&second, &second, &second, &second, &first].map(String::as_str));
+    let runs: Vec<&str> = listing["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|found| found["run"].as_str())
+        .collect();
+    assert_eq!(
+        runs,
+        [&second, &second, &second, &second, &first].map(String::as_str)
+    );
 
     // Code that moves to another file keeps its findings; a removed file has none.
     let (above, trace) = edited.split_once("def trace").expect("trace is a function");
     sandbox.write("app.py", above);
-    sandbox.write("lib/other.py", format!("import app\n\n\ndef trace{trace}\n"));
+    sandbox.write(
+        "lib/other.py",
+        format!("import app\n\n\ndef trace{trace}\n"),
+    );
     assert_eq!(
         open(&sandbox, &["--path", "lib"]),
         Vec::<String>::new(),
@@ -78,7 +103,10 @@ fn a_fix_closes_a_finding_and_its_undo_opens_the_finding_again() {
     assert!(open(&sandbox, &["--all"]).contains(&"- closed resolved".to_owned()));
     assert_eq!(sandbox.glee(&["runs", "undo"]).code, 0);
     let undone = open(&sandbox, &[]);
-    assert_eq!((undone.len(), undone[0].as_str()), (5, "app.py:2 reverted resolved"));
+    assert_eq!(
+        (undone.len(), undone[0].as_str()),
+        (5, "app.py:2 reverted resolved")
+    );
     assert!(sandbox.glee(&["findings"]).stdout.contains("fix undone"));
     assert_eq!(sandbox.glee(&["runs", "undo", "--redo"]).code, 0);
     assert_eq!(open(&sandbox, &[]).len(), 4);
@@ -94,15 +122,28 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     assert_eq!(sandbox.glee(&accept).code, 0);
     assert_eq!(
         open(&sandbox, &[]),
-        ["app.py:2 open open", "app.py:10 open open", "app.py:14 open open", "app.py:14 open open"]
+        [
+            "app.py:2 open open",
+            "app.py:10 open open",
+            "app.py:14 open open",
+            "app.py:14 open open"
+        ]
     );
     assert!(open(&sandbox, &["--all"]).contains(&"app.py:6 closed already_ruled".to_owned()));
     let reopened = sandbox.glee(&["disputes", "reopen", "1", "--reason", "not only ours"]);
     assert_eq!(reopened.code, 0, "{reopened}");
     assert_eq!(open(&sandbox, &[])[1], "app.py:6 open disputed");
-    assert_eq!(sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code, 0);
+    assert_eq!(
+        sandbox.glee(&["disputes", "resolve", "1", "enforce"]).code,
+        0
+    );
     assert_eq!(open(&sandbox, &[])[1], "app.py:6 open already_ruled");
-    assert!(sandbox.glee(&["findings"]).stdout.contains("already ruled (dispute 1)"));
+    assert!(
+        sandbox
+            .glee(&["findings"])
+            .stdout
+            .contains("already ruled (dispute 1)")
+    );
 
     // The newer run applied the ruling itself; when the ruling is reopened, its finding is disputed again.
     let sandbox = project();
@@ -110,8 +151,17 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     assert_eq!(sandbox.glee(&["accept", "F1", "--reason", "ours"]).code, 0);
     assert_eq!(open(&sandbox, &[]).len(), 4);
     review(&sandbox);
-    assert_eq!(open(&sandbox, &[]).len(), 4, "the newer run applied the ruling");
-    assert_eq!(sandbox.glee(&["disputes", "reopen", "1", "--reason", "no"]).code, 0);
+    assert_eq!(
+        open(&sandbox, &[]).len(),
+        4,
+        "the newer run applied the ruling"
+    );
+    assert_eq!(
+        sandbox
+            .glee(&["disputes", "reopen", "1", "--reason", "no"])
+            .code,
+        0
+    );
     assert_eq!(open(&sandbox, &[])[0], "app.py:2 open disputed");
 }
 
@@ -120,12 +170,17 @@ fn filters_hide_findings_and_say_so() {
     let sandbox = project();
     review(&sandbox);
     assert_eq!(open(&sandbox, &["--severity", "low"]).len(), 1);
-    assert_eq!(open(&sandbox, &["--severity", "must,low", "--path", "*.py"]).len(), 5);
+    assert_eq!(
+        open(&sandbox, &["--severity", "must,low", "--path", "*.py"]).len(),
+        5
+    );
     insta::assert_snapshot!(
         [
             sandbox.glee(&["findings"]).stable(),
             sandbox.glee(&["findings", "--severity", "low"]).stable(),
-            sandbox.glee(&["findings", "--severity", "low", "--path", "lib"]).stable(),
+            sandbox
+                .glee(&["findings", "--severity", "low", "--path", "lib"])
+                .stable(),
             sandbox.glee(&["findings", "--severity", "huge"]).stable(),
             sandbox.glee(&["findings", "--path", "["]).stable(),
         ]

@@ -33,7 +33,16 @@ fn coded() -> Sandbox {
     }
     for (name, role, text) in [("lens", "reviewer", REVIEWER), ("pen", "coder", CODER)] {
         sandbox.program(name, text);
-        let connected = sandbox.glee(&["connect", name, "--role", role, "--name", name, "--command", name]);
+        let connected = sandbox.glee(&[
+            "connect",
+            name,
+            "--role",
+            role,
+            "--name",
+            name,
+            "--command",
+            name,
+        ]);
         assert_eq!(connected.code, 0, "{connected}");
     }
     sandbox.git(&["add", "-A"]);
@@ -48,7 +57,10 @@ fn coded() -> Sandbox {
 fn tree(sandbox: &Sandbox) -> String {
     let names = ["plain.py", "merged.py", "clash.py", "made.py", "removed.py"];
     let first = |name: &&str| match sandbox.exists(name) {
-        true => format!("{name} {}\n", sandbox.read(name).lines().collect::<Vec<_>>().join(" ")),
+        true => format!(
+            "{name} {}\n",
+            sandbox.read(name).lines().collect::<Vec<_>>().join(" ")
+        ),
         false => format!("{name} -\n"),
     };
     names.iter().map(first).collect()
@@ -135,21 +147,36 @@ fn a_person_is_asked_before_anything_is_changed() {
     let sandbox = coded();
     let before = tree(&sandbox);
     let mut pty = Pty::open(&sandbox, &["runs", "undo"]);
-    pty.expect("keep       clash.py").expect("Discard your changes to clash.py?").until_it_reads();
+    pty.expect("keep       clash.py")
+        .expect("Discard your changes to clash.py?")
+        .until_it_reads();
     assert_eq!(tree(&sandbox), before);
     pty.send("\x1b");
     let (code, shown) = pty.end();
-    assert!(code == 2 && shown.contains("run the command again; no file was changed"), "{shown}");
+    assert!(
+        code == 2 && shown.contains("run the command again; no file was changed"),
+        "{shown}"
+    );
     assert_eq!(tree(&sandbox), before);
     let (code, shown) = Pty::open(&sandbox, &["runs", "undo", "-y"]).end();
-    assert_eq!((code, sandbox.read("clash.py")), (3, TEXT.replace("one", "mine")), "{shown}");
+    assert_eq!(
+        (code, sandbox.read("clash.py")),
+        (3, TEXT.replace("one", "mine")),
+        "{shown}"
+    );
     assert!(!shown.contains("Discard your changes"), "{shown}");
     assert_eq!(sandbox.glee(&["runs", "undo", "--redo"]).code, 0);
     for (key, clash) in [("n", TEXT.replace("one", "mine")), ("y", TEXT.to_owned())] {
         let mut pty = Pty::open(&sandbox, &["runs", "undo"]);
-        pty.expect("Discard your changes to clash.py?").until_it_reads().send(key);
+        pty.expect("Discard your changes to clash.py?")
+            .until_it_reads()
+            .send(key);
         let (code, shown) = pty.end();
-        assert_eq!((code, sandbox.read("clash.py")), (if key == "n" { 3 } else { 0 }, clash), "{shown}");
+        assert_eq!(
+            (code, sandbox.read("clash.py")),
+            (if key == "n" { 3 } else { 0 }, clash),
+            "{shown}"
+        );
         assert!(shown.contains("--redo"), "{shown}");
         assert_eq!(sandbox.read("plain.py"), TEXT);
     }

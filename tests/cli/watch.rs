@@ -35,7 +35,10 @@ while :; do n=$((n + 1)); echo $n >"$HOME/count"; sleep 0.02; done
 
 fn scene(agents: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.program("reviewer", REVIEWER).program("counter", COUNTER).git_init();
+    sandbox
+        .program("reviewer", REVIEWER)
+        .program("counter", COUNTER)
+        .git_init();
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
     let config = sandbox.user_config();
     fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
@@ -58,20 +61,32 @@ impl<'a> Watching<'a> {
     /// Starts a watch that may end immediately.
     fn start(sandbox: &'a Sandbox, args: &[&str]) -> Self {
         let mut command = sandbox.command(&[&["watch"], args].concat());
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-        Self { sandbox, child: child.expect("glee starts") }
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        Self {
+            sandbox,
+            child: child.expect("glee starts"),
+        }
     }
 
     fn begin(sandbox: &'a Sandbox, args: &[&str]) -> Self {
         let watching = Self::start(sandbox, args);
-        watching.until("it listens", || UnixStream::connect(socket(sandbox)).is_ok());
+        watching.until("it listens", || {
+            UnixStream::connect(socket(sandbox)).is_ok()
+        });
         watching
     }
 
     fn until(&self, what: &str, holds: impl Fn() -> bool) {
         let begun = Instant::now();
         while !holds() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "not in 30 s: {what}");
+            assert!(
+                begun.elapsed() < Duration::from_secs(30),
+                "not in 30 s: {what}"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -81,7 +96,9 @@ impl<'a> Watching<'a> {
     }
 
     fn until_action(&self, action: &str) -> Value {
-        self.until(action, || self.status()["last_action"] == *action && self.status()["in_cycle"] == false);
+        self.until(action, || {
+            self.status()["last_action"] == *action && self.status()["in_cycle"] == false
+        });
         self.status()
     }
 
@@ -105,8 +122,16 @@ impl<'a> Watching<'a> {
             std::thread::sleep(Duration::from_millis(10));
         }
         let mut told = String::new();
-        std::io::Read::read_to_string(self.child.stderr.as_mut().expect("its stderr"), &mut told).expect("text");
-        (self.child.wait().expect("it has ended").code().expect("no signal"), told)
+        std::io::Read::read_to_string(self.child.stderr.as_mut().expect("its stderr"), &mut told)
+            .expect("text");
+        (
+            self.child
+                .wait()
+                .expect("it has ended")
+                .code()
+                .expect("no signal"),
+            told,
+        )
     }
 }
 
@@ -118,7 +143,10 @@ impl Drop for Watching<'_> {
 }
 
 fn socket(sandbox: &Sandbox) -> PathBuf {
-    glee::workflows::watch::socket::address(&sandbox.state(), &sandbox.root().canonicalize().expect("a folder"))
+    glee::workflows::watch::socket::address(
+        &sandbox.state(),
+        &sandbox.root().canonicalize().expect("a folder"),
+    )
 }
 
 fn emit(sandbox: &Sandbox, args: &[&str]) -> Output {
@@ -142,12 +170,18 @@ fn the_example_of_the_page() {
     }
     sandbox.git_init();
     let page = include_str!("../../docs/watch.md");
-    let hash = page.lines().find_map(|line| line.strip_prefix("$ glee watch --trust ")).expect("its command");
+    let hash = page
+        .lines()
+        .find_map(|line| line.strip_prefix("$ glee watch --trust "))
+        .expect("its command");
     let watching = Watching::begin(&sandbox, &["--trust", hash]);
     let (code, told) = watching.ends();
     assert_eq!(code, 0, "{told}");
     let status = parsed(&sandbox.glee(&["watch", "status", "--json"]).stdout);
-    assert_eq!((&status["cycle"], &status["status"]), (&json!(2), &json!("RUNNING")));
+    assert_eq!(
+        (&status["cycle"], &status["status"]),
+        (&json!(2), &json!("RUNNING"))
+    );
     for line in [
         "  milestone claude · passwords are hashed · src/auth.py",
         "Cycle 1 MILESTONE",
@@ -157,10 +191,16 @@ fn the_example_of_the_page() {
         "✓ Cycle 2: CONTINUE · RUNNING",
         "  done claude · the hash is done",
     ] {
-        assert!(told.lines().any(|told| told == line), "no `{line}` in\n{told}");
+        assert!(
+            told.lines().any(|told| told == line),
+            "no `{line}` in\n{told}"
+        );
     }
     let log = sandbox.glee(&["runs", "show", "--log"]);
-    assert!(log.stdout.contains(":cycle{n=1}:call{id=") && log.stdout.contains(":cycle{n=2}"), "{log}");
+    assert!(
+        log.stdout.contains(":cycle{n=1}:call{id=") && log.stdout.contains(":cycle{n=2}"),
+        "{log}"
+    );
     for line in ["Cycle 1: PAUSE & CLARIFY", "Cycle 2: CONTINUE"] {
         assert!(page.contains(line), "the page shows `{line}`");
     }
@@ -171,17 +211,32 @@ fn where_no_watch_runs_it_is_said_what_to_do() {
     let sandbox = scene(&[]);
     let told = emit(&sandbox, &["milestone", "--agent", "claude"]);
     assert_eq!(told.code, 2, "{told}");
-    assert!(told.stderr.contains("no watch is running") && told.stderr.contains("glee watch"), "{told}");
-    let hook = emit(&sandbox, &["milestone", "--agent", "claude", "--if-running"]);
+    assert!(
+        told.stderr.contains("no watch is running") && told.stderr.contains("glee watch"),
+        "{told}"
+    );
+    let hook = emit(
+        &sandbox,
+        &["milestone", "--agent", "claude", "--if-running"],
+    );
     assert_eq!((hook.code, hook.stderr.as_str()), (0, ""));
-    for args in [&["status"][..], &["resume"], &["issues"], &["review"], &["stop"]] {
+    for args in [
+        &["status"][..],
+        &["resume"],
+        &["issues"],
+        &["review"],
+        &["stop"],
+    ] {
         let output = sandbox.glee(&[&["watch"], args].concat());
         assert_eq!(output.code, 2, "{args:?} {output}");
     }
     fs::remove_file(sandbox.user_config()).expect("a file");
     let nobody = sandbox.glee(&["watch"]);
     assert_eq!(nobody.code, 2);
-    assert!(nobody.stderr.contains("glee connect codex --role reviewer"), "{nobody}");
+    assert!(
+        nobody.stderr.contains("glee connect codex --role reviewer"),
+        "{nobody}"
+    );
 }
 
 #[test]
@@ -208,7 +263,8 @@ fn what_was_acknowledged_is_there_after_a_kill() {
     let mut speaker = stream.try_clone().expect("a second end");
     std::thread::spawn(move || {
         for number in 0..200_000 {
-            let line = json!({"type": "note", "agent": "claude", "summary": format!("step {number}")});
+            let line =
+                json!({"type": "note", "agent": "claude", "summary": format!("step {number}")});
             if writeln!(speaker, "{line}").is_err() {
                 break;
             }
@@ -248,13 +304,24 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
     fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
     assert_eq!(emit(&sandbox, &["milestone", "--agent", "counter"]).code, 0);
     let status = watching.until_action("stop_and_escalate");
-    assert_eq!((&status["status"], &status["agents"][0]["state"]), (&json!("PAUSED"), &json!("stands")));
+    assert_eq!(
+        (&status["status"], &status["agents"][0]["state"]),
+        (&json!("PAUSED"), &json!("stands"))
+    );
     assert!(!moves(), "PAUSED means something");
     let told = emit(&sandbox, &["note", "--agent", "counter"]);
-    assert_eq!((told.code, told.stderr.as_str()), (0, "note: the work is PAUSED\n"));
+    assert_eq!(
+        (told.code, told.stderr.as_str()),
+        (0, "note: the work is PAUSED\n")
+    );
     assert_eq!(sandbox.glee(&["watch", "status"]).code, 3);
 
-    assert_eq!(sandbox.glee(&["watch", "resume", "--reason", "looked at it"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&["watch", "resume", "--reason", "looked at it"])
+            .code,
+        0
+    );
     watching.until("it goes on", moves);
     assert_eq!(sandbox.glee(&["watch", "pause"]).code, 0);
     assert!(!moves());
@@ -264,7 +331,10 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
         watching.kill();
         let begun = Instant::now();
         while is_alive(&pid) {
-            assert!(begun.elapsed() < Duration::from_secs(10), "a stopped agent outlives its watch");
+            assert!(
+                begun.elapsed() < Duration::from_secs(10),
+                "a stopped agent outlives its watch"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         // `resume` works without a running watch, and the state remains PAUSED until then.
@@ -281,7 +351,10 @@ fn a_stopped_agent_stands_still_and_never_outlives_the_watch() {
 fn an_agent_that_answers_a_prompt_is_given_a_task_and_stands_still_too() {
     let sandbox = scene(&["counter"]);
     let config = fs::read_to_string(sandbox.user_config()).expect("a file");
-    let config = config.replace("adapter: text, command: [counter]", "adapter: json, command: [counter]");
+    let config = config.replace(
+        "adapter: text, command: [counter]",
+        "adapter: json, command: [counter]",
+    );
     fs::write(sandbox.user_config(), config).expect("a written file");
     let untold = sandbox.glee(&["watch"]);
     assert_eq!(untold.code, 2, "{untold}");
@@ -313,14 +386,17 @@ fn an_agent_cannot_lift_its_own_pause() {
         "counter",
         &format!("#!/bin/sh\nwhile :; do (\"{glee}\" watch resume >\"$HOME/tried\" 2>&1 &); sleep 0.1; done\n"),
     );
-    let config =
-        fs::read_to_string(sandbox.user_config()).expect("a file").replace("watch: {", "watch: {pause: none, ");
+    let config = fs::read_to_string(sandbox.user_config())
+        .expect("a file")
+        .replace("watch: {", "watch: {pause: none, ");
     fs::write(sandbox.user_config(), config).expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
     assert_eq!(sandbox.glee(&["watch", "pause"]).code, 0);
     fs::remove_file(sandbox.home().join("tried")).ok();
     let tried = || fs::read_to_string(sandbox.home().join("tried")).unwrap_or_default();
-    watching.until("it tried", || tried().contains("an agent cannot send commands"));
+    watching.until("it tried", || {
+        tried().contains("an agent cannot send commands")
+    });
     assert_eq!(watching.status()["status"], "PAUSED");
     assert_eq!(sandbox.glee(&["watch", "resume"]).code, 0);
 }
@@ -334,54 +410,95 @@ fn events_come_from_a_file_and_bad_lines_are_counted() {
     );
     let watching = Watching::begin(&sandbox, &["--events", "events.jsonl"]);
     let status = watching.until_action("continue");
-    assert_eq!((&status["events"], &status["malformed"]), (&json!(2), &json!(1)));
+    assert_eq!(
+        (&status["events"], &status["malformed"]),
+        (&json!(2), &json!(1))
+    );
     let told = sandbox.glee(&["emit", "--from", "events.jsonl"]);
     assert_eq!(told.code, 2, "{told}");
     assert!(
-        told.stderr.contains("2 events recorded") && told.stderr.contains("1 line is not a valid event"),
+        told.stderr.contains("2 events recorded")
+            && told.stderr.contains("1 line is not a valid event"),
         "{told}"
     );
     let bad = emit(&sandbox, &["note", "--agent", "a b"]);
     assert_eq!(bad.code, 2, "{bad}");
     let (code, told) = watching.stop();
     assert_eq!(code, 0);
-    assert!(told.contains("1 line was invalid; the last one: "), "{told}");
+    assert!(
+        told.contains("1 line was invalid; the last one: "),
+        "{told}"
+    );
 }
 
 #[test]
 fn a_line_waits_for_no_other_line_and_for_no_end() {
     let sandbox = scene(&[]);
     let mut command = sandbox.command(&["watch", "--events", "-"]);
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
-    let mut watching = Watching { sandbox: &sandbox, child: child.expect("glee starts") };
+    let child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut watching = Watching {
+        sandbox: &sandbox,
+        child: child.expect("glee starts"),
+    };
     let mut lines = watching.child.stdin.take().expect("its stdin");
-    watching.until("it listens", || UnixStream::connect(socket(&sandbox)).is_ok());
+    watching.until("it listens", || {
+        UnixStream::connect(socket(&sandbox)).is_ok()
+    });
     writeln!(lines, r#"{{"type":"note","agent":"a"}}"#).expect("it listens");
     watching.until("the line is there", || watching.status()["events"] == 1);
 
     let mut command = sandbox.command(&["emit", "--from", "-"]);
-    let mut emitting = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("glee starts");
+    let mut emitting = command
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("glee starts");
     let mut more = emitting.stdin.take().expect("its stdin");
     writeln!(more, r#"{{"type":"note","agent":"b"}}"#).expect("it listens");
     watching.until("the line is there", || watching.status()["events"] == 2);
     let begun = Instant::now();
     drop(more);
     assert!(emitting.wait().expect("it ends").success());
-    assert!(begun.elapsed() < Duration::from_secs(10), "it ends with its input");
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "it ends with its input"
+    );
 }
 
 #[test]
 fn keywords_in_prose_are_no_verdict() {
     let sandbox = scene(&[]);
-    fs::write(sandbox.home().join("verdict"), "approved: no critical issues, not a blocker")
-        .expect("a written file");
+    fs::write(
+        sandbox.home().join("verdict"),
+        "approved: no critical issues, not a blocker",
+    )
+    .expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
     assert_eq!(sandbox.glee(&["watch", "review"]).code, 0);
     let status = watching.until_action("not_reviewed");
-    assert_eq!((&status["status"], &status["issues"][0]["severity"]), (&json!("PAUSED"), &json!("absent")));
+    assert_eq!(
+        (&status["status"], &status["issues"][0]["severity"]),
+        (&json!("PAUSED"), &json!("absent"))
+    );
     let issues = sandbox.glee(&["watch", "issues"]);
     assert!(issues.stdout.contains("gave no usable verdict"), "{issues}");
-    assert_eq!(sandbox.glee(&["watch", "issues", "close", "1", "--reason", "a typo in the script"]).code, 0);
+    assert_eq!(
+        sandbox
+            .glee(&[
+                "watch",
+                "issues",
+                "close",
+                "1",
+                "--reason",
+                "a typo in the script"
+            ])
+            .code,
+        0
+    );
     assert_eq!(sandbox.glee(&["watch", "issues", "close", "1"]).code, 2);
     assert_eq!(watching.stop().0, 3, "it waits for a person");
 }
@@ -411,16 +528,42 @@ fn spec_26_emit_waits_for_the_decision_and_says_how_to_answer() {
     fs::write(&config, text.replace("agents:\n", second)).expect("a written file");
     fs::write(sandbox.home().join("verdict"), "concerns").expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
-    let milestone = ["milestone", "--agent", "claude", "--summary", "passwords", "--file", "a.py", "--wait"];
+    let milestone = [
+        "milestone",
+        "--agent",
+        "claude",
+        "--summary",
+        "passwords",
+        "--file",
+        "a.py",
+        "--wait",
+    ];
     let asked = emit(&sandbox, &milestone);
     assert_eq!(asked.code, 3, "{asked}");
-    assert!(asked.stdout.contains("look at it"), "the question of this very review: {asked}");
-    let answer = "Answer with: glee emit note --agent claude-coder --clarifies 1 --summary '<your answer>'";
+    assert!(
+        asked.stdout.contains("look at it"),
+        "the question of this very review: {asked}"
+    );
+    let answer =
+        "Answer with: glee emit note --agent claude-coder --clarifies 1 --summary '<your answer>'";
     assert!(asked.stdout.contains(answer), "{asked}");
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
-    let note = ["note", "--agent", "claude", "--clarifies", "1", "--summary", "Argon2 it is", "--wait"];
+    let note = [
+        "note",
+        "--agent",
+        "claude",
+        "--clarifies",
+        "1",
+        "--summary",
+        "Argon2 it is",
+        "--wait",
+    ];
     let answered = emit(&sandbox, &note);
-    assert_eq!((answered.code, answered.stdout.as_str()), (0, ""), "the answer was reviewed: {answered}");
+    assert_eq!(
+        (answered.code, answered.stdout.as_str()),
+        (0, ""),
+        "the answer was reviewed: {answered}"
+    );
     let status = watching.status();
     assert_eq!(
         (&status["status"], &status["cycle"], &status["issues"]),
@@ -459,17 +602,36 @@ const TASK: [&str; 2] = ["--task", "worker=hash the passwords"];
 fn spec_26_an_agent_with_a_task_is_reviewed_at_its_milestones_and_the_watch_ends_after_it() {
     let sandbox = workshop();
     let home = sandbox.home().to_owned();
-    let asked = || fs::read_to_string(home.join("asked")).unwrap_or_default().lines().count();
+    let asked = || {
+        fs::read_to_string(home.join("asked"))
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
     let watching = Watching::begin(&sandbox, &TASK);
     let status = watching.until_action("continue");
-    assert_eq!((&status["cycle"], &status["agents"][0]["state"]), (&json!(1), &json!("works")), "{status}");
-    assert_eq!(status["agents"][0]["last"]["summary"], "the hash is in", "{status}");
+    assert_eq!(
+        (&status["cycle"], &status["agents"][0]["state"]),
+        (&json!(1), &json!("works")),
+        "{status}"
+    );
+    assert_eq!(
+        status["agents"][0]["last"]["summary"], "the hash is in",
+        "{status}"
+    );
     fs::write(home.join("go"), "").expect("a written file");
     let (code, told) = watching.ends();
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("the watch ends with its last agent (`--stay` continues it)"), "{told}");
+    assert!(
+        told.contains("the watch ends with its last agent (`--stay` continues it)"),
+        "{told}"
+    );
     let cycles = sandbox.glee(&["watch", "status", "--json"]);
-    assert_eq!(parsed(&cycles.stdout)["cycle"], 2, "its answer is reviewed before the end: {cycles}");
+    assert_eq!(
+        parsed(&cycles.stdout)["cycle"],
+        2,
+        "its answer is reviewed before the end: {cycles}"
+    );
 
     // The task is done, and no agent is called again.
     let (code, told) = Watching::start(&sandbox, &TASK).ends();
@@ -486,12 +648,18 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
     fs::write(sandbox.home().join("go"), "").expect("a written file");
     fs::write(sandbox.home().join("code"), "3").expect("a written file");
     let (code, told) = Watching::start(&sandbox, &TASK).ends();
-    assert_eq!(code, 4, "it did not do its task, whatever the reviewers say: {told}");
+    assert_eq!(
+        code, 4,
+        "it did not do its task, whatever the reviewers say: {told}"
+    );
     fs::remove_file(sandbox.home().join("code")).expect("a file");
     fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
     let (code, told) = Watching::start(&sandbox, &["--fresh", TASK[0], TASK[1]]).ends();
     assert_eq!(code, 3, "a person has to decide: {told}");
-    assert!(told.contains("the watch ends with its last agent"), "{told}");
+    assert!(
+        told.contains("the watch ends with its last agent"),
+        "{told}"
+    );
 
     // An agent that joined keeps a watch running until it reports that it is done.
     fs::write(sandbox.home().join("verdict"), "approved").expect("a written file");
@@ -499,7 +667,11 @@ fn spec_26_a_watch_that_ends_with_its_agents_says_how_they_ended() {
     let watching = Watching::begin(&sandbox, &["--fresh", TASK[0], TASK[1]]);
     assert_eq!(emit(&sandbox, &["note", "--agent", "claude"]).code, 0);
     fs::write(sandbox.home().join("go"), "").expect("a written file");
-    watching.until("it has ended", || watching.status()["agents"].to_string().contains("\"ended\""));
+    watching.until("it has ended", || {
+        watching.status()["agents"]
+            .to_string()
+            .contains("\"ended\"")
+    });
     watching.until_action("continue");
     assert_eq!(emit(&sandbox, &["done", "--agent", "claude"]).code, 0);
     let (code, told) = watching.ends();
@@ -517,24 +689,53 @@ fn spec_25_a_notification_says_what_happened() {
     assert_eq!(sandbox.glee(&["trust"]).code, 0);
     fs::write(sandbox.home().join("verdict"), "blocker").expect("a written file");
     let watching = Watching::begin(&sandbox, &[]);
-    assert_eq!(emit(&sandbox, &["note", "--agent", "claude", "--summary", "Argon2 is in"]).code, 0);
+    assert_eq!(
+        emit(
+            &sandbox,
+            &["note", "--agent", "claude", "--summary", "Argon2 is in"]
+        )
+        .code,
+        0
+    );
     sandbox.glee(&["watch", "review"]);
     watching.until("it was told", || sandbox.home().join("told").exists());
     let read = |name: &str| fs::read_to_string(sandbox.home().join(name)).expect("a readable file");
     let told = parsed(&read("told"));
-    assert_eq!((&told["cycle"], &told["action"]), (&json!(1), &json!("STOP & ESCALATE")), "{told}");
     assert_eq!(
-        (&told["reviewers"][0]["reviewer"], &told["reviewers"][0]["verdict"]),
+        (&told["cycle"], &told["action"]),
+        (&json!(1), &json!("STOP & ESCALATE")),
+        "{told}"
+    );
+    assert_eq!(
+        (
+            &told["reviewers"][0]["reviewer"],
+            &told["reviewers"][0]["verdict"]
+        ),
         (&json!("codex"), &json!("blocker"))
     );
-    assert!(told["reviewers"][0]["summary"].is_string() && told["issues"][0]["description"].is_string(), "{told}");
-    assert!(told["context"]["claude_summary"].as_str().is_some_and(|said| said.contains("Argon2 is in")), "{told}");
+    assert!(
+        told["reviewers"][0]["summary"].is_string() && told["issues"][0]["description"].is_string(),
+        "{told}"
+    );
+    assert!(
+        told["context"]["claude_summary"]
+            .as_str()
+            .is_some_and(|said| said.contains("Argon2 is in")),
+        "{told}"
+    );
     let env = read("env");
-    for line in ["GLEE_CYCLE=1", "GLEE_ACTION=STOP & ESCALATE", "GLEE_REVIEWERS=codex: blocker"] {
+    for line in [
+        "GLEE_CYCLE=1",
+        "GLEE_ACTION=STOP & ESCALATE",
+        "GLEE_REVIEWERS=codex: blocker",
+    ] {
         assert!(env.lines().any(|known| known == line), "{line}: {env}");
     }
     let description = told["issues"][0]["description"].as_str().expect("a text");
-    assert!(env.contains("GLEE_ISSUES=codex (") && env.contains(description), "{env}");
+    assert!(
+        env.contains("GLEE_ISSUES=codex (") && env.contains(description),
+        "{env}"
+    );
     assert!(env.contains("GLEE_SUMMARIES=codex: "), "{env}");
 }
 
@@ -543,16 +744,41 @@ fn the_screen_takes_keys_and_leaves_the_terminal_as_it_was() {
     let mut sandbox = scene(&[]);
     sandbox.env("TERM", "xterm-256color").env("LANG", "C.UTF-8");
     let mut pty = Pty::open(&sandbox, &["watch"]);
-    pty.expect("RUNNING").expect("no review yet").expect("r review");
-    pty.until_it_reads().send("r").expect("Cycle 1").expect("USER_MANUAL").expect("CONTINUE");
+    pty.expect("RUNNING")
+        .expect("no review yet")
+        .expect("r review");
+    pty.until_it_reads()
+        .send("r")
+        .expect("Cycle 1")
+        .expect("USER_MANUAL")
+        .expect("CONTINUE");
     pty.send("p").expect("Paused").expect("PAUSED");
-    pty.send("/resume looked at it\r").expect("looked at it").expect("RUNNING");
-    pty.send("/nonsense\r").expect("available commands: /review");
+    pty.send("/resume looked at it\r")
+        .expect("looked at it")
+        .expect("RUNNING");
+    pty.send("/nonsense\r")
+        .expect("available commands: /review");
     pty.send("/review\r").expect("Cycle 2");
-    assert_eq!(emit(&sandbox, &["blocker", "--agent", "claude", "--summary", "which\u{1b}[31m schema?"]).code, 0);
+    assert_eq!(
+        emit(
+            &sandbox,
+            &[
+                "blocker",
+                "--agent",
+                "claude",
+                "--summary",
+                "which\u{1b}[31m schema?"
+            ]
+        )
+        .code,
+        0
+    );
     pty.expect("which").expect("Cycle 3").expect("CONTINUE");
     pty.send("q");
     let (code, shown) = pty.end();
     assert_eq!(code, 0, "{shown}");
-    assert!(!shown.contains("\u{1b}[31m schema"), "an agent's escapes stay its own");
+    assert!(
+        !shown.contains("\u{1b}[31m schema"),
+        "an agent's escapes stay its own"
+    );
 }

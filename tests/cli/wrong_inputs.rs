@@ -150,6 +150,11 @@ fn each_is_answered_by_one_sentence_and_one_hint() {
         }
         listed.push_str(&format!("$ glee {}\n{}\n", args.join(" "), output.stderr));
     }
-    assert!(other.is_empty(), "{} inputs are answered in another way:\n{}", other.len(), other.join("\n"));
+    assert!(
+        other.is_empty(),
+        "{} inputs are answered in another way:\n{}",
+        other.len(),
+        other.join("\n")
+    );
     insta::assert_snapshot!(listed);
 }

@@ -89,7 +89,9 @@ pub(crate) fn play() -> Option<ExitCode> {
     } else {
         let text = std::fs::read_to_string(std::env::var_os(SCRIPT)?).ok()?;
         let mut script: Script = serde_json::from_str(&text).ok()?;
-        script.remove(&std::env::var("GLEE_TASK").unwrap_or_default()).unwrap_or_default()
+        script
+            .remove(&std::env::var("GLEE_TASK").unwrap_or_default())
+            .unwrap_or_default()
     };
     for step in steps {
         if let Some(code) = take(step) {
@@ -106,7 +108,13 @@ fn take(step: Step) -> Option<ExitCode> {
         Step::Mutter(text) => drop(std::io::stderr().write_all(text.as_bytes())),
         Step::Bytes(digits) => {
             let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-            print(&digits.as_bytes().chunks(2).filter_map(byte).collect::<Vec<_>>());
+            print(
+                &digits
+                    .as_bytes()
+                    .chunks(2)
+                    .filter_map(byte)
+                    .collect::<Vec<_>>(),
+            );
         }
         Step::Spray { bytes, line } => spray(bytes, line),
         Step::Echo => {
@@ -123,7 +131,10 @@ fn take(step: Step) -> Option<ExitCode> {
             keep(&path, &lines);
         }
         Step::Arguments(path) => {
-            let lines: String = std::env::args().skip(1).map(|argument| format!("{argument}\n")).collect();
+            let lines: String = std::env::args()
+                .skip(1)
+                .map(|argument| format!("{argument}\n"))
+                .collect();
             keep(&path, &lines);
         }
         Step::Inspect(word, path) => keep(&path, &inspected(&word)),
@@ -131,10 +142,18 @@ fn take(step: Step) -> Option<ExitCode> {
             use std::os::linux::net::SocketAddrExt as _;
             use std::os::unix::net::{SocketAddr, UnixStream};
             let connected = match socket.strip_prefix('@') {
-                Some(name) => SocketAddr::from_abstract_name(name).and_then(|name| UnixStream::connect_addr(&name)),
+                Some(name) => SocketAddr::from_abstract_name(name)
+                    .and_then(|name| UnixStream::connect_addr(&name)),
                 None => UnixStream::connect(&socket),
             };
-            keep(&path, if connected.is_ok() { "connected" } else { "refused" });
+            keep(
+                &path,
+                if connected.is_ok() {
+                    "connected"
+                } else {
+                    "refused"
+                },
+            );
         }
         Step::Sleep(millis) => std::thread::sleep(Duration::from_millis(millis)),
         Step::Listen => drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink())),
@@ -144,10 +163,15 @@ fn take(step: Step) -> Option<ExitCode> {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
             drop(std::fs::write(path, text.replace(&from, &to)));
         }
-        Step::Remove(path) => drop(std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path))),
+        Step::Remove(path) => {
+            drop(std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir_all(&path)))
+        }
         Step::Folder(path) => drop(std::fs::create_dir_all(path)),
         Step::Mode(path, mode) => {
-            drop(std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)));
+            drop(std::fs::set_permissions(
+                path,
+                std::fs::Permissions::from_mode(mode),
+            ));
         }
         Step::Link(place, target) => {
             if std::fs::remove_file(&place).is_ok() || std::fs::symlink_metadata(&place).is_err() {
@@ -156,13 +180,26 @@ fn take(step: Step) -> Option<ExitCode> {
         }
         Step::Run(words) => {
             let (program, args) = words.split_first()?;
-            drop(Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).status());
+            drop(
+                Command::new(program)
+                    .args(args)
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .status(),
+            );
         }
         Step::Fork(steps) => fork(&steps),
         Step::Setsid => drop(nix::unistd::setsid()),
         Step::Ignore => {
-            for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
-                drop(signal_hook::flag::register(signal, std::sync::Arc::default()));
+            for signal in [
+                signal_hook::consts::SIGTERM,
+                signal_hook::consts::SIGINT,
+                signal_hook::consts::SIGHUP,
+            ] {
+                drop(signal_hook::flag::register(
+                    signal,
+                    std::sync::Arc::default(),
+                ));
             }
         }
         Step::Kill(whom, signal) => {
@@ -177,7 +214,11 @@ fn take(step: Step) -> Option<ExitCode> {
             }
         }
         Step::Terminal => {
-            if let Ok(mut terminal) = std::fs::File::options().read(true).write(true).open("/dev/tty") {
+            if let Ok(mut terminal) = std::fs::File::options()
+                .read(true)
+                .write(true)
+                .open("/dev/tty")
+            {
                 drop(terminal.write_all(b"\x1b]0;owned\x07"));
                 drop(Command::new("stty").arg("raw").stdin(terminal).status());
             }
@@ -197,10 +238,15 @@ fn obey(folder: &str) {
     keep(&format!("{folder}/prompt-{task}-{nonce}"), &prompt);
     print(format!("{prompt}\n").as_bytes());
     let mark = nonce.get(..16).unwrap_or_default();
-    let (opening, closing) = (format!("<<<GLEE-DATA mark={mark}"), format!(">>>GLEE-DATA-END mark={mark}"));
+    let (opening, closing) = (
+        format!("<<<GLEE-DATA mark={mark}"),
+        format!(">>>GLEE-DATA-END mark={mark}"),
+    );
     // In a JSON request, everything except the keys is data.
     let mut is_data = prompt.starts_with('{');
-    for line in prompt.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
+    for line in prompt.split([
+        '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
+    ]) {
         if line.trim() == closing {
             is_data = false;
         } else if line.trim_start().starts_with(&opening) {
@@ -217,10 +263,15 @@ fn obey(folder: &str) {
 /// Writes a file, or sends it to the test runner, because a sandboxed agent cannot write it.
 fn keep(path: &str, text: &str) {
     let seen = std::env::var(SEEN).unwrap_or_default();
-    let Some((address, _)) = seen.split_once(' ').filter(|(_, folder)| path.starts_with(folder)) else {
+    let Some((address, _)) = seen
+        .split_once(' ')
+        .filter(|(_, folder)| path.starts_with(folder))
+    else {
         return drop(std::fs::write(path, text));
     };
-    let Ok(mut table) = std::net::TcpStream::connect(address) else { return };
+    let Ok(mut table) = std::net::TcpStream::connect(address) else {
+        return;
+    };
     let line = serde_json::json!({"path": path, "text": text});
     drop(writeln!(table, "{line}"));
     // The runner closes the connection when the file is written.
@@ -236,9 +287,17 @@ fn inspected(word: &str) -> String {
         let process = entry.path();
         let environment = std::fs::read(process.join("environ")).unwrap_or_default();
         let name = std::fs::read_to_string(process.join("comm")).unwrap_or_default();
-        let mut tell =
-            |what: &str| found.push_str(&format!("{} {} shows {what}\n", process.display(), name.trim()));
-        if environment.windows(word.len()).any(|window| window == word.as_bytes()) {
+        let mut tell = |what: &str| {
+            found.push_str(&format!(
+                "{} {} shows {what}\n",
+                process.display(),
+                name.trim()
+            ))
+        };
+        if environment
+            .windows(word.len())
+            .any(|window| window == word.as_bytes())
+        {
             tell("its environment");
         }
         if !matches!(name.trim(), "glee" | "exe") {
@@ -259,14 +318,18 @@ pub(crate) fn seen_at() -> &'static str {
     static ADDRESS: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     ADDRESS.get_or_init(|| {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("the listener has an address").to_string();
+        let address = listener
+            .local_addr()
+            .expect("the listener has an address")
+            .to_string();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 std::thread::spawn(move || {
                     let mut line = String::new();
                     drop(std::io::BufReader::new(&stream).read_line(&mut line));
                     let sent: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
-                    if let (Some(path), Some(text)) = (sent["path"].as_str(), sent["text"].as_str()) {
+                    if let (Some(path), Some(text)) = (sent["path"].as_str(), sent["text"].as_str())
+                    {
                         drop(std::fs::write(path, text));
                     }
                 });
@@ -285,7 +348,9 @@ fn print(bytes: &[u8]) {
 fn filled(text: &str) -> String {
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let nonce = variable("GLEE_NONCE");
-    let filled = text.replace("{mark}", nonce.get(..16).unwrap_or_default()).replace("{nonce}", &nonce);
+    let filled = text
+        .replace("{mark}", nonce.get(..16).unwrap_or_default())
+        .replace("{nonce}", &nonce);
     filled.replace("{dispute}", &variable("GLEE_DISPUTE"))
 }
 
@@ -295,7 +360,11 @@ fn spray(bytes: u64, line: u64) {
     if let Ok(step) = usize::try_from(line)
         && step > 0
     {
-        chunk.iter_mut().skip(step - 1).step_by(step).for_each(|byte| *byte = b'\n');
+        chunk
+            .iter_mut()
+            .skip(step - 1)
+            .step_by(step)
+            .for_each(|byte| *byte = b'\n');
     }
     let mut out = std::io::stdout().lock();
     let mut left = bytes;
@@ -310,7 +379,9 @@ fn spray(bytes: u64, line: u64) {
 }
 
 fn fork(steps: &[Step]) {
-    let (Ok(program), Ok(steps)) = (std::env::current_exe(), serde_json::to_string(steps)) else { return };
+    let (Ok(program), Ok(steps)) = (std::env::current_exe(), serde_json::to_string(steps)) else {
+        return;
+    };
     // The child keeps the pipes and is deliberately left running.
     drop(Command::new(program).env(STEPS, steps).spawn());
 }
@@ -318,5 +389,10 @@ fn fork(steps: &[Step]) {
 fn parent_of(pid: Pid) -> Option<Pid> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after_name = stat.rsplit_once(") ")?.1;
-    after_name.split(' ').nth(1)?.parse().ok().map(Pid::from_raw)
+    after_name
+        .split(' ')
+        .nth(1)?
+        .parse()
+        .ok()
+        .map(Pid::from_raw)
 }

@@ -49,7 +49,12 @@ impl Cases {
         name: impl Into<String>,
         run: impl Fn() + Send + Sync + 'static,
     ) {
-        self.0.push(Case { row, name: name.into(), weight: Weight::Light, run: Box::new(run) });
+        self.0.push(Case {
+            row,
+            name: name.into(),
+            weight: Weight::Light,
+            run: Box::new(run),
+        });
     }
 
     /// Adds a slow case, which is excluded from samples.
@@ -59,7 +64,12 @@ impl Cases {
         name: impl Into<String>,
         run: impl Fn() + Send + Sync + 'static,
     ) {
-        self.0.push(Case { row, name: name.into(), weight: Weight::Heavy, run: Box::new(run) });
+        self.0.push(Case {
+            row,
+            name: name.into(),
+            weight: Weight::Heavy,
+            run: Box::new(run),
+        });
     }
 }
 
@@ -83,7 +93,10 @@ fn args() -> Args {
     let mut args = Args::default();
     // `cargo test` passes its arguments to all targets, so the arguments of this target are in a variable.
     let own = std::env::var("FAULTS_ARGS").unwrap_or_default();
-    let own = own.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let own = own
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
     let mut words = own.into_iter().chain(std::env::args().skip(1)).peekable();
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -96,9 +109,14 @@ fn args() -> Args {
             "--verbose" => args.verbose = true,
             "--part" => {
                 let word = words.next().unwrap_or_default();
-                let part = word.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+                let part = word
+                    .split_once('/')
+                    .and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
                 args.part = part.filter(|(k, n)| (1..=*n).contains(k));
-                assert!(args.part.is_some(), "`--part` needs K/N, as in `--part 1/2`");
+                assert!(
+                    args.part.is_some(),
+                    "`--part` needs K/N, as in `--part 1/2`"
+                );
             }
             "--long" => {
                 let kills = words.next_if(|word| word.parse::<usize>().is_ok());
@@ -116,7 +134,8 @@ fn args() -> Args {
 fn ignores_signals() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 3 != 0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 3 != 0)
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -128,7 +147,9 @@ pub(crate) fn main() -> ExitCode {
             .args(std::env::current_exe())
             .args(std::env::args_os().skip(1))
             .exec();
-        tell(&format!("error: `env --default-signal` cannot be run: {error}\n"));
+        tell(&format!(
+            "error: `env --default-signal` cannot be run: {error}\n"
+        ));
         return ExitCode::FAILURE;
     }
     let args = args();
@@ -139,10 +160,13 @@ pub(crate) fn main() -> ExitCode {
     rows::add(&mut cases);
     let wanted = |case: &Case| {
         args.words.is_empty()
-            || args
-                .words
-                .iter()
-                .any(|word| if args.exact { case.row == word } else { case.row.contains(word.as_str()) })
+            || args.words.iter().any(|word| {
+                if args.exact {
+                    case.row == word
+                } else {
+                    case.row.contains(word.as_str())
+                }
+            })
     };
     let mut rows: Vec<&'static str> = Vec::new();
     for case in cases.0.iter().filter(|case| wanted(case)) {
@@ -152,7 +176,10 @@ pub(crate) fn main() -> ExitCode {
     }
     if args.list {
         // No test is ignored.
-        let names = rows.iter().filter(|_| !args.ignored).map(|row| format!("{row}: test\n"));
+        let names = rows
+            .iter()
+            .filter(|_| !args.ignored)
+            .map(|row| format!("{row}: test\n"));
         tell(&names.collect::<String>());
         return ExitCode::SUCCESS;
     }
@@ -160,10 +187,15 @@ pub(crate) fn main() -> ExitCode {
         .iter()
         .flat_map(|row| {
             let takes_all = args.full || args.all;
-            let is_chosen = |case: &&Case| case.row == *row && (takes_all || case.weight == Weight::Light);
+            let is_chosen =
+                |case: &&Case| case.row == *row && (takes_all || case.weight == Weight::Light);
             let of_row: Vec<&Case> = cases.0.iter().filter(is_chosen).collect();
             let most = if args.full { FULL } else { SAMPLE };
-            let step = if args.all { 1 } else { of_row.len().div_ceil(most) };
+            let step = if args.all {
+                1
+            } else {
+                of_row.len().div_ceil(most)
+            };
             of_row.into_iter().step_by(step.max(1)).collect::<Vec<_>>()
         })
         .collect();
@@ -189,8 +221,15 @@ pub(crate) fn main() -> ExitCode {
         tell(&format!(" not tried   {row}: {why}\n"));
     }
     let (ran, seconds) = (chosen.len(), started.elapsed().as_secs());
-    tell(&format!("{} of {ran} cases held, {seconds} s\n", ran - failures.len()));
-    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    tell(&format!(
+        "{} of {ran} cases held, {seconds} s\n",
+        ran - failures.len()
+    ));
+    if failures.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Runs cases in parallel, because most of them wait; prints failures immediately and returns them.
@@ -208,14 +247,23 @@ fn run<'a>(cases: &[&'a Case], verbose: bool) -> Vec<&'a Case> {
                     let result = catch_unwind(AssertUnwindSafe(|| (case.run)()));
                     let took = started.elapsed();
                     if verbose || took > Duration::from_secs(20) {
-                        tell(&format!("{:>6} ms {} / {}\n", took.as_millis(), case.row, case.name));
+                        tell(&format!(
+                            "{:>6} ms {} / {}\n",
+                            took.as_millis(),
+                            case.row,
+                            case.name
+                        ));
                     }
                     if let Err(panic) = result {
                         let text = panic.downcast_ref::<String>().cloned();
-                        let text = text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
+                        let text =
+                            text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
                         let text = text.unwrap_or_else(|| "it panicked".to_owned());
                         tell(&format!("\nFAILED {} / {}\n{text}\n", case.row, case.name));
-                        failures.lock().expect("the lock is not poisoned").push(*case);
+                        failures
+                            .lock()
+                            .expect("the lock is not poisoned")
+                            .push(*case);
                     }
                 }
             });

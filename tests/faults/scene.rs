@@ -14,12 +14,11 @@ use crate::support::{Output, Sandbox};
 
 pub(crate) const CODE: &str =
     "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return open(path).read()\n";
-pub(crate) const REVIEW: &str = "[MUST] app.py:2 Replace the weak hash\nGLEE-REVIEW-END nonce={nonce} findings=1\n";
+pub(crate) const REVIEW: &str =
+    "[MUST] app.py:2 Replace the weak hash\nGLEE-REVIEW-END nonce={nonce} findings=1\n";
 pub(crate) const DONE: &str = "[F1] IMPLEMENTED: done\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
-pub(crate) const OBJECTION: &str =
-    "[F1] DISAGREE: it names a cache entry\n  Evidence: app.py:2\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
-pub(crate) const RULING: &str =
-    "The objection holds, see app.py:2.\nGLEE-RULING nonce={nonce} dispute={dispute} ruling=DISMISS\n";
+pub(crate) const OBJECTION: &str = "[F1] DISAGREE: it names a cache entry\n  Evidence: app.py:2\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
+pub(crate) const RULING: &str = "The objection holds, see app.py:2.\nGLEE-RULING nonce={nonce} dispute={dispute} ruling=DISMISS\n";
 pub(crate) const RESOLVED: &str = "[F1] RESOLVED: gone\nGLEE-RECHECK-END nonce={nonce} answers=1\n";
 
 /// The adapter of an agent.
@@ -39,8 +38,14 @@ impl Adapter {
     /// The protocols that any program can implement.
     pub(crate) const ALL: [Self; 2] = [Self::Text, Self::Json];
     /// The supported programs.
-    pub(crate) const PROGRAMS: [Self; 6] =
-        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
+    pub(crate) const PROGRAMS: [Self; 6] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Copilot,
+    ];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -118,7 +123,11 @@ impl Scene {
             sandbox.git(&["commit", "-q", "-m", "Write app.py"]);
         }
         std::fs::create_dir_all(sandbox.home().join(".cache")).expect("a folder");
-        let tag = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let tag = format!(
+            "{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
         let agents = vec![
             ("rev".to_owned(), "reviewer", Adapter::Text),
             ("fix".to_owned(), "coder", Adapter::Text),
@@ -154,27 +163,41 @@ impl Scene {
 
     /// Sets the adapter of one agent.
     pub(crate) fn speak(&mut self, agent: &str, adapter: Adapter) -> &mut Self {
-        self.agents.iter_mut().filter(|known| known.0 == agent).for_each(|known| known.2 = adapter);
+        self.agents
+            .iter_mut()
+            .filter(|known| known.0 == agent)
+            .for_each(|known| known.2 = adapter);
         self
     }
 
     /// Connects a second, well-behaved reviewer.
     pub(crate) fn second_reviewer(&mut self) -> &mut Self {
-        self.agents.push(("other".to_owned(), "reviewer", Adapter::Text));
+        self.agents
+            .push(("other".to_owned(), "reviewer", Adapter::Text));
         self.play("other", "review", [emit(REVIEW)]);
         self.play("other", "recheck", [emit(RESOLVED)])
     }
 
     /// Sets an agent's steps for a task.
-    pub(crate) fn play(&mut self, agent: &str, task: &str, steps: impl IntoIterator<Item = Step>) -> &mut Self {
+    pub(crate) fn play(
+        &mut self,
+        agent: &str,
+        task: &str,
+        steps: impl IntoIterator<Item = Step>,
+    ) -> &mut Self {
         let script = self.scripts.entry(agent.to_owned()).or_default();
         script.insert(task.to_owned(), steps.into_iter().collect());
         self
     }
 
     /// Sets an agent's arguments.
-    pub(crate) fn argue(&mut self, agent: &str, arguments: impl IntoIterator<Item = String>) -> &mut Self {
-        self.arguments.insert(agent.to_owned(), arguments.into_iter().collect());
+    pub(crate) fn argue(
+        &mut self,
+        agent: &str,
+        arguments: impl IntoIterator<Item = String>,
+    ) -> &mut Self {
+        self.arguments
+            .insert(agent.to_owned(), arguments.into_iter().collect());
         self
     }
 
@@ -192,7 +215,10 @@ impl Scene {
     /// Runs a shell command in the tree; returns whether it succeeded.
     pub(crate) fn shell(&self, script: &str) -> bool {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]).current_dir(self.root()).stdout(Stdio::null());
+        command
+            .args(["-c", script])
+            .current_dir(self.root())
+            .stdout(Stdio::null());
         command.envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_NAME"), "x")));
         command.envs(["AUTHOR", "COMMITTER"].map(|who| (format!("GIT_{who}_EMAIL"), "x@x")));
         command.status().expect("a shell").success()
@@ -211,7 +237,11 @@ impl Scene {
             let steps = self.scripts.get(name).cloned().unwrap_or_default();
             let words = self.arguments.get(name).into_iter().flatten();
             let arguments: String = words.map(|word| format!(", {word:?}")).collect();
-            std::fs::write(&script, serde_json::to_vec(&steps).expect("a script is JSON")).expect("a written file");
+            std::fs::write(
+                &script,
+                serde_json::to_vec(&steps).expect("a script is JSON"),
+            )
+            .expect("a written file");
             text.push_str(&format!(
                 "  - {{name: {name}, command: [{:?}{arguments}], role: {role}, adapter: {}, env: {{{}: {:?}, {}: \"{}\", {}: {:?}}}}}\n",
                 program,
@@ -233,23 +263,38 @@ impl Scene {
 
     /// Runs a review with coder and judge on `app.py`.
     pub(crate) fn arbitrate(&self) -> Output {
-        self.ready().glee(&["review", "app.py", "--arbitrate", "--format", "json", "--no-input"])
+        self.ready().glee(&[
+            "review",
+            "app.py",
+            "--arbitrate",
+            "--format",
+            "json",
+            "--no-input",
+        ])
     }
 
     pub(crate) fn review(&self) -> Output {
-        self.ready().glee(&["review", "app.py", "--format", "json", "--no-input"])
+        self.ready()
+            .glee(&["review", "app.py", "--format", "json", "--no-input"])
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         let mut command: Command = self.command(args);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.spawn().expect("the binary runs")
     }
 
     pub(crate) fn events(&self) -> Vec<Value> {
         let output = self.glee(&["runs", "show", "last", "--format", "jsonl"]);
         assert_eq!(output.code, 0, "{output}");
-        output.stdout.lines().map(|line| serde_json::from_str(line).expect("an event is JSON")).collect()
+        output
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("an event is JSON"))
+            .collect()
     }
 
     /// The running processes that started as an agent of this scene.
@@ -258,11 +303,19 @@ impl Scene {
         let marked = |process: &Path| {
             let environ = std::fs::read(process.join("environ")).unwrap_or_default();
             let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
-            (environ.split(|byte| *byte == 0).any(|entry| entry == mark) && !status.contains("\nState:\tZ"))
-                .then(|| std::fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
+            (environ.split(|byte| *byte == 0).any(|entry| entry == mark)
+                && !status.contains("\nState:\tZ"))
+            .then(|| {
+                std::fs::read_to_string(process.join("cmdline"))
+                    .unwrap_or_default()
+                    .replace('\0', " ")
+            })
         };
         let processes = std::fs::read_dir("/proc").expect("/proc is readable");
-        processes.flatten().filter_map(|entry| marked(&entry.path())).collect()
+        processes
+            .flatten()
+            .filter_map(|entry| marked(&entry.path()))
+            .collect()
     }
 
     /// Asserts that no process of an agent remains after at most this time.
@@ -284,9 +337,15 @@ impl Scene {
         for event in self.events() {
             match event["event"].as_str() {
                 Some("call_started") => {
-                    assert!(!done.contains(&event["call"]), "{} was completed already", event["call"]);
+                    assert!(
+                        !done.contains(&event["call"]),
+                        "{} was completed already",
+                        event["call"]
+                    );
                 }
-                Some("call_finished") if !matches!(event["answer"].as_str(), Some("failed" | "invalid")) => {
+                Some("call_finished")
+                    if !matches!(event["answer"].as_str(), Some("failed" | "invalid")) =>
+                {
                     done.push(event["call"].clone());
                 }
                 _ => {}
@@ -298,13 +357,17 @@ impl Scene {
 /// Whether this system supports namespaces for agents.
 pub(crate) fn has_namespaces() -> bool {
     let mut command = Command::new(env!("CARGO_BIN_EXE_glee"));
-    command.arg("__namespace").stdin(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg("__namespace")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
 /// The parsed report of a run.
 pub(crate) fn outcome(output: &Output) -> Value {
-    serde_json::from_str(&output.stdout).unwrap_or_else(|error| panic!("no outcome ({error}): {output}"))
+    serde_json::from_str(&output.stdout)
+        .unwrap_or_else(|error| panic!("no outcome ({error}): {output}"))
 }
 
 /// The findings and disputes of an outcome, in a comparable form.
@@ -312,7 +375,11 @@ pub(crate) fn essence(output: &Output) -> Value {
     let outcome = outcome(output);
     let states = |list: &Value, keys: &[&str]| {
         let one = |item: &Value| keys.iter().map(|key| item[*key].clone()).collect::<Value>();
-        list.as_array().into_iter().flatten().map(one).collect::<Value>()
+        list.as_array()
+            .into_iter()
+            .flatten()
+            .map(one)
+            .collect::<Value>()
     };
     serde_json::json!({
         "exit": outcome["exit"],
@@ -329,5 +396,8 @@ pub(crate) fn failed(output: &Output, agent: &str) -> String {
     let failures = outcome["failures"].as_array().cloned().unwrap_or_default();
     let own = failures.iter().find(|failure| failure["agent"] == agent);
     let own = own.unwrap_or_else(|| panic!("{agent} did not fail: {output}"));
-    own["error"].as_str().expect("a failure says why").to_owned()
+    own["error"]
+        .as_str()
+        .expect("a failure says why")
+        .to_owned()
 }

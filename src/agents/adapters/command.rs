@@ -4,8 +4,15 @@ use crate::agents::process::environment::environment;
 use crate::agents::{AgentError, Invocation, Profile, Query, SchemaForm};
 use crate::domain::{Effort, FailureKind};
 
-const NETWORK: [&str; 7] =
-    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS"];
+const NETWORK: [&str; 7] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
+];
 
 /// Builds a command that runs in the root of the tree and reads the prompt from stdin. The arguments in `last` come
 /// after all other arguments.
@@ -15,13 +22,30 @@ pub(crate) fn assemble(
     mut args: Vec<String>,
     last: Vec<String>,
 ) -> Result<Invocation, AgentError> {
-    let Query { agent, program, request, prompt, .. } = query;
+    let Query {
+        agent,
+        program,
+        request,
+        prompt,
+        ..
+    } = query;
     if let Some((longest, unit)) = profile.longest_prompt {
-        let length = if unit == "bytes" { prompt.len() } else { prompt.chars().count() };
+        let length = if unit == "bytes" {
+            prompt.len()
+        } else {
+            prompt.chars().count()
+        };
         if length > longest {
             let (name, kind) = (profile.name, FailureKind::TooLong);
-            let message = format!("the prompt for `{}` has {length} {unit}, `{name}` takes {longest}", agent.name);
-            return Err(AgentError { kind, message, hint: profile.hint(kind) });
+            let message = format!(
+                "the prompt for `{}` has {length} {unit}, `{name}` takes {longest}",
+                agent.name
+            );
+            return Err(AgentError {
+                kind,
+                message,
+                hint: profile.hint(kind),
+            });
         }
     }
     program.need(profile.required)?;
@@ -33,8 +57,11 @@ pub(crate) fn assemble(
     args.extend(agent.command.iter().skip(1).cloned());
     args.extend(last);
     let sees: Vec<&str> = profile.sees.iter().chain(&NETWORK).copied().collect();
-    let mut set: Vec<(&str, String)> =
-        profile.sets.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+    let mut set: Vec<(&str, String)> = profile
+        .sets
+        .iter()
+        .map(|(name, value)| (*name, (*value).to_owned()))
+        .collect();
     let mut files = Vec::new();
     if let Some((name, content)) = profile.defaults {
         let path = query.folder.join(format!("{}-defaults.json", profile.name));
@@ -43,19 +70,39 @@ pub(crate) fn assemble(
     }
     let mut env = environment(agent, request, &sees, std::env::vars_os());
     set.retain(|(name, _)| !agent.env.contains_key(*name));
-    env.extend(set.into_iter().map(|(name, value)| (name.into(), value.into())));
+    env.extend(
+        set.into_iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
     let plain = Invocation::plain(&program.path, args, env, &request.root);
-    Ok(Invocation { stdin: (*prompt).into(), streams: true, files, ..plain })
+    Ok(Invocation {
+        stdin: (*prompt).into(),
+        streams: true,
+        files,
+        ..plain
+    })
 }
 
 fn effort(profile: &Profile, query: &Query<'_>) -> Result<Option<&'static str>, AgentError> {
-    let Query { agent, program, request, .. } = query;
+    let Query {
+        agent,
+        program,
+        request,
+        ..
+    } = query;
     let Some(effort) = agent.effort else {
-        let raised = profile.raises_effort && request.task.wants_effort() && program.names(profile.effort);
-        return Ok(profile.effort_name.filter(|_| raised).map(|name| name(Effort::High)));
+        let raised =
+            profile.raises_effort && request.task.wants_effort() && program.names(profile.effort);
+        return Ok(profile
+            .effort_name
+            .filter(|_| raised)
+            .map(|name| name(Effort::High)));
     };
     if !profile.effort.is_empty() && !program.may_have(profile.effort) {
-        let message = format!("{program} has no `{}`, which `agents.{}.effort` needs", profile.effort, agent.name);
+        let message = format!(
+            "{program} has no `{}`, which `agents.{}.effort` needs",
+            profile.effort, agent.name
+        );
         return Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
             "update the agent's program, or remove the effort: `glee config unset agents.{}.effort`",
             agent.name

@@ -8,7 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::agents::adapters::command;
-use crate::agents::{AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading};
+use crate::agents::{
+    AgentError, Dialogue, Invocation, Output, ParsedOutput, Profile, Query, Reading,
+};
 use crate::domain::FailureKind;
 
 /// While an agent writes, Glee displays a line only if the line has at least this number of characters. Instead of
@@ -28,17 +30,44 @@ pub enum ProgressEvent<'a> {
 
 impl<'a> ProgressEvent<'a> {
     pub(crate) fn tool(name: &str, input: &Value) -> Self {
-        const ABOUT: [&str; 9] =
-            ["file_path", "path", "filePath", "absolute_path", "pattern", "command", "query", "url", "description"];
-        let about = ABOUT.iter().find_map(|key| input.get(key)?.as_str()).unwrap_or_default();
-        Self::Tool(format!("{name} {}", about.lines().next().unwrap_or_default()).trim().to_owned())
+        const ABOUT: [&str; 9] = [
+            "file_path",
+            "path",
+            "filePath",
+            "absolute_path",
+            "pattern",
+            "command",
+            "query",
+            "url",
+            "description",
+        ];
+        let about = ABOUT
+            .iter()
+            .find_map(|key| input.get(key)?.as_str())
+            .unwrap_or_default();
+        Self::Tool(
+            format!("{name} {}", about.lines().next().unwrap_or_default())
+                .trim()
+                .to_owned(),
+        )
     }
 
     fn activity(self) -> Option<String> {
         match self {
             Self::Message(text) | Self::Piece(text) | Self::Draft(text) => {
-                let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-                Some(if line.chars().count() < LEGIBLE { "writing" } else { line }.to_owned())
+                let line = text
+                    .lines()
+                    .rev()
+                    .map(str::trim)
+                    .find(|line| !line.is_empty())?;
+                Some(
+                    if line.chars().count() < LEGIBLE {
+                        "writing"
+                    } else {
+                        line
+                    }
+                    .to_owned(),
+                )
             }
             Self::Tool(words) => Some(words).filter(|words| !words.is_empty()),
         }
@@ -79,7 +108,10 @@ pub trait Adapter: Send + Sync {
             Ok(()) => parsed.conclude(&profile, output),
             Err(error) => Reading::from(Err(AgentError::new(
                 FailureKind::Protocol,
-                format!("the recorded output of `{}` cannot be read: {error}", profile.name),
+                format!(
+                    "the recorded output of `{}` cannot be read: {error}",
+                    profile.name
+                ),
             ))),
         }
     }
@@ -100,7 +132,9 @@ pub trait Adapter: Send + Sync {
             return Some(line.to_owned());
         }
         let event = serde_json::from_str(line).ok()?;
-        self.progress(&event).into_iter().find_map(ProgressEvent::activity)
+        self.progress(&event)
+            .into_iter()
+            .find_map(ProgressEvent::activity)
     }
 
     /// Extracts the agent's messages from one line of stdout, and adds a line break after each complete message.
@@ -110,7 +144,10 @@ pub trait Adapter: Send + Sync {
             return Some(format!("{line}\n"));
         }
         let event = serde_json::from_str(line).ok()?;
-        self.progress(&event).into_iter().filter_map(ProgressEvent::speech).reduce(|all, next| all + &next)
+        self.progress(&event)
+            .into_iter()
+            .filter_map(ProgressEvent::speech)
+            .reduce(|all, next| all + &next)
     }
 }
 

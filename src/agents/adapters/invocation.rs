@@ -48,7 +48,15 @@ impl Invocation {
         cwd: impl Into<PathBuf>,
     ) -> Self {
         let (program, args) = (program.into(), args.into_iter().map(Into::into).collect());
-        Self { program, args, env, cwd: cwd.into(), stdin: Vec::new(), streams: false, files: Vec::new() }
+        Self {
+            program,
+            args,
+            env,
+            cwd: cwd.into(),
+            stdin: Vec::new(),
+            streams: false,
+            files: Vec::new(),
+        }
     }
 }
 
@@ -95,6 +103,11 @@ impl Reading {
 
 impl From<Result<AnswerText, AgentError>> for Reading {
     fn from(answer: Result<AnswerText, AgentError>) -> Self {
-        Self { answer, partial: None, usage: Usage::default(), metadata: CallMetadata::default() }
+        Self {
+            answer,
+            partial: None,
+            usage: Usage::default(),
+            metadata: CallMetadata::default(),
+        }
     }
 }

@@ -38,17 +38,34 @@ pub(crate) struct ReportedError {
 
 impl ReportedError {
     pub(crate) fn text(text: &str) -> Self {
-        let text = if text.is_empty() { "no reason was reported" } else { text };
-        Self { kind: None, status: error_classifier::status(text), text: text.to_owned() }
+        let text = if text.is_empty() {
+            "no reason was reported"
+        } else {
+            text
+        };
+        Self {
+            kind: None,
+            status: error_classifier::status(text),
+            text: text.to_owned(),
+        }
     }
 
     /// If the parameter `status` is `None`, the failure keeps its current HTTP status.
     pub(crate) fn with_status(self, status: Option<u64>) -> Self {
-        Self { status: status.and_then(|status| u16::try_from(status).ok()).or(self.status), ..self }
+        Self {
+            status: status
+                .and_then(|status| u16::try_from(status).ok())
+                .or(self.status),
+            ..self
+        }
     }
 
     pub(crate) fn of(kind: FailureKind, text: &str) -> Self {
-        Self { kind: Some(kind), status: None, text: text.to_owned() }
+        Self {
+            kind: Some(kind),
+            status: None,
+            text: text.to_owned(),
+        }
     }
 }
 
@@ -99,7 +116,12 @@ impl ParsedOutput {
         let partial = self.written();
         let answer = self.answer(profile, output);
         let partial = Some(partial).filter(|text| answer.is_err() && !text.trim().is_empty());
-        Reading { answer, partial, usage: self.usage, metadata: self.metadata }
+        Reading {
+            answer,
+            partial,
+            usage: self.usage,
+            metadata: self.metadata,
+        }
     }
 
     fn answer(&mut self, profile: &Profile, output: &Output) -> Result<AnswerText, AgentError> {
@@ -109,25 +131,35 @@ impl ParsedOutput {
             let classified = || error_classifier::kind(error.status, &error.text, output.ended);
             let mut kind = error.kind.unwrap_or_else(classified);
             if kind == FailureKind::Crashed {
-                kind = code.and_then(|code| profile.failure_of(code)).unwrap_or(kind);
+                kind = code
+                    .and_then(|code| profile.failure_of(code))
+                    .unwrap_or(kind);
             }
             return Err(profile.error(error_classifier::with_reset(kind, self.reset), &error.text));
         }
-        if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done)) {
+        if let Some(code) = code.filter(|code| *code != 0 && !(self.done && profile.ends_when_done))
+        {
             let stderr = output.stderr_tail.trim();
             let classified = error_classifier::kind(None, stderr, output.ended);
             // Some programs print their help instead of an error if an argument is invalid.
-            let is_help = output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
+            let is_help =
+                output.transcript.stdout_bytes == 0 && stderr.matches("[boolean]").count() > 1;
             if is_help && classified != FailureKind::BadFlags {
                 let about = format!("exit code {code}: it printed its help instead");
                 return Err(profile.error(FailureKind::BadFlags, &about));
             }
-            let about = format!("exit code {code}: {}", significant_line(stderr, output.ended));
+            let about = format!(
+                "exit code {code}: {}",
+                significant_line(stderr, output.ended)
+            );
             let kind = profile.failure_of(code).unwrap_or(classified);
             return Err(profile.error(kind, about.trim_end_matches(": ")));
         }
         if output.transcript.stdout_bytes == 0 {
-            return Err(AgentError::new(FailureKind::Empty, format!("`{name}` ended without output")));
+            return Err(AgentError::new(
+                FailureKind::Empty,
+                format!("`{name}` ended without output"),
+            ));
         }
         if !self.done {
             let message = format!("`{name}` ended without reporting completion");
@@ -140,10 +172,16 @@ impl ParsedOutput {
             return Ok(AnswerText::Text(text));
         }
         Err(match self.metadata.denied.as_slice() {
-            [] => AgentError::new(FailureKind::Empty, format!("`{name}` succeeded with an empty answer")),
+            [] => AgentError::new(
+                FailureKind::Empty,
+                format!("`{name}` succeeded with an empty answer"),
+            ),
             denied => AgentError::new(
                 FailureKind::RefusedTool,
-                format!("`{name}` gave no answer after it was denied {}", denied.join(", ")),
+                format!(
+                    "`{name}` gave no answer after it was denied {}",
+                    denied.join(", ")
+                ),
             ),
         })
     }
@@ -152,10 +190,19 @@ impl ParsedOutput {
 /// Returns the first stderr line that reveals the kind of the failure. If no line of stderr reveals the kind of
 /// the failure, returns the first line that contains `error`. If no line contains `error`, returns the last line.
 fn significant_line(stderr: &str, ended: Timestamp) -> &str {
-    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-    let classified = lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
+    let lines = || {
+        stderr
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+    };
+    let classified =
+        lines().find(|line| error_classifier::kind(None, line, ended) != FailureKind::Crashed);
     let named = || lines().find(|line| line.to_lowercase().contains("error"));
-    classified.or_else(named).or_else(|| lines().next_back()).unwrap_or_default()
+    classified
+        .or_else(named)
+        .or_else(|| lines().next_back())
+        .unwrap_or_default()
 }
 
 pub(crate) fn text<'a>(event: &'a Value, pointer: &str) -> Option<&'a str> {

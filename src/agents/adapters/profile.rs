@@ -56,13 +56,25 @@ pub struct Profile {
 
 impl Profile {
     pub(crate) fn failure_of(&self, exit_code: i32) -> Option<FailureKind> {
-        self.exit_codes.iter().find(|(codes, _)| codes.contains(&exit_code)).map(|(_, kind)| *kind)
+        self.exit_codes
+            .iter()
+            .find(|(codes, _)| codes.contains(&exit_code))
+            .map(|(_, kind)| *kind)
     }
 
     pub(crate) fn error(&self, kind: FailureKind, text: &str) -> AgentError {
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let message = format!("`{}` failed ({}): {}", self.name, kind.as_str(), shorten(&line, SHOWN));
-        AgentError { kind, message, hint: self.hint(kind) }
+        let message = format!(
+            "`{}` failed ({}): {}",
+            self.name,
+            kind.as_str(),
+            shorten(&line, SHOWN)
+        );
+        AgentError {
+            kind,
+            message,
+            hint: self.hint(kind),
+        }
     }
 
     pub(crate) fn hint(&self, kind: FailureKind) -> Option<String> {
@@ -74,12 +86,19 @@ impl Profile {
             FailureKind::OverQuota { reset: None } => {
                 "check the plan or credit of the account, or set the agent's key `backup` to another agent"
             }
-            FailureKind::RateLimited { reset: Some(reset) } | FailureKind::OverQuota { reset: Some(reset) } => {
-                &format!("resume the run with `glee runs resume` when the limit ends, at {reset:.0}")
+            FailureKind::RateLimited { reset: Some(reset) }
+            | FailureKind::OverQuota { reset: Some(reset) } => &format!(
+                "resume the run with `glee runs resume` when the limit ends, at {reset:.0}"
+            ),
+            FailureKind::RateLimited { reset: None } => {
+                "resume the run later with `glee runs resume`"
             }
-            FailureKind::RateLimited { reset: None } => "resume the run later with `glee runs resume`",
-            FailureKind::TooLong => "send less code in one call: `glee config set review.max_shard_size 64KiB`",
-            FailureKind::Unavailable => "check whether the agent's service is available, and resume the run later",
+            FailureKind::TooLong => {
+                "send less code in one call: `glee config set review.max_shard_size 64KiB`"
+            }
+            FailureKind::Unavailable => {
+                "check whether the agent's service is available, and resume the run later"
+            }
             _ => return None,
         };
         Some(hint.to_owned())

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::agents::adapters::programs::{acp, claude, codex, copilot, gemini, json, opencode, qwen, replay, text};
+use crate::agents::adapters::programs::{
+    acp, claude, codex, copilot, gemini, json, opencode, qwen, replay, text,
+};
 use crate::agents::builtin;
 use crate::agents::{Adapter, AgentError};
 use crate::config::layers::resolve::adapter_of;
@@ -39,8 +41,14 @@ impl AdapterKind {
     ];
 
     /// The adapters for known programs. Each adapter in this list has the same name as its program.
-    pub const PROGRAMS: [Self; 6] =
-        [Self::Claude, Self::Codex, Self::Gemini, Self::Opencode, Self::Qwen, Self::Copilot];
+    pub const PROGRAMS: [Self; 6] = [
+        Self::Claude,
+        Self::Codex,
+        Self::Gemini,
+        Self::Opencode,
+        Self::Qwen,
+        Self::Copilot,
+    ];
 
     pub fn as_str(self) -> &'static str {
         self.adapter().profile().name
@@ -56,8 +64,12 @@ impl AdapterKind {
         let configured = Some(agent.adapter.as_str()).filter(|adapter| !adapter.is_empty());
         Self::parse(configured.unwrap_or_else(|| adapter_of(&agent.command))).ok_or_else(|| {
             let known = Self::ALL.map(|kind| format!("`{kind}`")).join(", ");
-            let message = format!("agent `{}` has an unknown adapter `{}`", agent.name, agent.adapter);
-            AgentError::new(FailureKind::NotInstalled, message).hint(format!("use one of the adapters {known}"))
+            let message = format!(
+                "agent `{}` has an unknown adapter `{}`",
+                agent.name, agent.adapter
+            );
+            AgentError::new(FailureKind::NotInstalled, message)
+                .hint(format!("use one of the adapters {known}"))
         })
     }
 
@@ -79,7 +91,9 @@ impl AdapterKind {
 }
 
 static REPLAY: replay::Replay = replay::Replay(|| {
-    let recorded = AdapterKind::ALL.into_iter().filter(|kind| *kind != AdapterKind::Replay);
+    let recorded = AdapterKind::ALL
+        .into_iter()
+        .filter(|kind| *kind != AdapterKind::Replay);
     recorded.map(AdapterKind::adapter).collect()
 });
 
@@ -102,8 +116,11 @@ pub(crate) fn check_effort(agent: &Agent) -> Result<(), AgentError> {
         "the effort `{effort}` of agent `{name}` cannot be set: the adapter `{kind}` has no option for an \
                  effort"
     );
-    let known: Vec<String> =
-        AdapterKind::PROGRAMS.iter().filter(|kind| has_option(kind)).map(|kind| format!("`{kind}`")).collect();
+    let known: Vec<String> = AdapterKind::PROGRAMS
+        .iter()
+        .filter(|kind| has_option(kind))
+        .map(|kind| format!("`{kind}`"))
+        .collect();
     Err(AgentError::new(FailureKind::BadFlags, message).hint(format!(
         "remove `agents.{name}.effort` and choose a suitable `model`, or add an option of the program to `command`; \
          adapters with an effort option: {}",
@@ -120,13 +137,17 @@ mod tests {
     #[test]
     fn the_configuration_knows_the_same_names() {
         assert_eq!(AdapterKind::ALL.map(AdapterKind::as_str), values::ADAPTERS);
-        assert_eq!(AdapterKind::PROGRAMS.map(AdapterKind::as_str), crate::config::schema::KNOWN_PROGRAMS);
+        assert_eq!(
+            AdapterKind::PROGRAMS.map(AdapterKind::as_str),
+            crate::config::schema::KNOWN_PROGRAMS
+        );
     }
 
     #[test]
     fn a_kind_is_configured_or_guessed() {
         let of = |adapter: &str, command: &[&str]| {
-            AdapterKind::of(&samples::agent("a", adapter, command)).map_err(|error| error.to_string())
+            AdapterKind::of(&samples::agent("a", adapter, command))
+                .map_err(|error| error.to_string())
         };
         assert_eq!(of("json", &["claude"]), Ok(AdapterKind::Json));
         assert_eq!(of("", &["claude", "-x"]), Ok(AdapterKind::Claude));
@@ -134,6 +155,9 @@ mod tests {
         assert_eq!(of("", &["/opt/bin/codex"]), Ok(AdapterKind::Codex));
         assert_eq!(of("", &["./claude.sh"]), Ok(AdapterKind::Text));
         assert_eq!(of("", &[]), Ok(AdapterKind::Text));
-        assert_eq!(of("xml", &["x"]), Err("agent `a` has an unknown adapter `xml`".to_owned()));
+        assert_eq!(
+            of("xml", &["x"]),
+            Err("agent `a` has an unknown adapter `xml`".to_owned())
+        );
     }
 }

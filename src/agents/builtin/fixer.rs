@@ -27,8 +27,12 @@ enum Fix {
 }
 
 pub(crate) fn respond(items: &[Item], root: &Path) -> Result<Body, CatalogError> {
-    let files = items.iter().filter_map(|item| item.finding.raw.file.as_deref());
-    let rules = items.iter().filter_map(|item| item.finding.raw.rule.as_deref());
+    let files = items
+        .iter()
+        .filter_map(|item| item.finding.raw.file.as_deref());
+    let rules = items
+        .iter()
+        .filter_map(|item| item.finding.raw.rule.as_deref());
     let catalog = Catalog::for_rules(root, files, rules)?;
     let mut by_file: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
     let mut done: BTreeMap<FindingId, Fix> = BTreeMap::new();
@@ -57,9 +61,15 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
         let mandatory = item.finding.mandatory || item.enforced.is_some();
         let (answer, text, evidence) = match done.remove(&id) {
             Some(Fix::Applied(text)) => (Answer::Implemented, text, Vec::new()),
-            Some(Fix::Waived(text, evidence)) => {
-                (if mandatory { Answer::Disagree } else { Answer::Discarded }, text, evidence)
-            }
+            Some(Fix::Waived(text, evidence)) => (
+                if mandatory {
+                    Answer::Disagree
+                } else {
+                    Answer::Discarded
+                },
+                text,
+                evidence,
+            ),
             Some(Fix::Impossible(why)) if mandatory => {
                 notes.push(format!("{id} cannot be fixed: {why}"));
                 continue;
@@ -67,15 +77,31 @@ fn answer(items: &[Item], done: &mut BTreeMap<FindingId, Fix>) -> Body {
             Some(Fix::Impossible(why)) => (Answer::Discarded, why, Vec::new()),
             None => continue,
         };
-        answers.push(Response { finding: id, answer, text: text.into(), evidence });
+        answers.push(Response {
+            finding: id,
+            answer,
+            text: text.into(),
+            evidence,
+        });
     }
-    Body::Response { answers, notes: (!notes.is_empty()).then(|| notes.join("\n")) }
+    Body::Response {
+        answers,
+        notes: (!notes.is_empty()).then(|| notes.join("\n")),
+    }
 }
 
 /// Applies the fixes of a file from bottom to top, so that a fix does not move the lines of the remaining fixes.
-fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a Item>) -> Vec<(FindingId, Fix)> {
+fn fix_file<'a>(
+    catalog: &Catalog,
+    root: &Path,
+    path: &str,
+    mut items: Vec<&'a Item>,
+) -> Vec<(FindingId, Fix)> {
     let all = |items: &[&'a Item], why: String| -> Vec<(FindingId, Fix)> {
-        items.iter().map(|item| (item.finding.id, Fix::Impossible(why.clone()))).collect()
+        items
+            .iter()
+            .map(|item| (item.finding.id, Fix::Impossible(why.clone())))
+            .collect()
     };
     let mut source = match SourceText::read(root, path) {
         Ok(source) => source,
@@ -83,8 +109,16 @@ fn fix_file<'a>(catalog: &Catalog, root: &Path, path: &str, mut items: Vec<&'a I
     };
     items.sort_by_key(|item| std::cmp::Reverse((item.finding.raw.line, item.finding.id)));
     let original = source.text.clone();
-    let mut fixing = Fixing { catalog, path, text: original.clone(), fixed: Vec::new() };
-    let done: Vec<_> = items.iter().map(|item| (item.finding.id, fixing.item(item))).collect();
+    let mut fixing = Fixing {
+        catalog,
+        path,
+        text: original.clone(),
+        fixed: Vec::new(),
+    };
+    let done: Vec<_> = items
+        .iter()
+        .map(|item| (item.finding.id, fixing.item(item)))
+        .collect();
     if fixing.text != original {
         source.text = fixing.text;
         if let Err(error) = source::write(root, path, &source) {
@@ -107,17 +141,25 @@ impl Fixing<'_> {
         let raw = &item.finding.raw;
         let rule = raw.rule.clone().unwrap_or_default();
         let line = raw.line.unwrap_or(1);
-        let Some(hit) = self.nearest(&rule, line) else { return self.gone(&rule, line) };
+        let Some(hit) = self.nearest(&rule, line) else {
+            return self.gone(&rule, line);
+        };
         let waiver = scan::tree(self.path, &self.text).and_then(|tree| waiver(&tree, &hit));
         if let Some(Waiver { reason, .. }) = &waiver
             && !reason.is_empty()
             && item.enforced.is_none()
         {
-            let evidence = cited(reason).iter().map(|cited| cited.to_string().into()).collect();
+            let evidence = cited(reason)
+                .iter()
+                .map(|cited| cited.to_string().into())
+                .collect();
             return Fix::Waived(reason.clone(), evidence);
         }
         if hit.edit.is_none() {
-            return Fix::Impossible(format!("rule `{rule}` has no fix for {}:{}", self.path, hit.lines.0));
+            return Fix::Impossible(format!(
+                "rule `{rule}` has no fix for {}:{}",
+                self.path, hit.lines.0
+            ));
         }
         let Some(fixed) = self.fixed_text(&rule, &hit, waiver.as_ref()) else {
             return Fix::Impossible(format!(
@@ -126,15 +168,27 @@ impl Fixing<'_> {
             ));
         };
         self.text = fixed;
-        self.fixed.push((item.finding.id, (line, raw.end_line.unwrap_or(line))));
-        let unwaived = if waiver.is_some() { " and removed the waiver" } else { "" };
-        Fix::Applied(format!("applied the fix of `{rule}` at {}:{}{unwaived}", self.path, hit.lines.0))
+        self.fixed
+            .push((item.finding.id, (line, raw.end_line.unwrap_or(line))));
+        let unwaived = if waiver.is_some() {
+            " and removed the waiver"
+        } else {
+            ""
+        };
+        Fix::Applied(format!(
+            "applied the fix of `{rule}` at {}:{}{unwaived}",
+            self.path, hit.lines.0
+        ))
     }
 
     /// Called if a finding's rule no longer matches. If another fix replaced the finding's line, the finding is
     /// reported as fixed.
     fn gone(&self, rule: &str, line: u32) -> Fix {
-        match self.fixed.iter().find(|(_, (first, last))| (*first..=*last).contains(&line)) {
+        match self
+            .fixed
+            .iter()
+            .find(|(_, (first, last))| (*first..=*last).contains(&line))
+        {
             Some((id, _)) => Fix::Applied(format!("the fix for {id} covers this finding")),
             None => Fix::Impossible(format!("`{rule}` no longer matches in {}", self.path)),
         }
@@ -145,7 +199,9 @@ impl Fixing<'_> {
     }
 
     fn nearest(&self, rule: &str, line: u32) -> Option<Hit> {
-        self.matches(rule, &self.text).into_iter().min_by_key(|hit| hit.lines.0.abs_diff(line))
+        self.matches(rule, &self.text)
+            .into_iter()
+            .min_by_key(|hit| hit.lines.0.abs_diff(line))
     }
 
     fn fixed_text(&self, rule: &str, hit: &Hit, waiver: Option<&Waiver>) -> Option<String> {
@@ -159,13 +215,18 @@ impl Fixing<'_> {
         }
         let mut left = usize::MAX;
         for _ in 0..MOST_ON_A_LINE {
-            let mut here: Vec<Hit> =
-                self.matches(rule, &text).into_iter().filter(|other| other.lines.0 == line).collect();
+            let mut here: Vec<Hit> = self
+                .matches(rule, &text)
+                .into_iter()
+                .filter(|other| other.lines.0 == line)
+                .collect();
             if here.len() >= left {
                 break;
             }
             left = here.len();
-            let Some(RuleEdit { range, text: new }) = here.pop().and_then(|hit| hit.edit) else { break };
+            let Some(RuleEdit { range, text: new }) = here.pop().and_then(|hit| hit.edit) else {
+                break;
+            };
             text.replace_range(range, &new);
         }
         let readable = mistakes(self.path, &text) <= mistakes(self.path, &self.text);

@@ -52,7 +52,9 @@ impl Builtin {
 
     pub fn parse(name: &str) -> Option<Self> {
         let name = name.strip_prefix(PREFIX).unwrap_or(name);
-        Self::ALL.into_iter().find(|builtin| builtin.as_str() == name)
+        Self::ALL
+            .into_iter()
+            .find(|builtin| builtin.as_str() == name)
     }
 
     pub fn role(self) -> Role {
@@ -86,12 +88,19 @@ impl Advice for BuiltinError {
         match self {
             Self::Unknown(_) => {
                 let names = Builtin::ALL.map(|builtin| format!("`{PREFIX}{}`", builtin.as_str()));
-                Some(format!("use one of the embedded agents {}", names.join(", ")))
+                Some(format!(
+                    "use one of the embedded agents {}",
+                    names.join(", ")
+                ))
             }
             Self::NotBuilt => Some("build Glee with the default features".to_owned()),
             #[cfg(feature = "astgrep")]
             Self::Rules(error) => error.hint(),
-            Self::Request(_) | Self::WrongTask { .. } | Self::Argues | Self::Plans | Self::Answer(_) => None,
+            Self::Request(_)
+            | Self::WrongTask { .. }
+            | Self::Argues
+            | Self::Plans
+            | Self::Answer(_) => None,
         }
     }
 }
@@ -112,7 +121,10 @@ pub fn answer(name: &str, request: &[u8], root: &Path) -> Result<String, Builtin
     let builtin = Builtin::parse(name).ok_or_else(|| BuiltinError::Unknown(name.to_owned()))?;
     let request: Request = serde_json::from_slice(request).map_err(BuiltinError::Request)?;
     if request.task.role() != builtin.role() {
-        return Err(BuiltinError::WrongTask { agent: builtin.as_str(), role: request.task.role() });
+        return Err(BuiltinError::WrongTask {
+            agent: builtin.as_str(),
+            role: request.task.role(),
+        });
     }
     dispatch(&request, root)
 }
@@ -124,12 +136,22 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
         Task::Review { files, .. } => reviewer::review(files, root)?,
         Task::Recheck { changes, files } => recheck::recheck(changes, files, root)?,
         Task::Respond { items, .. } => fixer::respond(items, root)?,
-        Task::Judge { dispute, files, written, .. } => referee::judge(dispute, files, written, root),
-        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } => return Err(BuiltinError::Argues),
+        Task::Judge {
+            dispute,
+            files,
+            written,
+            ..
+        } => referee::judge(dispute, files, written, root),
+        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } => {
+            return Err(BuiltinError::Argues);
+        }
         _ => return Err(BuiltinError::Plans),
     };
-    serde_json::to_string_pretty(&answer::BuiltinAnswer { nonce: &request.nonce, body })
-        .map_err(BuiltinError::Answer)
+    serde_json::to_string_pretty(&answer::BuiltinAnswer {
+        nonce: &request.nonce,
+        body,
+    })
+    .map_err(BuiltinError::Answer)
 }
 
 #[cfg(not(feature = "astgrep"))]
@@ -142,15 +164,30 @@ pub struct BuiltinAdapter;
 
 impl Adapter for BuiltinAdapter {
     fn profile(&self) -> Profile {
-        Profile { name: "builtin", ..Profile::default() }
+        Profile {
+            name: "builtin",
+            ..Profile::default()
+        }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let Query { agent, program, request, .. } = query;
-        let name = agent.command.first().map(String::as_str).unwrap_or_default();
+        let Query {
+            agent,
+            program,
+            request,
+            ..
+        } = query;
+        let name = agent
+            .command
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
         let builtin = Builtin::parse(name).ok_or_else(|| AgentError {
             hint: BuiltinError::Unknown(name.to_owned()).hint(),
-            ..AgentError::new(FailureKind::NotInstalled, format!("unknown embedded agent `{name}`"))
+            ..AgentError::new(
+                FailureKind::NotInstalled,
+                format!("unknown embedded agent `{name}`"),
+            )
         })?;
         if builtin.role() != agent.role {
             let message = format!("`{name}` cannot be a {}", agent.role);
@@ -158,10 +195,16 @@ impl Adapter for BuiltinAdapter {
                 .hint(format!("the role of this agent is {}", builtin.role())));
         }
         let stdin = serde_json::to_vec(request).map_err(|error| {
-            AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"))
+            AgentError::new(
+                FailureKind::Protocol,
+                format!("failed to write the request: {error}"),
+            )
         })?;
         let args = [ARGUMENT, builtin.as_str()];
-        Ok(Invocation { stdin, ..Invocation::plain(&program.path, args, BTreeMap::new(), &request.root) })
+        Ok(Invocation {
+            stdin,
+            ..Invocation::plain(&program.path, args, BTreeMap::new(), &request.root)
+        })
     }
 
     fn reading(&self, output: &Output) -> Reading {

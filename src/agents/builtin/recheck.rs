@@ -15,21 +15,36 @@ use crate::protocol::request::{Change, SourceFile};
 /// Without a diff, the re-check searches this number of lines before and after the finding.
 const NEAR: u32 = 3;
 
-pub(crate) fn recheck(changes: &[Change], files: &[SourceFile], root: &Path) -> Result<Body, CatalogError> {
+pub(crate) fn recheck(
+    changes: &[Change],
+    files: &[SourceFile],
+    root: &Path,
+) -> Result<Body, CatalogError> {
     let paths = files.iter().map(|file| file.path.as_str());
-    let rules = changes.iter().filter_map(|change| change.finding.raw.rule.as_deref());
+    let rules = changes
+        .iter()
+        .filter_map(|change| change.finding.raw.rule.as_deref());
     let catalog = Catalog::for_rules(root, paths, rules)?;
     let checks = changes.iter().map(|change| {
         let (resolved, reason) = check(&catalog, change, files);
-        Recheck { finding: change.finding.id, resolved, reason: reason.into() }
+        Recheck {
+            finding: change.finding.id,
+            resolved,
+            reason: reason.into(),
+        }
     });
-    Ok(Body::Recheck { checks: checks.collect() })
+    Ok(Body::Recheck {
+        checks: checks.collect(),
+    })
 }
 
 fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, String) {
     let raw = &change.finding.raw;
     let (Some(rule), Some(path)) = (&raw.rule, &raw.file) else {
-        return (false, "the finding has no rule that can be re-checked".to_owned());
+        return (
+            false,
+            "the finding has no rule that can be re-checked".to_owned(),
+        );
     };
     let Some(file) = files.iter().find(|file| file.path == *path) else {
         return (true, format!("`{path}` no longer exists"));
@@ -46,24 +61,40 @@ fn check(catalog: &Catalog, change: &Change, files: &[SourceFile]) -> (bool, Str
     let after = matches(&file.text);
     let here = raw.line.and_then(|line| {
         let (first, last) = match change.diff.is_empty() {
-            true => (line.saturating_sub(NEAR), raw.end_line.unwrap_or(line).saturating_add(NEAR)),
+            true => (
+                line.saturating_sub(NEAR),
+                raw.end_line.unwrap_or(line).saturating_add(NEAR),
+            ),
             false => difference.moved(line, raw.end_line.unwrap_or(line)),
         };
-        after.iter().find(|hit| first <= hit.lines.1 && hit.lines.0 <= last)
+        after
+            .iter()
+            .find(|hit| first <= hit.lines.1 && hit.lines.0 <= last)
     });
     if let Some(hit) = here {
-        return (false, format!("`{rule}` still matches at {path}:{}", hit.lines.0));
+        return (
+            false,
+            format!("`{rule}` still matches at {path}:{}", hit.lines.0),
+        );
     }
     match after.first() {
-        Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => {
-            (false, format!("`{rule}` matches at least as often as before, now at {path}:{}", hit.lines.0))
-        }
+        Some(hit) if change.diff.is_empty() || after.len() >= matches(&before).len() => (
+            false,
+            format!(
+                "`{rule}` matches at least as often as before, now at {path}:{}",
+                hit.lines.0
+            ),
+        ),
         _ => (true, format!("`{rule}` no longer matches at this location")),
     }
 }
 
 pub(crate) fn mistakes(path: &str, text: &str) -> usize {
-    let is_mistake =
-        |tree: &scan::SyntaxTree| tree.root().dfs().filter(|node| node.is_error() || node.is_missing()).count();
+    let is_mistake = |tree: &scan::SyntaxTree| {
+        tree.root()
+            .dfs()
+            .filter(|node| node.is_error() || node.is_missing())
+            .count()
+    };
     scan::tree(path, text).as_ref().map_or(0, is_mistake)
 }

@@ -40,16 +40,24 @@ pub(crate) fn cited(text: &str) -> Vec<Cited> {
     let mut found = Vec::new();
     for word in references::words(text) {
         let plain = word.trim_end_matches(['.', ':', '!', '?']);
-        let is_link = ["https://", "http://"].iter().any(|scheme| word.starts_with(scheme));
+        let is_link = ["https://", "http://"]
+            .iter()
+            .any(|scheme| word.starts_with(scheme));
         let number = plain.strip_prefix('#').unwrap_or_default();
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
         let is_folder = plain.ends_with('/')
             && plain.contains(char::is_alphabetic)
-            && plain.chars().all(|c| c.is_alphanumeric() || "_./@+-".contains(c));
+            && plain
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_./@+-".contains(c));
         let one = if is_link || is_number {
             Some(Cited::Elsewhere(plain.to_owned()))
         } else if is_folder {
-            Some(Cited::Code(Reference { path: plain.to_owned(), lines: None, names: Vec::new() }))
+            Some(Cited::Code(Reference {
+                path: plain.to_owned(),
+                lines: None,
+                names: Vec::new(),
+            }))
         } else {
             references::reference(&word).map(Cited::Code)
         };
@@ -100,11 +108,17 @@ impl Tree<'_> {
     /// Returns whether the coder wrote any of the `lines` in this run. If `lines` is `None`, checks the whole file
     /// or folder.
     fn is_written(&self, path: &str, lines: Option<(u32, u32)>) -> bool {
-        let below =
-            |file: &str| file.strip_prefix(path.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'));
+        let below = |file: &str| {
+            file.strip_prefix(path.trim_end_matches('/'))
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
         self.written.iter().any(|file| match lines {
             Some((first, last)) if file.path == path => {
-                file.lines.is_empty() || file.lines.iter().any(|(from, to)| *from <= last && first <= *to)
+                file.lines.is_empty()
+                    || file
+                        .lines
+                        .iter()
+                        .any(|(from, to)| *from <= last && first <= *to)
             }
             Some(_) => false,
             None => file.path == path || below(&file.path),
@@ -123,10 +137,23 @@ struct Flagged {
     block: (u32, u32),
 }
 
-pub(crate) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWritten], root: &Path) -> Body {
-    let tree = Tree { files, written, root };
+pub(crate) fn judge(
+    dispute: &Dispute,
+    files: &[SourceFile],
+    written: &[CoderWritten],
+    root: &Path,
+) -> Body {
+    let tree = Tree {
+        files,
+        written,
+        root,
+    };
     let objection = &dispute.objection;
-    let mut all: Vec<Cited> = objection.evidence.iter().flat_map(|line| cited(line.as_written())).collect();
+    let mut all: Vec<Cited> = objection
+        .evidence
+        .iter()
+        .flat_map(|line| cited(line.as_written()))
+        .collect();
     if objection.evidence.is_empty() {
         all = cited(objection.text.as_written());
     }
@@ -139,18 +166,34 @@ pub(crate) fn judge(dispute: &Dispute, files: &[SourceFile], written: &[CoderWri
             }
         }
     }
-    let checked: Vec<(&Cited, CitationCheck)> =
-        all.iter().map(|cited| (cited, check(&tree, cited, flagged.as_ref()))).collect();
+    let checked: Vec<(&Cited, CitationCheck)> = all
+        .iter()
+        .map(|cited| (cited, check(&tree, cited, flagged.as_ref())))
+        .collect();
     let (ruling, grounds) = rule(&checked);
-    let mut citations: Vec<String> = checked.iter().filter_map(|(cited, found)| citation(cited, *found)).collect();
+    let mut citations: Vec<String> = checked
+        .iter()
+        .filter_map(|(cited, found)| citation(cited, *found))
+        .collect();
     if let Some(place) = place.filter(|place| place.line.is_some() && flagged.is_some()) {
-        citations.push(Location { end_line: None, ..place }.to_string());
+        citations.push(
+            Location {
+                end_line: None,
+                ..place
+            }
+            .to_string(),
+        );
     }
     let rationale = rationale(ruling, &checked, flagged.as_ref()).into();
     let citations = citations.into_iter().map(Into::into).collect();
     Body::Ruling {
         dispute: dispute.number,
-        ruling: Ruling { rationale, grounds, citations, ..Ruling::bare(ruling) },
+        ruling: Ruling {
+            rationale,
+            grounds,
+            citations,
+            ..Ruling::bare(ruling)
+        },
     }
 }
 
@@ -164,7 +207,11 @@ fn rule(checked: &[(&Cited, CitationCheck)]) -> (RulingWord, Option<Grounds>) {
         let by_name = checked.iter().any(|(cited, found)| {
             names(*found) && matches!(cited, Cited::Code(reference) if !reference.names.is_empty())
         });
-        let grounds = if by_name { Grounds::AlreadyHandled } else { Grounds::MisunderstoodContext };
+        let grounds = if by_name {
+            Grounds::AlreadyHandled
+        } else {
+            Grounds::MisunderstoodContext
+        };
         return (RulingWord::Dismiss, Some(grounds));
     }
     (RulingWord::Escalate, None)
@@ -175,11 +222,17 @@ fn flagged(tree: &Tree<'_>, place: &Location) -> Option<Flagged> {
     let text = tree.text(&place.file)?;
     let syntax = scan::tree(&place.file, &text)?;
     let block = symbols::block(&syntax, line).unwrap_or((line, place.end_line.unwrap_or(line)));
-    Some(Flagged { file: place.file.clone(), names: symbols::owners(&syntax, line), block })
+    Some(Flagged {
+        file: place.file.clone(),
+        names: symbols::owners(&syntax, line),
+        block,
+    })
 }
 
 fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationCheck {
-    let Cited::Code(Reference { path, lines, names }) = cited else { return CitationCheck::Elsewhere };
+    let Cited::Code(Reference { path, lines, names }) = cited else {
+        return CitationCheck::Elsewhere;
+    };
     let text = tree.text(path);
     let syntax = text.as_deref().and_then(|text| scan::tree(path, text));
     let (lines, range) = if let (Some(lines), true) = (*lines, names.is_empty()) {
@@ -188,13 +241,21 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
         };
         (lines, range)
     } else if !names.is_empty() {
-        let node = syntax.as_ref().and_then(|syntax| symbols::definition(syntax, names));
-        let Some(node) = node else { return CitationCheck::Missing };
+        let node = syntax
+            .as_ref()
+            .and_then(|syntax| symbols::definition(syntax, names));
+        let Some(node) = node else {
+            return CitationCheck::Missing;
+        };
         (symbols::lines(&node), node.range())
     } else if tree.is_written(path, None) {
         return CitationCheck::Written(1);
     } else {
-        return if text.is_some() || tree.has_folder(path) { CitationCheck::Whole } else { CitationCheck::Missing };
+        return if text.is_some() || tree.has_folder(path) {
+            CitationCheck::Whole
+        } else {
+            CitationCheck::Missing
+        };
     };
     if tree.is_written(path, Some(lines)) {
         return CitationCheck::Written(lines.0);
@@ -208,7 +269,11 @@ fn check(tree: &Tree<'_>, cited: &Cited, flagged: Option<&Flagged>) -> CitationC
         Some(syntax) => symbols::mentions(syntax, &range, wanted),
         None => has_word(&text.unwrap_or_default()[range], wanted),
     };
-    if is_named { CitationCheck::Names(lines.0) } else { CitationCheck::Silent(lines.0) }
+    if is_named {
+        CitationCheck::Names(lines.0)
+    } else {
+        CitationCheck::Silent(lines.0)
+    }
 }
 
 fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usize>> {
@@ -217,16 +282,22 @@ fn bytes_of(text: &str, (first, last): (u32, u32)) -> Option<std::ops::Range<usi
     let cited = lines.get(first.checked_sub(1)?..last)?;
     let start: usize = lines[..first - 1].iter().map(|line| line.len()).sum();
     let length: usize = cited.iter().map(|line| line.len()).sum();
-    cited.iter().any(|line| !line.trim().is_empty()).then_some(start..start + length)
+    cited
+        .iter()
+        .any(|line| !line.trim().is_empty())
+        .then_some(start..start + length)
 }
 
 fn has_word(text: &str, names: &[String]) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.split(|c: char| !is_part(c)).any(|word| names.iter().any(|name| name == word))
+    text.split(|c: char| !is_part(c))
+        .any(|word| names.iter().any(|name| name == word))
 }
 
 fn citation(cited: &Cited, found: CitationCheck) -> Option<String> {
-    let Cited::Code(reference) = cited else { return None };
+    let Cited::Code(reference) = cited else {
+        return None;
+    };
     match found {
         CitationCheck::Names(line)
         | CitationCheck::Silent(line)
@@ -239,7 +310,11 @@ fn citation(cited: &Cited, found: CitationCheck) -> Option<String> {
     }
 }
 
-fn rationale(ruling: RulingWord, checked: &[(&Cited, CitationCheck)], flagged: Option<&Flagged>) -> String {
+fn rationale(
+    ruling: RulingWord,
+    checked: &[(&Cited, CitationCheck)],
+    flagged: Option<&Flagged>,
+) -> String {
     let symbol = flagged.and_then(|flagged| flagged.names.first());
     let symbol = symbol.map_or_else(|| "the flagged code".to_owned(), |name| format!("`{name}`"));
     let what: Vec<String> = checked
@@ -261,7 +336,9 @@ fn rationale(ruling: RulingWord, checked: &[(&Cited, CitationCheck)], flagged: O
         }
         RulingWord::Enforce => "nothing supports the objection, so the finding is enforced",
         RulingWord::Dismiss => "the objection is confirmed",
-        RulingWord::Escalate => "this neither confirms nor refutes the objection, so a person has to decide",
+        RulingWord::Escalate => {
+            "this neither confirms nor refutes the objection, so a person has to decide"
+        }
     };
     format!("{}: {so}.", what.join("; "))
 }
@@ -273,16 +350,34 @@ mod tests {
     #[test]
     fn places_are_read_out_of_prose() {
         let cases = [
-            ("an ETag, see tests/test_etag.py::test_is_stable.", vec!["tests/test_etag.py::test_is_stable"]),
-            ("(src/db.rs:12, src/db.rs:14-16)", vec!["src/db.rs:12", "src/db.rs:14-16"]),
-            ("`src/db.rs#L3-L5` and src/db.rs:7:2", vec!["src/db.rs:3-5", "src/db.rs:7"]),
+            (
+                "an ETag, see tests/test_etag.py::test_is_stable.",
+                vec!["tests/test_etag.py::test_is_stable"],
+            ),
+            (
+                "(src/db.rs:12, src/db.rs:14-16)",
+                vec!["src/db.rs:12", "src/db.rs:14-16"],
+            ),
+            (
+                "`src/db.rs#L3-L5` and src/db.rs:7:2",
+                vec!["src/db.rs:3-5", "src/db.rs:7"],
+            ),
             (
                 "web/cart.test.ts::\"refuses a negative price\" holds",
                 vec!["web/cart.test.ts::\"refuses a negative price\""],
             ),
-            ("src/store.rs::tests::keeps_order()", vec!["src/store.rs::tests::keeps_order"]),
-            ("docs/decisions/, README.md", vec!["docs/decisions/", "README.md"]),
-            ("https://example.org/a.py and #12.", vec!["https://example.org/a.py", "#12"]),
+            (
+                "src/store.rs::tests::keeps_order()",
+                vec!["src/store.rs::tests::keeps_order"],
+            ),
+            (
+                "docs/decisions/, README.md",
+                vec!["docs/decisions/", "README.md"],
+            ),
+            (
+                "https://example.org/a.py and #12.",
+                vec!["https://example.org/a.py", "#12"],
+            ),
             ("twice the same a/b.go:1 a/b.go:1", vec!["a/b.go:1"]),
         ];
         for (text, expected) in cases {

@@ -16,14 +16,22 @@ pub(crate) fn review(files: &[SourceFile], root: &Path) -> Result<Body, CatalogE
     for file in files {
         let mut hits = catalog.scan(&file.path, &file.text, None);
         hits.retain(|hit| is_under_review(hit, file));
-        findings.extend(folded(hits).into_iter().map(|hit| finding(&catalog, file, hit)));
+        findings.extend(
+            folded(hits)
+                .into_iter()
+                .map(|hit| finding(&catalog, file, hit)),
+        );
     }
     Ok(Body::Review { findings })
 }
 
 fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
     let (first, last) = hit.lines;
-    file.changed.is_empty() || file.changed.iter().any(|&(start, end)| start <= last && first <= end)
+    file.changed.is_empty()
+        || file
+            .changed
+            .iter()
+            .any(|&(start, end)| start <= last && first <= end)
 }
 
 fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
@@ -48,7 +56,9 @@ fn suggestion(text: &str, hit: &Hit) -> Option<String> {
     const MOST_LINES: usize = 6;
     let edit = hit.edit.as_ref()?;
     let lines = fixed(text, edit, &whole_lines(text, &edit.range)?)?;
-    (lines.lines().count() <= MOST_LINES).then(|| lines.trim().to_owned()).filter(|lines| !lines.is_empty())
+    (lines.lines().count() <= MOST_LINES)
+        .then(|| lines.trim().to_owned())
+        .filter(|lines| !lines.is_empty())
 }
 
 /// Returns all lines of a match as text, with the rule's fix applied. Returns `None` if the rule has no fix, or if
@@ -64,13 +74,19 @@ fn replacement(text: &str, hit: &Hit) -> Option<String> {
 /// Extends a byte range to whole lines, without the last line break.
 fn whole_lines(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start = text.get(..range.start)?.rfind('\n').map_or(0, |at| at + 1);
-    let end = text.get(range.end..)?.find('\n').map_or(text.len(), |at| range.end + at);
+    let end = text
+        .get(range.end..)?
+        .find('\n')
+        .map_or(text.len(), |at| range.end + at);
     Some(start..end)
 }
 
 /// Returns the text of the byte range `lines` after `edit` is applied. The byte range `lines` must contain the
 /// range of the edit.
 fn fixed(text: &str, edit: &RuleEdit, lines: &Range<usize>) -> Option<String> {
-    let (before, after) = (text.get(lines.start..edit.range.start)?, text.get(edit.range.end..lines.end)?);
+    let (before, after) = (
+        text.get(lines.start..edit.range.start)?,
+        text.get(edit.range.end..lines.end)?,
+    );
     Some(format!("{before}{}{after}", edit.text))
 }

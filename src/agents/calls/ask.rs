@@ -18,8 +18,8 @@ use crate::agents::builtin;
 use crate::agents::calls::state_cache::StateCache;
 use crate::agents::process::sandbox;
 use crate::agents::{
-    AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError, ProcessJob, Query,
-    Reading, Stop, TranscriptFiles,
+    AdapterKind, AgentError, Agents, AnswerText, Cooldown, Execute, Failed, ProcessError,
+    ProcessJob, Query, Reading, Stop, TranscriptFiles,
 };
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::event::Transcript;
@@ -65,29 +65,58 @@ pub struct CallResult {
 impl From<AgentError> for CallResult {
     fn from(error: AgentError) -> Self {
         let (usage, metadata) = Default::default();
-        Self { result: Err(error), transcript: None, millis: 0, usage, metadata }
+        Self {
+            result: Err(error),
+            transcript: None,
+            millis: 0,
+            usage,
+            metadata,
+        }
     }
 }
 
 impl Agents {
     pub fn new(runner: Arc<dyn Execute>) -> Self {
-        Self { runner, cache: StateCache::default(), known: Arc::default() }
+        Self {
+            runner,
+            cache: StateCache::default(),
+            known: Arc::default(),
+        }
     }
 
     /// Caches cooldowns and program versions in the state folder for later runs.
     #[must_use]
     pub fn remembering(self, state_dir: &Path) -> Self {
-        Self { cache: StateCache(Some(state_dir.join("agents"))), ..self }
+        Self {
+            cache: StateCache(Some(state_dir.join("agents"))),
+            ..self
+        }
     }
 
     /// Checks the agents before any paid call. Each agent, or its backup, must have a known adapter and an
     /// existing program.
-    pub fn check(&self, agents: &[Agent], backups: &[Agent], root: &Path) -> Result<(), AgentError> {
-        agents.iter().chain(backups).try_for_each(registry::check_effort)?;
+    pub fn check(
+        &self,
+        agents: &[Agent],
+        backups: &[Agent],
+        root: &Path,
+    ) -> Result<(), AgentError> {
+        agents
+            .iter()
+            .chain(backups)
+            .try_for_each(registry::check_effort)?;
         agents.iter().try_for_each(|agent| {
-            let backup = backups.iter().find(|other| agent.backup.as_ref() == Some(&other.name));
+            let backup = backups
+                .iter()
+                .find(|other| agent.backup.as_ref() == Some(&other.name));
             let found = self.program(agent, root);
-            found.or_else(|error| backup.and_then(|backup| self.program(backup, root).ok()).ok_or(error)).map(drop)
+            found
+                .or_else(|error| {
+                    backup
+                        .and_then(|backup| self.program(backup, root).ok())
+                        .ok_or(error)
+                })
+                .map(drop)
         })
     }
 
@@ -95,11 +124,13 @@ impl Agents {
     pub fn program(&self, agent: &Agent, root: &Path) -> Result<PathBuf, AgentError> {
         let own = [format!("{}replay", builtin::PREFIX)];
         let is_replay = AdapterKind::of(agent)? == AdapterKind::Replay;
-        self.runner.find(if is_replay { &own } else { &agent.command }, root).map_err(|error| AgentError {
-            kind: FailureKind::NotInstalled,
-            message: format!("agent `{}` cannot be run: {error}", agent.name),
-            hint: error.hint(&agent.name.0),
-        })
+        self.runner
+            .find(if is_replay { &own } else { &agent.command }, root)
+            .map_err(|error| AgentError {
+                kind: FailureKind::NotInstalled,
+                message: format!("agent `{}` cannot be run: {error}", agent.name),
+                hint: error.hint(&agent.name.0),
+            })
     }
 
     /// Returns the version of a known program, or Glee's version for an embedded agent.
@@ -119,12 +150,25 @@ impl Agents {
         let mut agent = ask.agent;
         let mut asked = self.ask(ask.clone()).await;
         while let Err(error) = &asked.result {
-            let next = remaining.iter().position(|other| agent.backup.as_ref() == Some(&other.name));
-            let (Some(next), true) = (next, error.kind.calls_for_backup()) else { break };
+            let next = remaining
+                .iter()
+                .position(|other| agent.backup.as_ref() == Some(&other.name));
+            let (Some(next), true) = (next, error.kind.calls_for_backup()) else {
+                break;
+            };
             agent = remaining.remove(next);
-            let reason = asked.metadata.instead.clone().unwrap_or_else(|| error.to_string());
+            let reason = asked
+                .metadata
+                .instead
+                .clone()
+                .unwrap_or_else(|| error.to_string());
             (ask.activity)(&format!("{error}; asking {} instead", agent.name));
-            let second = self.ask(Ask { agent, ..ask.clone() }).await;
+            let second = self
+                .ask(Ask {
+                    agent,
+                    ..ask.clone()
+                })
+                .await;
             asked = CallResult {
                 millis: asked.millis + second.millis,
                 usage: asked.usage.plus(second.usage),
@@ -146,29 +190,43 @@ impl Agents {
         let started = Instant::now();
         let total = ask.agent.timeout.unwrap_or(ask.limits.call_timeout);
         let mut usage = Usage::default();
-        let mut session = ask.session.filter(|session| session.agent == ask.agent.name);
+        let mut session = ask
+            .session
+            .filter(|session| session.agent == ask.agent.name);
         let mut left = total;
         let mut tries = 0;
         loop {
             tries += 1;
-            let mut asked = self.wait_and_try(&ask, session, left, tries).await.unwrap_or_else(CallResult::from);
+            let mut asked = self
+                .wait_and_try(&ask, session, left, tries)
+                .await
+                .unwrap_or_else(CallResult::from);
             usage = usage.plus(asked.usage);
             asked.usage = usage;
             asked.metadata.retries = tries - 1;
             asked.millis = millis(started.elapsed());
-            let Err(error) = &asked.result else { return asked };
+            let Err(error) = &asked.result else {
+                return asked;
+            };
             left = total.saturating_sub(started.elapsed());
             // An expired session can cause a failure, so the next try starts without a session.
-            let may_be_gone =
-                matches!(error.kind, FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol);
+            let may_be_gone = matches!(
+                error.kind,
+                FailureKind::BadFlags | FailureKind::Crashed | FailureKind::Protocol
+            );
             if may_be_gone && session.take().is_some() {
                 continue;
             }
-            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits) else {
+            let Some(wait) = retry::pause(error.kind, tries, Timestamp::now(), left, ask.limits)
+            else {
                 self.give_up(ask.agent, error, Timestamp::now());
                 return asked;
             };
-            (ask.activity)(&format!("{}; trying again in {}", error.kind.as_str(), seconds(wait)));
+            (ask.activity)(&format!(
+                "{}; trying again in {}",
+                error.kind.as_str(),
+                seconds(wait)
+            ));
             if ask.pause(wait).await.is_err() {
                 return asked;
             }
@@ -199,10 +257,17 @@ impl Agents {
         }
         let started = Instant::now();
         let mut record = None;
-        let span = info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
-        let once = self.once(ask, kind, session, left, &mut record).instrument(span.clone());
+        let span =
+            info_span!("try", n = tries, program = %kind, pid = Empty, exit = Empty, bytes = Empty);
+        let once = self
+            .once(ask, kind, session, left, &mut record)
+            .instrument(span.clone());
         let asked = once.await.unwrap_or_else(CallResult::from);
-        let failure = asked.result.as_ref().err().map(|error| (error.kind, error.message.as_str()));
+        let failure = asked
+            .result
+            .as_ref()
+            .err()
+            .map(|error| (error.kind, error.message.as_str()));
         span.in_scope(|| log_end(&asked, millis(started.elapsed())));
         self.update_cooldown(kind, ask.agent, failure, Timestamp::now());
         if let Some(record) = record {
@@ -217,7 +282,13 @@ impl Agents {
             };
             // If the call's record cannot be written, Glee ignores the error, because the raw output is stored in
             // separate files.
-            drop(CallRecord { end: Some(end), ..record }.write(&record::path(&ask.files.stdout)));
+            drop(
+                CallRecord {
+                    end: Some(end),
+                    ..record
+                }
+                .write(&record::path(&ask.files.stdout)),
+            );
         }
         Ok(asked)
     }
@@ -245,20 +316,30 @@ impl Agents {
             prompt: ask.prompt,
             session: session.map(|session| session.id.as_str()),
             folder: files.stdout.parent().unwrap_or(Path::new("/")),
-            call: &files.stdout.file_stem().unwrap_or_default().to_string_lossy(),
+            call: &files
+                .stdout
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy(),
         };
         let invocation = adapter.command(&query)?;
         files.put_aside();
         let unwritten = |error: io::Error| {
-            let message = format!("failed to write the record of the call of `{}`: {error}", agent.name);
+            let message = format!(
+                "failed to write the record of the call of `{}`: {error}",
+                agent.name
+            );
             AgentError::new(FailureKind::Crashed, message)
         };
         for (path, content) in &invocation.files {
             record::private(path, content.as_bytes()).map_err(unwritten)?;
         }
-        record::private(&files.stdout.with_extension("prompt"), &invocation.stdin).map_err(unwritten)?;
+        record::private(&files.stdout.with_extension("prompt"), &invocation.stdin)
+            .map_err(unwritten)?;
         let record = recorded.insert(CallRecord::new(kind.as_str(), &query, &invocation));
-        record.write(&record::path(&files.stdout)).map_err(unwritten)?;
+        record
+            .write(&record::path(&files.stdout))
+            .map_err(unwritten)?;
         let role = ask.request.task.role();
         let dialogue = adapter.dialogue(&query);
         let job = ProcessJob {
@@ -274,15 +355,39 @@ impl Agents {
                 &invocation.env,
                 ask.protected,
             ),
-            activity: &|line| adapter.activity(line).inspect(|shown| (ask.activity)(shown)).is_some(),
-            ..ProcessJob::plain(&invocation, Limits { call_timeout: left, ..*ask.limits }, files, ask.stop.clone())
+            activity: &|line| {
+                adapter
+                    .activity(line)
+                    .inspect(|shown| (ask.activity)(shown))
+                    .is_some()
+            },
+            ..ProcessJob::plain(
+                &invocation,
+                Limits {
+                    call_timeout: left,
+                    ..*ask.limits
+                },
+                files,
+                ask.stop.clone(),
+            )
         };
         let (output, failed) = match self.runner.run(job).await.map_err(|failed| *failed) {
             Ok(output) => (output, None),
-            Err(Failed { error, output: Some(output) }) => (output, Some(error)),
-            Err(Failed { error, output: None }) => return Err(error.for_agent(agent)),
+            Err(Failed {
+                error,
+                output: Some(output),
+            }) => (output, Some(error)),
+            Err(Failed {
+                error,
+                output: None,
+            }) => return Err(error.for_agent(agent)),
         };
-        let Reading { answer, partial, usage, metadata } = adapter.reading(&output);
+        let Reading {
+            answer,
+            partial,
+            usage,
+            metadata,
+        } = adapter.reading(&output);
         let result = match (failed, answer) {
             (None, answer) => answer,
             // The program's output can explain the failure more precisely than the exit code.
@@ -294,14 +399,25 @@ impl Agents {
             (Ok(AnswerText::File(_)), _) | (Err(_), None) => None,
         };
         if let Some(text) = text {
-            record::private(&files.stdout.with_extension("answer"), text.as_bytes()).map_err(unwritten)?;
+            record::private(&files.stdout.with_extension("answer"), text.as_bytes())
+                .map_err(unwritten)?;
         }
         let usage = match session {
             Some(session) if profile.counts_sessions => usage.since(session.used),
             _ => usage,
         };
-        let usage = price::estimate(usage, metadata.model.as_deref().or(agent.model.as_deref()), agent.price);
-        Ok(CallResult { result, transcript: Some(output.transcript), millis: 0, usage, metadata })
+        let usage = price::estimate(
+            usage,
+            metadata.model.as_deref().or(agent.model.as_deref()),
+            agent.price,
+        );
+        Ok(CallResult {
+            result,
+            transcript: Some(output.transcript),
+            millis: 0,
+            usage,
+            metadata,
+        })
     }
 }
 
@@ -315,10 +431,21 @@ fn log_end(asked: &CallResult, ms: u64) {
             (None, None) => &span,
         };
     }
-    let Usage { input_tokens, output_tokens, .. } = asked.usage;
+    let Usage {
+        input_tokens,
+        output_tokens,
+        ..
+    } = asked.usage;
     match &asked.result {
         Ok(_) => info!(ms, input_tokens, output_tokens, "answered"),
-        Err(error) => warn!(ms, input_tokens, output_tokens, kind = error.kind.as_str(), "{}", error.message),
+        Err(error) => warn!(
+            ms,
+            input_tokens,
+            output_tokens,
+            kind = error.kind.as_str(),
+            "{}",
+            error.message
+        ),
     }
 }
 
@@ -344,11 +471,18 @@ fn millis(duration: Duration) -> u64 {
 /// Fails if the tree contains modules that the program would load even in a read-only role.
 fn refuse_modules(agent: &Agent, kind: AdapterKind, root: &Path) -> Result<(), AgentError> {
     let loads = kind.adapter().profile().loads;
-    let Some(folder) = loads.iter().find(|folder| root.join(folder).symlink_metadata().is_ok()) else {
+    let Some(folder) = loads
+        .iter()
+        .find(|folder| root.join(folder).symlink_metadata().is_ok())
+    else {
         return Ok(());
     };
-    let message = format!("`{}` would run the modules in `{folder}` of the tree", agent.name);
-    let hint = format!("use another agent, or move the folder away: no flag of {kind} prevents this");
+    let message = format!(
+        "`{}` would run the modules in `{folder}` of the tree",
+        agent.name
+    );
+    let hint =
+        format!("use another agent, or move the folder away: no flag of {kind} prevents this");
     Err(AgentError::new(FailureKind::BadFlags, message).hint(hint))
 }
 
@@ -369,12 +503,17 @@ mod tests {
 
     impl Scene {
         fn new(runner: ScriptedRunner) -> Self {
-            Self { runner: Arc::new(runner), folder: tempfile::tempdir().unwrap() }
+            Self {
+                runner: Arc::new(runner),
+                folder: tempfile::tempdir().unwrap(),
+            }
         }
 
         async fn ask(&self, agent: &Agent, stop: Stop) -> CallResult {
-            let files =
-                TranscriptFiles { stdout: self.folder.path().join("out"), stderr: self.folder.path().join("err") };
+            let files = TranscriptFiles {
+                stdout: self.folder.path().join("out"),
+                stderr: self.folder.path().join("err"),
+            };
             let request = samples::review(agent);
             Agents::new(self.runner.clone())
                 .ask(Ask {
@@ -396,13 +535,19 @@ mod tests {
 
     #[tokio::test]
     async fn an_answer_is_read_from_the_kept_output() {
-        let scene = tests::Scene::new(
-            ScriptedRunner::new().on("rev", "review", |request| Script::prints(request.nonce.as_str())),
-        );
+        let scene = tests::Scene::new(ScriptedRunner::new().on("rev", "review", |request| {
+            Script::prints(request.nonce.as_str())
+        }));
         let agent = samples::agent("rev", "text", &["rev", "-x"]);
         let asked = scene.ask(&agent, Stop::never()).await;
         let mut text = String::new();
-        asked.result.unwrap().reader().unwrap().read_to_string(&mut text).unwrap();
+        asked
+            .result
+            .unwrap()
+            .reader()
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         assert_eq!(text, samples::NONCE);
         assert_eq!(
             asked.transcript,
@@ -418,22 +563,36 @@ mod tests {
         let seen = scene.runner.seen();
         assert_eq!(seen.len(), 1);
         assert_eq!(
-            (seen[0].invocation.args.as_slice(), seen[0].invocation.stdin.as_slice()),
+            (
+                seen[0].invocation.args.as_slice(),
+                seen[0].invocation.stdin.as_slice()
+            ),
             (&["-x".into()][..], &b"the prompt"[..])
         );
     }
 
     #[tokio::test]
     async fn a_failure_keeps_the_transcript() {
-        let scene = tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::fails(3, "no key\n")));
-        let asked = scene.ask(&samples::agent("rev", "text", &["rev"]), Stop::never()).await;
-        assert_eq!(asked.result.unwrap_err().message, "`rev` ended with exit code 3: no key");
-        assert_eq!(asked.transcript.map(|transcript| transcript.exit_code), Some(Some(3)));
+        let scene = tests::Scene::new(
+            ScriptedRunner::new().on("rev", "review", |_| Script::fails(3, "no key\n")),
+        );
+        let asked = scene
+            .ask(&samples::agent("rev", "text", &["rev"]), Stop::never())
+            .await;
+        assert_eq!(
+            asked.result.unwrap_err().message,
+            "`rev` ended with exit code 3: no key"
+        );
+        assert_eq!(
+            asked.transcript.map(|transcript| transcript.exit_code),
+            Some(Some(3))
+        );
     }
 
     #[tokio::test]
     async fn an_agents_own_timeout_comes_before_the_limit() {
-        let scene = tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
+        let scene =
+            tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
         let mut agent = samples::agent("rev", "text", &["rev"]);
         agent.timeout = Some(Duration::from_millis(20));
         let asked = scene.ask(&agent, Stop::never()).await;
@@ -446,11 +605,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_stop_ends_the_question() {
-        let scene = tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
+        let scene =
+            tests::Scene::new(ScriptedRunner::new().on("rev", "review", |_| Script::hangs()));
         let (handle, stop) = Stop::new();
         handle.stop();
-        let asked = scene.ask(&samples::agent("rev", "text", &["rev"]), stop).await;
-        assert_eq!(asked.result.unwrap_err(), AgentError::new(FailureKind::Stopped, "`rev` was stopped"));
+        let asked = scene
+            .ask(&samples::agent("rev", "text", &["rev"]), stop)
+            .await;
+        assert_eq!(
+            asked.result.unwrap_err(),
+            AgentError::new(FailureKind::Stopped, "`rev` was stopped")
+        );
     }
 
     #[test]
@@ -468,11 +633,16 @@ mod tests {
                     "agent `bad` cannot be run: `{}` is a folder, not a program",
                     folder.path().display()
                 ),
-                hint: Some("give the program's path: `glee config set agents.bad.command <path>`".to_owned()),
+                hint: Some(
+                    "give the program's path: `glee config set agents.bad.command <path>`"
+                        .to_owned()
+                ),
             })
         );
         assert_eq!(
-            check(samples::agent("odd", "xml", &["sh"])).unwrap_err().message,
+            check(samples::agent("odd", "xml", &["sh"]))
+                .unwrap_err()
+                .message,
             "agent `odd` has an unknown adapter `xml`"
         );
     }
@@ -508,14 +678,29 @@ mod tests {
         fn new(runner: ScriptedRunner) -> Self {
             let (runner, folder) = (Arc::new(runner), tempfile::tempdir().unwrap());
             let agents = Agents::new(runner.clone()).remembering(folder.path());
-            Self { runner, agents, folder }
+            Self {
+                runner,
+                agents,
+                folder,
+            }
         }
 
-        async fn ask(&self, agent: &Agent, session: Option<&Session>, backups: &[Agent]) -> CallResult {
+        async fn ask(
+            &self,
+            agent: &Agent,
+            session: Option<&Session>,
+            backups: &[Agent],
+        ) -> CallResult {
             let path = |name: &str| self.folder.path().join(name);
-            let files = TranscriptFiles { stdout: path("call.1.stdout"), stderr: path("call.1.stderr") };
+            let files = TranscriptFiles {
+                stdout: path("call.1.stdout"),
+                stderr: path("call.1.stderr"),
+            };
             let request = samples::review(agent);
-            let limits = Limits { retries: 2, ..LIMITS };
+            let limits = Limits {
+                retries: 2,
+                ..LIMITS
+            };
             let ask = Ask {
                 suspended: None,
                 agent,
@@ -533,7 +718,9 @@ mod tests {
         }
 
         fn files(&self) -> Vec<String> {
-            let entries = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+            let entries = std::fs::read_dir(self.folder.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name());
             let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
             names.retain(|name| name.starts_with("call."));
             names.sort();
@@ -543,14 +730,21 @@ mod tests {
 
     fn text(asked: CallResult) -> String {
         let mut text = String::new();
-        asked.result.unwrap().reader().unwrap().read_to_string(&mut text).unwrap();
+        asked
+            .result
+            .unwrap()
+            .reader()
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         text
     }
 
     #[tokio::test]
     async fn what_passes_is_tried_again_and_everything_is_kept() {
         let scripts = vec![result(Some(500), "internal error"), result(None, "fine")];
-        let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let stage =
+            tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
         let agent = samples::agent("rev", "claude", &["claude"]);
         let asked = stage.ask(&agent, None, &[]).await;
         assert_eq!((asked.usage.usd, asked.usage.turns), (Some(1.0), Some(2)));
@@ -573,12 +767,23 @@ mod tests {
         assert_eq!(first.end.unwrap().failure, Some(FailureKind::Unavailable));
         let last = CallRecord::read(&stage.folder.path().join("call.1.call.json")).unwrap();
         assert_eq!(
-            (last.adapter.as_str(), last.nonce.as_str(), last.task.as_str()),
+            (
+                last.adapter.as_str(),
+                last.nonce.as_str(),
+                last.task.as_str()
+            ),
             ("claude", samples::NONCE, "review")
         );
-        assert!(last.environment.contains(&"GLEE_NONCE".to_owned()), "{:?}", last.environment);
+        assert!(
+            last.environment.contains(&"GLEE_NONCE".to_owned()),
+            "{:?}",
+            last.environment
+        );
         let end = last.end.unwrap();
-        assert_eq!((end.tries, end.failure, end.metadata.session.as_deref()), (2, None, Some("s-1")));
+        assert_eq!(
+            (end.tries, end.failure, end.metadata.session.as_deref()),
+            (2, None, Some("s-1"))
+        );
     }
 
     #[tokio::test]
@@ -589,7 +794,9 @@ mod tests {
         ] {
             let part = move |_: &Request| result(Some(status), said);
             let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", part));
-            let asked = stage.ask(&samples::agent("rev", "claude", &["claude"]), None, &[]).await;
+            let asked = stage
+                .ask(&samples::agent("rev", "claude", &["claude"]), None, &[])
+                .await;
             assert_eq!(asked.result.unwrap_err().kind, kind);
             assert_eq!(stage.runner.seen().len(), asked_for);
         }
@@ -598,8 +805,12 @@ mod tests {
     #[tokio::test]
     async fn a_backup_answers_for_one_that_is_over_its_quota() {
         let runner = ScriptedRunner::new()
-            .on("rev", "review", |_| result(Some(402), "credit balance is too low"))
-            .on("second", "review", |_| result(Some(402), "credit balance is too low"));
+            .on("rev", "review", |_| {
+                result(Some(402), "credit balance is too low")
+            })
+            .on("second", "review", |_| {
+                result(Some(402), "credit balance is too low")
+            });
         let runner = runner.on("third", "review", |_| Script::prints("from the third"));
         let mut agent = samples::agent("rev", "claude", &["claude"]);
         agent.backup = Some("second".into());
@@ -614,33 +825,66 @@ mod tests {
             asked.metadata.instead.as_deref(),
             Some("`claude` failed (over quota): credit balance is too low")
         );
-        let programs: Vec<_> = stage.runner.seen().into_iter().map(|seen| seen.invocation.program).collect();
-        assert_eq!(programs, [Path::new("claude"), Path::new("claude"), Path::new("third")]);
+        let programs: Vec<_> = stage
+            .runner
+            .seen()
+            .into_iter()
+            .map(|seen| seen.invocation.program)
+            .collect();
+        assert_eq!(
+            programs,
+            [Path::new("claude"), Path::new("claude"), Path::new("third")]
+        );
     }
 
     #[tokio::test]
     async fn a_cool_down_is_remembered_until_it_is_over() {
-        let scripts = vec![result(Some(429), "rate limit, try again in 2 hours"), result(None, "fine")];
-        let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let scripts = vec![
+            result(Some(429), "rate limit, try again in 2 hours"),
+            result(None, "fine"),
+        ];
+        let stage =
+            tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
         let agent = samples::agent("rev", "claude", &["claude"]);
         let first = stage.ask(&agent, None, &[]).await.result.unwrap_err();
-        let FailureKind::RateLimited { reset: Some(reset) } = first.kind else { panic!("{first:?}") };
+        let FailureKind::RateLimited { reset: Some(reset) } = first.kind else {
+            panic!("{first:?}")
+        };
         let second = stage.ask(&agent, None, &[]).await.result.unwrap_err();
         assert_eq!(second.kind, FailureKind::RateLimited { reset: Some(reset) });
         assert_eq!(stage.runner.seen().len(), 1);
-        assert_eq!(stage.agents.cooldowns(Timestamp::now()).into_keys().collect::<Vec<_>>(), ["claude"]);
+        assert_eq!(
+            stage
+                .agents
+                .cooldowns(Timestamp::now())
+                .into_keys()
+                .collect::<Vec<_>>(),
+            ["claude"]
+        );
         assert!(stage.agents.cooldowns(reset).is_empty());
     }
 
     #[tokio::test]
     async fn a_session_is_carried_on_or_begun_anew() {
-        let scripts = vec![result(Some(400), "no conversation found"), result(None, "fine")];
-        let stage = tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
+        let scripts = vec![
+            result(Some(400), "no conversation found"),
+            result(None, "fine"),
+        ];
+        let stage =
+            tests::Stage::new(ScriptedRunner::new().on("rev", "review", one_by_one(scripts)));
         let agent = samples::agent("rev", "claude", &["claude"]);
-        let session = Session { agent: agent.name.clone(), id: "s-0".to_owned(), used: Usage::default() };
+        let session = Session {
+            agent: agent.name.clone(),
+            id: "s-0".to_owned(),
+            used: Usage::default(),
+        };
         assert_eq!(text(stage.ask(&agent, Some(&session), &[]).await), "fine");
-        let resumed: Vec<bool> =
-            stage.runner.seen().iter().map(|seen| seen.invocation.args.iter().any(|arg| arg == "s-0")).collect();
+        let resumed: Vec<bool> = stage
+            .runner
+            .seen()
+            .iter()
+            .map(|seen| seen.invocation.args.iter().any(|arg| arg == "s-0"))
+            .collect();
         assert_eq!(resumed, [true, false]);
     }
 }

@@ -12,7 +12,12 @@ const FILE: &str = "cooldowns.json";
 const UNSPECIFIED: SignedDuration = SignedDuration::from_secs(30);
 
 impl Agents {
-    pub(crate) fn cooldown(&self, kind: AdapterKind, agent: &Agent, now: Timestamp) -> Option<Cooldown> {
+    pub(crate) fn cooldown(
+        &self,
+        kind: AdapterKind,
+        agent: &Agent,
+        now: Timestamp,
+    ) -> Option<Cooldown> {
         self.cooldowns(now).remove(&key(kind, agent)?)
     }
 
@@ -32,7 +37,15 @@ impl Agents {
         match failure.map(|(failure, why)| (failure.reset(), why)) {
             None => self.set_cooldown(kind, agent, None, now),
             Some((Some(until), why)) => {
-                self.set_cooldown(kind, agent, Some(Cooldown { until, why: why.to_owned() }), now);
+                self.set_cooldown(
+                    kind,
+                    agent,
+                    Some(Cooldown {
+                        until,
+                        why: why.to_owned(),
+                    }),
+                    now,
+                );
             }
             Some((None, _)) => {}
         }
@@ -41,23 +54,35 @@ impl Agents {
     /// If the service did not report when its rate limit ends, records a cooldown of a fixed length. No cooldown
     /// is recorded for an exhausted quota, because the user can buy credit at any time.
     pub(crate) fn give_up(&self, agent: &Agent, error: &AgentError, now: Timestamp) {
-        if let (Ok(kind), FailureKind::RateLimited { reset: None }) = (AdapterKind::of(agent), error.kind) {
-            let cooldown = Cooldown { until: now + UNSPECIFIED, why: error.message.clone() };
+        if let (Ok(kind), FailureKind::RateLimited { reset: None }) =
+            (AdapterKind::of(agent), error.kind)
+        {
+            let cooldown = Cooldown {
+                until: now + UNSPECIFIED,
+                why: error.message.clone(),
+            };
             self.set_cooldown(kind, agent, Some(cooldown), now);
         }
     }
 
-    fn set_cooldown(&self, kind: AdapterKind, agent: &Agent, cooldown: Option<Cooldown>, now: Timestamp) {
+    fn set_cooldown(
+        &self,
+        kind: AdapterKind,
+        agent: &Agent,
+        cooldown: Option<Cooldown>,
+        now: Timestamp,
+    ) {
         let Some(key) = key(kind, agent) else { return };
         if cooldown.is_none() && self.cooldown(kind, agent, now).is_none() {
             return;
         }
-        self.cache.change(FILE, |all: &mut BTreeMap<String, Cooldown>| {
-            match cooldown {
-                Some(cooldown) => all.insert(key, cooldown),
-                None => all.remove(&key),
-            };
-        });
+        self.cache
+            .change(FILE, |all: &mut BTreeMap<String, Cooldown>| {
+                match cooldown {
+                    Some(cooldown) => all.insert(key, cooldown),
+                    None => all.remove(&key),
+                };
+            });
     }
 }
 
@@ -65,5 +90,11 @@ impl Agents {
 /// cooldown, but an agent with configured environment variables has a separate cooldown.
 fn key(kind: AdapterKind, agent: &Agent) -> Option<String> {
     let known = AdapterKind::PROGRAMS.contains(&kind);
-    known.then(|| if agent.env.is_empty() { kind.to_string() } else { format!("{kind} of {}", agent.name) })
+    known.then(|| {
+        if agent.env.is_empty() {
+            kind.to_string()
+        } else {
+            format!("{kind} of {}", agent.name)
+        }
+    })
 }

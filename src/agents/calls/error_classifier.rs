@@ -15,7 +15,10 @@ const WORDS: [(FailureKind, &str); 8] = [
         "prompt is too long, context length, context window, maximum context, too many tokens, \
          input too long, exceeds the maximum length",
     ),
-    (FailureKind::Truncated, "max_output_tokens, max_tokens, output token limit, output token maximum"),
+    (
+        FailureKind::Truncated,
+        "max_output_tokens, max_tokens, output token limit, output token maximum",
+    ),
     (
         FailureKind::OverQuota { reset: None },
         "quota, billing, credit balance, insufficient credit, usage limit, spending limit, spend limit, \
@@ -42,7 +45,10 @@ const WORDS: [(FailureKind, &str); 8] = [
          unexpected token, invalid json, non-sse response, without sending any chunks, \
          get response from the ai model",
     ),
-    (FailureKind::Empty, "empty response, no visible output, no response, invalid_stream"),
+    (
+        FailureKind::Empty,
+        "empty response, no visible output, no response, invalid_stream",
+    ),
     (
         FailureKind::BadFlags,
         "unknown option, unknown argument, unexpected argument, unrecognized option, unrecognised option, \
@@ -54,7 +60,10 @@ const WORDS: [(FailureKind, &str); 8] = [
 pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKind {
     let text = text.to_lowercase();
     let has_one = |words: &str| words.split(", ").any(|word| text.contains(word));
-    let named = WORDS.iter().find(|(_, words)| has_one(words)).map(|(kind, _)| *kind);
+    let named = WORDS
+        .iter()
+        .find(|(_, words)| has_one(words))
+        .map(|(kind, _)| *kind);
     let kind = match (status, named) {
         (Some(402), _) | (Some(403 | 429), Some(FailureKind::OverQuota { .. })) => {
             FailureKind::OverQuota { reset: None }
@@ -70,8 +79,12 @@ pub(crate) fn kind(status: Option<u16>, text: &str, now: Timestamp) -> FailureKi
 
 pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> FailureKind {
     match kind {
-        FailureKind::RateLimited { reset } => FailureKind::RateLimited { reset: reset.or(known) },
-        FailureKind::OverQuota { reset } => FailureKind::OverQuota { reset: reset.or(known) },
+        FailureKind::RateLimited { reset } => FailureKind::RateLimited {
+            reset: reset.or(known),
+        },
+        FailureKind::OverQuota { reset } => FailureKind::OverQuota {
+            reset: reset.or(known),
+        },
         kind => kind,
     }
 }
@@ -79,11 +92,25 @@ pub(crate) fn with_reset(kind: FailureKind, known: Option<Timestamp>) -> Failure
 /// Finds an HTTP status in a text, for example in `status: 429`, `HTTP 503` or `(500)`.
 pub(crate) fn status(text: &str) -> Option<u16> {
     let text = text.to_lowercase();
-    ["\"code\":", "status code", "status:", "status", "api error:", "http", "(", "error"].iter().find_map(|mark| {
+    [
+        "\"code\":",
+        "status code",
+        "status:",
+        "status",
+        "api error:",
+        "http",
+        "(",
+        "error",
+    ]
+    .iter()
+    .find_map(|mark| {
         text.match_indices(mark).find_map(|(at, _)| {
             let rest = text[at + mark.len()..].trim_start_matches([' ', ':', '"']);
             let digits = rest.split(|c: char| !c.is_ascii_digit()).next()?;
-            digits.parse().ok().filter(|code| digits.len() == 3 && (400..600).contains(code))
+            digits
+                .parse()
+                .ok()
+                .filter(|code| digits.len() == 3 && (400..600).contains(code))
         })
     })
 }
@@ -103,7 +130,11 @@ mod tests {
                 "Failed to authenticate. API Error: 401 Invalid API key provided",
                 FailureKind::NotLoggedIn,
             ),
-            (None, "Not logged in · Please run /login", FailureKind::NotLoggedIn),
+            (
+                None,
+                "Not logged in · Please run /login",
+                FailureKind::NotLoggedIn,
+            ),
             (
                 Some(429),
                 "API Error: Request rejected (429) · Rate limit reached. Please try again in 20s.",
@@ -119,15 +150,43 @@ mod tests {
                 "exceeded retry limit, last status: 429 Too Many Requests",
                 FailureKind::RateLimited { reset: None },
             ),
-            (None, "Quota exceeded. Check your plan and billing details.", FailureKind::OverQuota { reset: None }),
-            (Some(500), "API Error: 500 internal error", FailureKind::Unavailable),
+            (
+                None,
+                "Quota exceeded. Check your plan and billing details.",
+                FailureKind::OverQuota { reset: None },
+            ),
+            (
+                Some(500),
+                "API Error: 500 internal error",
+                FailureKind::Unavailable,
+            ),
             (Some(529), "Overloaded", FailureKind::Unavailable),
-            (None, "We’re currently experiencing high demand", FailureKind::Unavailable),
-            (None, "API Error: Connection dropped (ECONNRESET).", FailureKind::Unavailable),
+            (
+                None,
+                "We’re currently experiencing high demand",
+                FailureKind::Unavailable,
+            ),
+            (
+                None,
+                "API Error: Connection dropped (ECONNRESET).",
+                FailureKind::Unavailable,
+            ),
             (None, "Prompt is too long", FailureKind::TooLong),
-            (None, "Incomplete response returned, reason: max_output_tokens", FailureKind::Truncated),
-            (None, "The model returned an empty response with no text", FailureKind::Empty),
-            (None, "error: unexpected argument '--jsn' found", FailureKind::BadFlags),
+            (
+                None,
+                "Incomplete response returned, reason: max_output_tokens",
+                FailureKind::Truncated,
+            ),
+            (
+                None,
+                "The model returned an empty response with no text",
+                FailureKind::Empty,
+            ),
+            (
+                None,
+                "error: unexpected argument '--jsn' found",
+                FailureKind::BadFlags,
+            ),
             (None, "segmentation fault", FailureKind::Crashed),
         ];
         for (status, text, expected) in cases {
@@ -138,11 +197,23 @@ mod tests {
     #[test]
     fn a_status_is_found_in_text() {
         let cases = [
-            (r#"[API Error: {"error":{"code":401,"message":"Invalid"}}]"#, Some(401)),
-            ("unexpected status 401 Unauthorized: x, url: http://127.0.0.1:33191/v1", Some(401)),
-            ("exceeded retry limit, last status: 429 Too Many Requests", Some(429)),
+            (
+                r#"[API Error: {"error":{"code":401,"message":"Invalid"}}]"#,
+                Some(401),
+            ),
+            (
+                "unexpected status 401 Unauthorized: x, url: http://127.0.0.1:33191/v1",
+                Some(401),
+            ),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                Some(429),
+            ),
             ("API Error: 500 internal error", Some(500)),
-            ("Authentication failed with provider at http://127.0.0.1:500/v1 (HTTP 401)", Some(401)),
+            (
+                "Authentication failed with provider at http://127.0.0.1:500/v1 (HTTP 401)",
+                Some(401),
+            ),
             ("API Error: Connection dropped (ECONNRESET)", None),
         ];
         for (text, expected) in cases {

@@ -33,22 +33,44 @@ impl Agents {
         stop: Stop,
         input: CommandInput,
     ) -> CheckResult {
-        let failed = |tail: String| CheckResult { passed: false, tail };
+        let failed = |tail: String| CheckResult {
+            passed: false,
+            tail,
+        };
         let program = match self.runner.find(command, root) {
             Ok(program) => program,
             Err(error) => return failed(error.to_string()),
         };
         let mut env = environment::allowed(&[], std::env::vars_os());
-        env.extend(input.env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(
+            input
+                .env
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
         let plain = Invocation::plain(program, command.iter().skip(1), env, root);
-        let invocation = Invocation { stdin: input.stdin, ..plain };
-        match self.runner.run(ProcessJob::plain(&invocation, *limits, files, stop)).await {
-            Ok(output) => CheckResult { passed: true, tail: output.stderr_tail },
+        let invocation = Invocation {
+            stdin: input.stdin,
+            ..plain
+        };
+        match self
+            .runner
+            .run(ProcessJob::plain(&invocation, *limits, files, stop))
+            .await
+        {
+            Ok(output) => CheckResult {
+                passed: true,
+                tail: output.stderr_tail,
+            },
             Err(ended) => {
-                let printed =
-                    ended.output.iter().flat_map(|output| [end_of(&output.stdout), output.stderr_tail.clone()]);
+                let printed = ended
+                    .output
+                    .iter()
+                    .flat_map(|output| [end_of(&output.stdout), output.stderr_tail.clone()]);
                 let printed = printed.filter(|text| !text.trim().is_empty());
-                let printed: String = printed.map(|text| format!("\n{}", text.trim_end())).collect();
+                let printed: String = printed
+                    .map(|text| format!("\n{}", text.trim_end()))
+                    .collect();
                 failed(format!("{}{printed}", ended.error))
             }
         }
@@ -68,6 +90,9 @@ fn end_of(path: &Path) -> String {
     };
     let (is_cut, bytes) = read().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let whole = text.split_once('\n').filter(|_| is_cut).map_or(&*text, |(_, rest)| rest);
+    let whole = text
+        .split_once('\n')
+        .filter(|_| is_cut)
+        .map_or(&*text, |(_, rest)| rest);
     whole.to_owned()
 }

@@ -12,18 +12,42 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _};
 pub(crate) fn reset(text: &str, now: Timestamp) -> Option<Timestamp> {
     let lower = text.to_lowercase();
     if let Some((_, epoch)) = lower.rsplit_once('|') {
-        let digits: String = epoch.trim().chars().take_while(char::is_ascii_digit).collect();
+        let digits: String = epoch
+            .trim()
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
         if digits.len() == 10 {
-            return digits.parse().ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+            return digits
+                .parse()
+                .ok()
+                .and_then(|seconds| Timestamp::from_second(seconds).ok());
         }
     }
-    let after = |marks: &[&str]| marks.iter().find_map(|mark| lower.find(mark).map(|at| at + mark.len()));
-    let waits =
-        ["again in ", "retry in ", "retry after ", "reset after ", "resets in ", "reset in ", "retry-after: "];
+    let after = |marks: &[&str]| {
+        marks
+            .iter()
+            .find_map(|mark| lower.find(mark).map(|at| at + mark.len()))
+    };
+    let waits = [
+        "again in ",
+        "retry in ",
+        "retry after ",
+        "reset after ",
+        "resets in ",
+        "reset in ",
+        "retry-after: ",
+    ];
     if let Some(wait) = after(&waits).and_then(|at| wait(&lower[at..])) {
         return now.checked_add(wait).ok();
     }
-    let clocks = ["again at ", "resets at ", "reset at ", "resets ", "resets on "];
+    let clocks = [
+        "again at ",
+        "resets at ",
+        "reset at ",
+        "resets ",
+        "resets on ",
+    ];
     clock(&lower[after(&clocks)?..], now)
 }
 
@@ -33,10 +57,17 @@ fn wait(text: &str) -> Option<SignedDuration> {
     let mut rest = text.trim_start();
     let mut found = false;
     loop {
-        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
-        let Ok(number) = rest[..end].trim_end_matches('.').parse::<f64>() else { break };
+        let end = rest
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(rest.len());
+        let Ok(number) = rest[..end].trim_end_matches('.').parse::<f64>() else {
+            break;
+        };
         let after = rest[end..].trim_start();
-        let unit: String = after.chars().take_while(char::is_ascii_alphabetic).collect();
+        let unit: String = after
+            .chars()
+            .take_while(char::is_ascii_alphabetic)
+            .collect();
         let seconds = match unit.as_str() {
             "ms" => 0.001,
             "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
@@ -58,31 +89,54 @@ fn wait(text: &str) -> Option<SignedDuration> {
 /// follow.
 fn clock(lower: &str, now: Timestamp) -> Option<Timestamp> {
     let zone = match lower.split_once('(') {
-        Some((before, name)) if before.len() <= LONGEST => TimeZone::get(name.split_once(')')?.0).ok()?,
+        Some((before, name)) if before.len() <= LONGEST => {
+            TimeZone::get(name.split_once(')')?.0).ok()?
+        }
         _ => TimeZone::system(),
     };
-    let words = lower.get(..lower.len().min(LONGEST)).unwrap_or(lower).split([' ', ',', '(']);
-    let mut words = words.filter(|word| !word.is_empty() && *word != "at").peekable();
+    let words = lower
+        .get(..lower.len().min(LONGEST))
+        .unwrap_or(lower)
+        .split([' ', ',', '(']);
+    let mut words = words
+        .filter(|word| !word.is_empty() && *word != "at")
+        .peekable();
     let today = now.to_zoned(zone.clone()).date();
     let day = words.peek().and_then(|word| month(word)).map(|month| {
         words.next();
-        let day = words.next()?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+        let day = words
+            .next()?
+            .split(|c: char| !c.is_ascii_digit())
+            .next()?
+            .parse()
+            .ok()?;
         let year = words.next_if(|word| word.len() == 4 && word.parse::<i16>().is_ok());
         let year = year.and_then(|word| word.parse().ok());
         Date::new(year.unwrap_or(today.year()), month, day).ok()
     });
     let time = time(words.next()?, words.next().unwrap_or_default())?;
-    let moment = |day: Date| Some(day.to_datetime(time).to_zoned(zone.clone()).ok()?.timestamp());
+    let moment = |day: Date| {
+        Some(
+            day.to_datetime(time)
+                .to_zoned(zone.clone())
+                .ok()?
+                .timestamp(),
+        )
+    };
     match day {
         Some(day) => moment(day?),
-        None => moment(today).filter(|moment| *moment > now).or_else(|| moment(today.checked_add(1.day()).ok()?)),
+        None => moment(today)
+            .filter(|moment| *moment > now)
+            .or_else(|| moment(today.checked_add(1.day()).ok()?)),
     }
 }
 
 const LONGEST: usize = 40;
 
 fn month(word: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const MONTHS: [&str; 12] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
     let at = MONTHS.iter().position(|month| word.starts_with(month))?;
     i8::try_from(at + 1).ok()
 }
@@ -94,7 +148,9 @@ fn time(word: &str, next: &str) -> Option<Time> {
         "pm" => Some(12),
         _ => None,
     };
-    let digits = word.find(|c: char| !(c.is_ascii_digit() || c == ':')).unwrap_or(word.len());
+    let digits = word
+        .find(|c: char| !(c.is_ascii_digit() || c == ':'))
+        .unwrap_or(word.len());
     let half = half(&word[digits..]).or_else(|| half(next).filter(|_| digits == word.len()));
     let (hour, minute) = match word[..digits].split_once(':') {
         Some((hour, minute)) => (hour.parse::<i8>().ok()?, minute.parse().ok()?),
@@ -103,7 +159,9 @@ fn time(word: &str, next: &str) -> Option<Time> {
     match half {
         Some(half) if (1..=12).contains(&hour) => Time::new(hour % 12 + half, minute, 0, 0).ok(),
         Some(_) => None,
-        None => Time::new(hour, minute, 0, 0).ok().filter(|_| digits == word.len()),
+        None => Time::new(hour, minute, 0, 0)
+            .ok()
+            .filter(|_| digits == word.len()),
     }
 }
 
@@ -119,17 +177,30 @@ mod tests {
             ("Please try again in 20s.", Some(1_020)),
             ("Please retry in 1.5s", Some(1_001)),
             ("try again in 5 minutes", Some(1_300)),
-            ("Try again in 3 days 4 hours 5 minutes.", Some(1_000 + 3 * 86400 + 4 * 3600 + 300)),
-            ("Your quota will reset after 3h21m50s.", Some(1_000 + 3 * 3600 + 21 * 60 + 50)),
+            (
+                "Try again in 3 days 4 hours 5 minutes.",
+                Some(1_000 + 3 * 86400 + 4 * 3600 + 300),
+            ),
+            (
+                "Your quota will reset after 3h21m50s.",
+                Some(1_000 + 3 * 3600 + 21 * 60 + 50),
+            ),
             ("retry-after: 7", Some(1_007)),
-            ("Claude AI usage limit reached|1763802000", Some(1_763_802_000)),
+            (
+                "Claude AI usage limit reached|1763802000",
+                Some(1_763_802_000),
+            ),
             ("try again in a moment", None),
             ("the limit resets soon", None),
             ("resets 25:00", None),
             ("resets 13pm", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(reset(text, now).map(Timestamp::as_second), expected, "{text}");
+            assert_eq!(
+                reset(text, now).map(Timestamp::as_second),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -137,18 +208,36 @@ mod tests {
     fn a_clock_time_is_the_next_in_its_zone() {
         let now: Timestamp = "2026-11-22T13:30:00Z".parse().unwrap();
         let cases = [
-            ("You've hit your limit \u{b7} resets 3pm (UTC)", "2026-11-22T15:00:00Z"),
-            ("You've hit your session limit · resets 1pm (UTC)", "2026-11-23T13:00:00Z"),
+            (
+                "You've hit your limit \u{b7} resets 3pm (UTC)",
+                "2026-11-22T15:00:00Z",
+            ),
+            (
+                "You've hit your session limit · resets 1pm (UTC)",
+                "2026-11-23T13:00:00Z",
+            ),
             ("resets 3:45pm (Europe/Berlin)", "2026-11-22T14:45:00Z"),
-            ("resets Nov 24, 12am (America/New_York)", "2026-11-24T05:00:00Z"),
+            (
+                "resets Nov 24, 12am (America/New_York)",
+                "2026-11-24T05:00:00Z",
+            ),
             ("resets at 15:45 (UTC)", "2026-11-22T15:45:00Z"),
-            ("Try again at Nov 24th, 2026 3:45 PM (UTC).", "2026-11-24T15:45:00Z"),
+            (
+                "Try again at Nov 24th, 2026 3:45 PM (UTC).",
+                "2026-11-24T15:45:00Z",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(reset(text, now), Some(expected.parse().unwrap()), "{text}");
         }
         let local = reset("or try again at 3:45 PM.", now).unwrap();
-        assert_eq!(local.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string(), "15:45:00");
+        assert_eq!(
+            local
+                .to_zoned(TimeZone::system())
+                .strftime("%H:%M:%S")
+                .to_string(),
+            "15:45:00"
+        );
         assert!(local > now && local <= now + SignedDuration::from_hours(25));
     }
 }

@@ -80,7 +80,11 @@ pub(crate) fn all(folder: &Path) -> io::Result<Vec<(String, CallRecord)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if let Some(stem) = name.strip_suffix(ENDING) {
             found.push((stem.to_owned(), CallRecord::read(&path)?));
         }
@@ -96,5 +100,10 @@ pub(crate) fn path(stdout: &Path) -> PathBuf {
 }
 
 pub(crate) fn private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    crate::system::private::options().write(true).create(true).truncate(true).open(path)?.write_all(bytes)
+    crate::system::private::options()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(path)?
+        .write_all(bytes)
 }

@@ -21,13 +21,20 @@ pub(crate) fn pause(
     limits: &Limits,
 ) -> Option<Duration> {
     // An empty answer costs as much as any other answer, so Glee retries a call with an empty answer at most once.
-    let most = if kind == FailureKind::Empty { limits.retries.min(1) } else { limits.retries };
+    let most = if kind == FailureKind::Empty {
+        limits.retries.min(1)
+    } else {
+        limits.retries
+    };
     if tried > most || !(kind.is_transient() || kind.reset().is_some()) {
         return None;
     }
     let wait = match kind.reset() {
         Some(reset) => until(reset, now),
-        None => limits.backoff.saturating_mul(1 << (tried - 1).min(16)).min(LONGEST),
+        None => limits
+            .backoff
+            .saturating_mul(1 << (tried - 1).min(16))
+            .min(LONGEST),
     };
     (wait <= left / 2).then_some(wait)
 }
@@ -45,7 +52,11 @@ mod tests {
     fn only_what_passes_is_tried_again_and_never_for_too_long() {
         let now = Timestamp::UNIX_EPOCH;
         let at = |seconds: i64| Some(now + jiff::SignedDuration::from_secs(seconds));
-        let limits = Limits { retries: 2, backoff: Duration::from_secs(2), ..LIMITS };
+        let limits = Limits {
+            retries: 2,
+            backoff: Duration::from_secs(2),
+            ..LIMITS
+        };
         let seconds = Duration::from_secs;
         let limited = |reset| FailureKind::RateLimited { reset };
         let cases = [
@@ -57,7 +68,12 @@ mod tests {
             (limited(at(20)), 1, 60, Some(seconds(20))),
             (limited(at(-5)), 1, 60, Some(seconds(0))),
             (limited(at(31)), 1, 60, None),
-            (FailureKind::OverQuota { reset: at(9) }, 1, 60, Some(seconds(9))),
+            (
+                FailureKind::OverQuota { reset: at(9) },
+                1,
+                60,
+                Some(seconds(9)),
+            ),
             (FailureKind::OverQuota { reset: None }, 1, 60, None),
             (FailureKind::Empty, 1, 60, Some(seconds(2))),
             (FailureKind::Empty, 2, 60, None),
@@ -66,7 +82,11 @@ mod tests {
             (FailureKind::Crashed, 1, 60, None),
         ];
         for (kind, tried, left, expected) in cases {
-            assert_eq!(pause(kind, tried, now, seconds(left), &limits), expected, "{kind:?} {tried} {left}");
+            assert_eq!(
+                pause(kind, tried, now, seconds(left), &limits),
+                expected,
+                "{kind:?} {tried} {left}"
+            );
         }
     }
 }

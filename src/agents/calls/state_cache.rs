@@ -27,7 +27,11 @@ impl StateCache {
         let Some(folder) = &self.0 else { return };
         let changed = || -> io::Result<()> {
             private::folder(folder)?;
-            let lock = private::options().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+            let lock = private::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(folder.join("lock"))?;
             lock.lock()?;
             let mut value = self.read(name);
             change(&mut value);

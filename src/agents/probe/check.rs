@@ -12,8 +12,8 @@ use serde::Serialize;
 use crate::agents::{AdapterKind, AgentError, Agents, Ask, CallResult, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, Sandbox};
 use crate::domain::{
-    Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding, FindingId, Objector,
-    RawFinding, Response, Role, Severity, Sides, Tag, Usage,
+    Agent, AgentName, Answer, CallMetadata, Dispute, DisputeNumber, FailureKind, Finding,
+    FindingId, Objector, RawFinding, Response, Role, Severity, Sides, Tag, Usage,
 };
 use crate::protocol::request::{Request, SourceFile, StageSubject, Task};
 
@@ -46,7 +46,11 @@ pub enum Files {
 impl Probed {
     /// Returns whether the agent respected its role.
     pub fn keeps_to(&self, role: Role, kind: AdapterKind) -> bool {
-        let files = if is_asked_to_edit(role, kind) { Files::Edited } else { Files::Untouched };
+        let files = if is_asked_to_edit(role, kind) {
+            Files::Edited
+        } else {
+            Files::Untouched
+        };
         self.answered == Ok(true) && self.files == files
     }
 }
@@ -58,7 +62,13 @@ pub fn is_asked_to_edit(role: Role, kind: AdapterKind) -> bool {
 }
 
 impl Agents {
-    pub async fn probe(&self, agent: &Agent, root: &Path, limits: &Limits, sandbox: Sandbox) -> io::Result<Probed> {
+    pub async fn probe(
+        &self,
+        agent: &Agent,
+        root: &Path,
+        limits: &Limits,
+        sandbox: Sandbox,
+    ) -> io::Result<Probed> {
         let (folder, records) = (tempfile::tempdir()?, tempfile::tempdir()?);
         let tree = folder.path().canonicalize()?;
         std::fs::write(tree.join(FILE), BEFORE)?;
@@ -72,7 +82,10 @@ impl Agents {
             again: None,
         };
         let record = |name: &str| records.path().join(name);
-        let files = TranscriptFiles { stdout: record("probe.stdout"), stderr: record("probe.stderr") };
+        let files = TranscriptFiles {
+            stdout: record("probe.stdout"),
+            stderr: record("probe.stderr"),
+        };
         // A relative path in the agent's command refers to the project's root, not to the temporary folder.
         let mut agent = agent.clone();
         let program = self.program(&agent, root);
@@ -84,8 +97,18 @@ impl Agents {
         if let Ok(kind) = AdapterKind::of(&agent) {
             self.update_cooldown(kind, &agent, None, jiff::Timestamp::now());
         }
-        let limits = Limits { call_timeout: limits.call_timeout.min(TOTAL), retries: 0, ..*limits };
-        let CallResult { result, millis, usage, metadata, .. } = self
+        let limits = Limits {
+            call_timeout: limits.call_timeout.min(TOTAL),
+            retries: 0,
+            ..*limits
+        };
+        let CallResult {
+            result,
+            millis,
+            usage,
+            metadata,
+            ..
+        } = self
             .ask(Ask {
                 agent: &agent,
                 request: &request,
@@ -102,20 +125,32 @@ impl Agents {
             .await;
         let answered = result.and_then(|text| {
             let mut printed = Vec::new();
-            let read = text.reader().and_then(|mut reader| reader.read_to_end(&mut printed));
+            let read = text
+                .reader()
+                .and_then(|mut reader| reader.read_to_end(&mut printed));
             read.map_err(|error| AgentError::new(FailureKind::Protocol, error.to_string()))?;
             Ok(String::from_utf8_lossy(&printed).contains(&nonce))
         });
-        Ok(Probed { answered, files: changes(&tree)?, millis, usage, metadata })
+        Ok(Probed {
+            answered,
+            files: changes(&tree)?,
+            millis,
+            usage,
+            metadata,
+        })
     }
 }
 
 fn changes(tree: &Path) -> io::Result<Files> {
-    let names: Vec<_> = std::fs::read_dir(tree)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
+    let names: Vec<_> = std::fs::read_dir(tree)?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<_>>()?;
     // Empty folders are ignored, because Codex creates empty folders in the sandbox and does not remove them.
     let is_empty_folder =
         |name| std::fs::read_dir(tree.join(name)).is_ok_and(|mut entries| entries.next().is_none());
-    let others = names.iter().any(|name| *name != FILE && !is_empty_folder(name));
+    let others = names
+        .iter()
+        .any(|name| *name != FILE && !is_empty_folder(name));
     let text = std::fs::read_to_string(tree.join(FILE)).unwrap_or_default();
     Ok(match text.as_str() {
         BEFORE if !others => Files::Untouched,
@@ -127,12 +162,23 @@ fn changes(tree: &Path) -> io::Result<Files> {
 /// The request that the check sends to plug-ins and embedded agents. All other agents receive the prompt instead
 /// of this request.
 fn task(role: Role) -> Task {
-    let file = SourceFile { path: FILE.to_owned(), text: BEFORE.to_owned(), changed: Vec::new(), diff: None };
+    let file = SourceFile {
+        path: FILE.to_owned(),
+        text: BEFORE.to_owned(),
+        changed: Vec::new(),
+        diff: None,
+    };
     match role {
-        Role::Coder => Task::Respond { items: Vec::new(), failing: Vec::new() },
-        Role::Reviewer => {
-            Task::Review { files: vec![file], focus: Vec::new(), rulings: Vec::new(), recheck: Vec::new() }
-        }
+        Role::Coder => Task::Respond {
+            items: Vec::new(),
+            failing: Vec::new(),
+        },
+        Role::Reviewer => Task::Review {
+            files: vec![file],
+            focus: Vec::new(),
+            rulings: Vec::new(),
+            recheck: Vec::new(),
+        },
         Role::Judge => Task::Judge {
             dispute: Box::new(dispute()),
             files: vec![file],
@@ -180,8 +226,14 @@ fn dispute() -> Dispute {
         text: format!("{FILE}:1 is as it was asked for").into(),
         evidence: vec![format!("{FILE}:1").into()],
     };
-    Sides { finding, objection, objector: Objector::Coder, earlier: Vec::new(), participant: None }
-        .numbered(DisputeNumber(1))
+    Sides {
+        finding,
+        objection,
+        objector: Objector::Coder,
+        earlier: Vec::new(),
+        participant: None,
+    }
+    .numbered(DisputeNumber(1))
 }
 
 fn prompt(role: Role, nonce: &str) -> String {
@@ -210,32 +262,54 @@ mod tests {
     use crate::agents::process::scripted::{Script, ScriptedRunner};
     use crate::agents::samples::{self, LIMITS};
 
-    async fn probe(role: Role, part: impl Fn(&Request) -> Script + Send + Sync + 'static) -> Probed {
+    async fn probe(
+        role: Role,
+        part: impl Fn(&Request) -> Script + Send + Sync + 'static,
+    ) -> Probed {
         let kind = match role {
             Role::Coder => "respond",
             Role::Judge => "judge",
             Role::Reviewer | Role::Aggregator => "review",
         };
         let agents = Agents::new(Arc::new(ScriptedRunner::new().on("it", kind, part)));
-        let agent = Agent { role, ..samples::agent("it", "text", &["it"]) };
-        agents.probe(&agent, Path::new("/"), &LIMITS, Sandbox::Auto).await.unwrap()
+        let agent = Agent {
+            role,
+            ..samples::agent("it", "text", &["it"])
+        };
+        agents
+            .probe(&agent, Path::new("/"), &LIMITS, Sandbox::Auto)
+            .await
+            .unwrap()
     }
 
     #[tokio::test]
     async fn what_counts_is_what_it_did() {
-        let says = |request: &Request| Script::prints(format!("GLEE-PROBE nonce={}\n", request.nonce));
+        let says =
+            |request: &Request| Script::prints(format!("GLEE-PROBE nonce={}\n", request.nonce));
         let writes = |request: &Request, name: &str, text: &str| {
             std::fs::write(Path::new(&request.root).join(name), text).unwrap();
         };
         let good = probe(Role::Reviewer, move |request| says(request)).await;
-        assert_eq!((good.answered.clone(), good.files), (Ok(true), Files::Untouched));
-        assert!(good.keeps_to(Role::Reviewer, AdapterKind::Text) && !good.keeps_to(Role::Coder, AdapterKind::Text));
+        assert_eq!(
+            (good.answered.clone(), good.files),
+            (Ok(true), Files::Untouched)
+        );
+        assert!(
+            good.keeps_to(Role::Reviewer, AdapterKind::Text)
+                && !good.keeps_to(Role::Coder, AdapterKind::Text)
+        );
         let writing = probe(Role::Judge, move |request| {
             writes(request, FORBIDDEN, "probe");
             says(request)
         })
         .await;
-        assert_eq!((writing.files, writing.keeps_to(Role::Judge, AdapterKind::Text)), (Files::Meddled, false));
+        assert_eq!(
+            (
+                writing.files,
+                writing.keeps_to(Role::Judge, AdapterKind::Text)
+            ),
+            (Files::Meddled, false)
+        );
         let coder = probe(Role::Coder, move |request| {
             writes(request, FILE, AFTER);
             says(request)
@@ -243,7 +317,10 @@ mod tests {
         .await;
         assert!(coder.keeps_to(Role::Coder, AdapterKind::Text));
         let idle = probe(Role::Coder, move |request| says(request)).await;
-        assert_eq!((idle.files, idle.keeps_to(Role::Coder, AdapterKind::Text)), (Files::Untouched, false));
+        assert_eq!(
+            (idle.files, idle.keeps_to(Role::Coder, AdapterKind::Text)),
+            (Files::Untouched, false)
+        );
         let dumb = probe(Role::Reviewer, |_| Script::prints("fine\n")).await;
         assert_eq!((dumb.answered, dumb.files), (Ok(false), Files::Untouched));
     }

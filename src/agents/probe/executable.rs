@@ -14,7 +14,11 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
     let head = head(path)?;
     if let Some(line) = head.strip_prefix(b"#!") {
         let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let word = line.trim_ascii().split(u8::is_ascii_whitespace).next().unwrap_or_default();
+        let word = line
+            .trim_ascii()
+            .split(u8::is_ascii_whitespace)
+            .next()
+            .unwrap_or_default();
         let interpreter = PathBuf::from(String::from_utf8_lossy(word).into_owned());
         let missing = interpreter.is_absolute() && !interpreter.exists();
         return missing.then(|| format!("its interpreter `{}` is missing", interpreter.display()));
@@ -34,7 +38,11 @@ pub(crate) fn objection(path: &Path) -> Option<String> {
 
 fn head(path: &Path) -> Option<Vec<u8>> {
     let mut head = Vec::new();
-    File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    File::open(path)
+        .ok()?
+        .take(HEAD)
+        .read_to_end(&mut head)
+        .ok()?;
     Some(head)
 }
 
@@ -47,8 +55,12 @@ fn machine(head: &[u8]) -> Option<u16> {
 /// Returns whether an interpreter is registered in `binfmt_misc`. With a registered interpreter, the kernel can
 /// also run programs in other formats, for example programs for another type of processor.
 fn emulates() -> bool {
-    let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else { return false };
-    entries.flatten().any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))
+    let Ok(entries) = std::fs::read_dir("/proc/sys/fs/binfmt_misc") else {
+        return false;
+    };
+    entries
+        .flatten()
+        .any(|entry| !matches!(entry.file_name().to_str(), Some("register" | "status")))
 }
 
 #[cfg(test)]
@@ -66,7 +78,11 @@ mod tests {
             objection(&path)
         };
         assert_eq!(objection_to(b"#!/bin/sh\necho"), None);
-        assert_eq!(objection_to(b"#! /usr/bin/env python3"), None, "`env` resolves the interpreter itself");
+        assert_eq!(
+            objection_to(b"#! /usr/bin/env python3"),
+            None,
+            "`env` resolves the interpreter itself"
+        );
         assert_eq!(
             objection_to(b"#!/nowhere/sh -e\n").as_deref(),
             Some("its interpreter `/nowhere/sh` is missing")
@@ -77,8 +93,17 @@ mod tests {
             let neither = Some("it is neither a program nor a script that begins with `#!`");
             assert_eq!(objection_to(b"").as_deref(), neither);
             assert_eq!(objection_to(b"echo hello\n").as_deref(), neither);
-            let foreign = [b"\x7fELF\x02\x01\x01".as_slice(), &[0; 9], &[2, 0, 0xf3, 0], &[0; 100]].concat();
-            assert_eq!(objection_to(&foreign).as_deref(), Some("it was built for another kind of machine"));
+            let foreign = [
+                b"\x7fELF\x02\x01\x01".as_slice(),
+                &[0; 9],
+                &[2, 0, 0xf3, 0],
+                &[0; 100],
+            ]
+            .concat();
+            assert_eq!(
+                objection_to(&foreign).as_deref(),
+                Some("it was built for another kind of machine")
+            );
         }
     }
 }

@@ -20,21 +20,33 @@ pub enum Login {
 }
 
 pub fn login(agent: &Agent) -> Login {
-    let Ok(kind) = AdapterKind::of(agent) else { return Login::Unknown };
+    let Ok(kind) = AdapterKind::of(agent) else {
+        return Login::Unknown;
+    };
     let profile = kind.adapter().profile();
     let is_key = |name: &&str| name.ends_with("_KEY") || name.ends_with("_TOKEN");
-    let is_set =
-        |name: &str| agent.env.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty());
-    if let Some(name) = profile.sees.iter().copied().filter(is_key).find(|name| is_set(name)) {
+    let is_set = |name: &str| {
+        agent.env.contains_key(name) || env::var_os(name).is_some_and(|value| !value.is_empty())
+    };
+    if let Some(name) = profile
+        .sees
+        .iter()
+        .copied()
+        .filter(is_key)
+        .find(|name| is_set(name))
+    {
         return Login::Found(name.to_owned());
     }
-    let folders = profile.folders.iter().filter_map(|(variable, default, subfolder)| {
-        let above = match env::var_os(variable) {
-            Some(path) if !variable.is_empty() => PathBuf::from(path),
-            _ => env::home_dir()?.join(default),
-        };
-        Some(above.join(subfolder))
-    });
+    let folders = profile
+        .folders
+        .iter()
+        .filter_map(|(variable, default, subfolder)| {
+            let above = match env::var_os(variable) {
+                Some(path) if !variable.is_empty() => PathBuf::from(path),
+                _ => env::home_dir()?.join(default),
+            };
+            Some(above.join(subfolder))
+        });
     let mut files = folders.flat_map(|folder| FILES.map(|file| folder.join(file)));
     match (files.find(|file| file.is_file()), kind) {
         (Some(file), _) => Login::Found(file.display().to_string()),

@@ -18,11 +18,17 @@ pub struct Program {
 
 impl Program {
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), version: None, words: None }
+        Self {
+            path: path.into(),
+            version: None,
+            words: None,
+        }
     }
 
     pub fn names(&self, word: &str) -> bool {
-        self.words.as_ref().is_some_and(|words| words.contains(word))
+        self.words
+            .as_ref()
+            .is_some_and(|words| words.contains(word))
     }
 
     /// Returns false if the program's help was read and does not contain `word`, and true in all other cases.
@@ -32,7 +38,9 @@ impl Program {
 
     /// Fails if the program lacks one of the `flags`, which confine the program to its role.
     pub fn need(&self, flags: &[&str]) -> Result<(), AgentError> {
-        let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else { return Ok(()) };
+        let Some(flag) = flags.iter().find(|flag| !self.may_have(flag)) else {
+            return Ok(());
+        };
         let message = format!("{self} has no `{flag}`, which confines the program to its role");
         Err(AgentError::new(FailureKind::BadFlags, message)
             .hint("update the program, or connect another agent instead"))
@@ -42,7 +50,9 @@ impl Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`", self.path.display())?;
-        self.version.as_ref().map_or(Ok(()), |version| write!(f, " ({version})"))
+        self.version
+            .as_ref()
+            .map_or(Ok(()), |version| write!(f, " ({version})"))
     }
 }
 
@@ -63,10 +73,18 @@ mod tests {
     #[test]
     fn a_missing_safety_flag_is_named() {
         let mut program = Program::new("/bin/claude");
-        assert_eq!((program.need(&["--tools"]), program.names("--restricted")), (Ok(()), false));
-        program.words = Some(words("  -p, --print   Print\n  --tools <tools...>  [\"\", default]\n"));
+        assert_eq!(
+            (program.need(&["--tools"]), program.names("--restricted")),
+            (Ok(()), false)
+        );
+        program.words = Some(words(
+            "  -p, --print   Print\n  --tools <tools...>  [\"\", default]\n",
+        ));
         program.version = Some("1.0 (Claude Code)".to_owned());
-        assert_eq!((program.need(&["--tools"]), program.names("-p")), (Ok(()), true));
+        assert_eq!(
+            (program.need(&["--tools"]), program.names("-p")),
+            (Ok(()), true)
+        );
         assert_eq!(
             program.need(&["--tools", "--setting-sources"]).map_err(|error| error.message),
             Err("`/bin/claude` (1.0 (Claude Code)) has no `--setting-sources`, which confines the program to its role"

@@ -36,14 +36,21 @@ impl Agents {
         let mut known = self.known.lock().await;
         let name = path.to_string_lossy().into_owned();
         let stamp = stamp(path);
-        let fits = |entry: &KnownProgram| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
-        let cached = known.get(&name).cloned().or_else(|| self.cache.read::<KnownPrograms>(FILE).remove(&name));
+        let fits =
+            |entry: &KnownProgram| stamp.is_some_and(|stamp| stamp == (entry.size, entry.changed));
+        let cached = known
+            .get(&name)
+            .cloned()
+            .or_else(|| self.cache.read::<KnownPrograms>(FILE).remove(&name));
         if let Some(entry) = cached.filter(fits) {
             (program.version, program.words) = (entry.version.clone(), entry.words.clone());
             known.insert(name, entry);
             return program;
         }
-        program.version = self.printed(&agent.env, path, &["--version"]).await.and_then(|text| version_in(&text));
+        program.version = self
+            .printed(&agent.env, path, &["--version"])
+            .await
+            .and_then(|text| version_in(&text));
         for help in kind.adapter().profile().helps {
             if let Some(text) = self.printed(&agent.env, path, help).await {
                 program.words.get_or_insert_default().extend(words(&text));
@@ -51,33 +58,65 @@ impl Agents {
         }
         if let (Some((size, changed)), Some(_)) = (stamp, &program.version) {
             let (version, words) = (program.version.clone(), program.words.clone());
-            let entry = KnownProgram { size, changed, version, words };
+            let entry = KnownProgram {
+                size,
+                changed,
+                version,
+                words,
+            };
             known.insert(name.clone(), entry.clone());
-            self.cache.change(FILE, |known: &mut KnownPrograms| drop(known.insert(name, entry)));
+            self.cache.change(FILE, |known: &mut KnownPrograms| {
+                drop(known.insert(name, entry))
+            });
         }
         program
     }
 
     pub async fn version_of(&self, program: &str, root: &Path) -> Option<String> {
         let path = self.runner.find(&[program.to_owned()], root).ok()?;
-        version_in(&self.printed(&BTreeMap::new(), &path, &["--version"]).await?)
+        version_in(
+            &self
+                .printed(&BTreeMap::new(), &path, &["--version"])
+                .await?,
+        )
     }
 
-    async fn printed(&self, set: &BTreeMap<String, String>, path: &Path, args: &[&str]) -> Option<String> {
+    async fn printed(
+        &self,
+        set: &BTreeMap<String, String>,
+        path: &Path,
+        args: &[&str],
+    ) -> Option<String> {
         // The program runs outside the tree, so that the tree's settings do not apply.
         let folder = tempfile::tempdir().ok()?;
         let mut env = allowed(&[], std::env::vars_os());
         env.extend(set.iter().map(|(name, value)| (name.into(), value.into())));
         let invocation = Invocation::plain(path, args, env, folder.path());
-        let files = TranscriptFiles { stdout: folder.path().join("stdout"), stderr: folder.path().join("stderr") };
-        self.runner.run(ProcessJob::plain(&invocation, LIMITS, &files, Stop::never())).await.ok()?;
-        let read = |path: &Path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+        let files = TranscriptFiles {
+            stdout: folder.path().join("stdout"),
+            stderr: folder.path().join("stderr"),
+        };
+        self.runner
+            .run(ProcessJob::plain(
+                &invocation,
+                LIMITS,
+                &files,
+                Stop::never(),
+            ))
+            .await
+            .ok()?;
+        let read = |path: &Path| {
+            String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+        };
         Some(read(&files.stdout) + &read(&files.stderr)).filter(|text| !text.trim().is_empty())
     }
 }
 
 fn version_in(text: &str) -> Option<String> {
-    text.lines().map(str::trim).find(|line| line.contains(|c: char| c.is_ascii_digit())).map(ToOwned::to_owned)
+    text.lines()
+        .map(str::trim)
+        .find(|line| line.contains(|c: char| c.is_ascii_digit()))
+        .map(ToOwned::to_owned)
 }
 
 fn stamp(path: &Path) -> Option<(u64, u64)> {

@@ -44,7 +44,12 @@ pub(crate) fn environment(
     vars: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
     let mut env = allowed(extra, vars);
-    let findings: Vec<String> = request.task.findings().iter().map(ToString::to_string).collect();
+    let findings: Vec<String> = request
+        .task
+        .findings()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     let dispute = match &request.task {
         Task::Judge { dispute, .. } => dispute.number.to_string(),
         _ => String::new(),
@@ -58,8 +63,15 @@ pub(crate) fn environment(
         ("GLEE_DISPUTE", &dispute),
     ];
     let request = request.into_iter().filter(|(_, value)| !value.is_empty());
-    let configured = agent.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    env.extend(request.chain(configured).map(|(name, value)| (name.into(), value.into())));
+    let configured = agent
+        .env
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    env.extend(
+        request
+            .chain(configured)
+            .map(|(name, value)| (name.into(), value.into())),
+    );
     env
 }
 
@@ -77,7 +89,13 @@ pub(crate) fn allowed(
     };
     vars.into_iter()
         .filter(|(name, _)| may_see(name))
-        .map(|(name, value)| if name == "PATH" { (name, absolute_entries(&value)) } else { (name, value) })
+        .map(|(name, value)| {
+            if name == "PATH" {
+                (name, absolute_entries(&value))
+            } else {
+                (name, value)
+            }
+        })
         .collect()
 }
 
@@ -108,8 +126,10 @@ mod tests {
         let request = samples::review(&agent);
         let vars = vars.map(|(name, value)| (name.into(), value.into()));
         let env = environment(&agent, &request, &["OPENAI_API_KEY"], vars);
-        let seen: Vec<(&str, &str)> =
-            env.iter().map(|(name, value)| (name.to_str().unwrap_or("?"), value.to_str().unwrap_or("?"))).collect();
+        let seen: Vec<(&str, &str)> = env
+            .iter()
+            .map(|(name, value)| (name.to_str().unwrap_or("?"), value.to_str().unwrap_or("?")))
+            .collect();
         assert_eq!(
             seen,
             [

@@ -65,7 +65,10 @@ mod linux {
                 return None;
             }
             // Parents are killed first, because a killed process cannot start more children.
-            for pid in left.iter().flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string()))) {
+            for pid in left
+                .iter()
+                .flat_map(|pid| std::iter::once(*pid).chain(descendants(&pid.to_string())))
+            {
                 let _ = kill(pid, Signal::SIGKILL);
             }
             for pid in &left {
@@ -84,7 +87,10 @@ mod linux {
         let at_work = at_work();
         children("self")
             .into_iter()
-            .filter(|pid| !at_work.contains(&pid.as_raw()) && getsid(Some(*pid)).is_ok_and(|sid| own != Ok(sid)))
+            .filter(|pid| {
+                !at_work.contains(&pid.as_raw())
+                    && getsid(Some(*pid)).is_ok_and(|sid| own != Ok(sid))
+            })
             .collect()
     }
 }

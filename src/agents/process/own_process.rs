@@ -16,7 +16,10 @@ pub fn reset_signals() {
     // so Glee ignores the results. When Glee starts a program, the system resets the handler of `SIGCHLD`, so the
     // handler does not affect the program.
     let _ = SigSet::empty().thread_set_mask();
-    drop(signal_hook::flag::register(SIGCHLD, std::sync::Arc::default()));
+    drop(signal_hook::flag::register(
+        SIGCHLD,
+        std::sync::Arc::default(),
+    ));
 }
 
 /// Prepares this process for starting supervisors. If a supervisor is killed, its children become children of
@@ -49,17 +52,33 @@ impl crate::domain::Advice for TooFewFiles {
 
 /// Raises the limit of open files if the limit is too low for the given number of concurrent agents.
 pub fn provide_open_files(agents: usize) -> Result<(), TooFewFiles> {
-    let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else { return Ok(()) };
+    let Ok((limit, most)) = getrlimit(Resource::RLIMIT_NOFILE) else {
+        return Ok(());
+    };
     let open = std::fs::read_dir(crate::agents::process::supervisor::DESCRIPTORS)
         .map_or(3, |entries| entries.count() as u64);
-    let Err(error) = enough(limit, open, agents as u64) else { return Ok(()) };
+    let Err(error) = enough(limit, open, agents as u64) else {
+        return Ok(());
+    };
     let wanted = error.open.saturating_add(error.needed);
-    if wanted <= most && setrlimit(Resource::RLIMIT_NOFILE, wanted, most).is_ok() { Ok(()) } else { Err(error) }
+    if wanted <= most && setrlimit(Resource::RLIMIT_NOFILE, wanted, most).is_ok() {
+        Ok(())
+    } else {
+        Err(error)
+    }
 }
 
 fn enough(limit: u64, open: u64, agents: u64) -> Result<(), TooFewFiles> {
     let needed = OWN_FILES.saturating_add(agents.saturating_mul(FILES_PER_AGENT));
-    if limit.saturating_sub(open) >= needed { Ok(()) } else { Err(TooFewFiles { limit, open, needed }) }
+    if limit.saturating_sub(open) >= needed {
+        Ok(())
+    } else {
+        Err(TooFewFiles {
+            limit,
+            open,
+            needed,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -71,17 +90,52 @@ mod tests {
     fn open_files_are_counted_against_the_limit() {
         assert_eq!(enough(1024, 10, 3), Ok(()));
         assert_eq!(enough(62, 10, 2), Ok(()), "exactly enough");
-        assert_eq!(enough(61, 10, 2), Err(TooFewFiles { limit: 61, open: 10, needed: 52 }));
-        assert_eq!(enough(4, 10, 0), Err(TooFewFiles { limit: 4, open: 10, needed: 32 }), "a limit lowered later");
+        assert_eq!(
+            enough(61, 10, 2),
+            Err(TooFewFiles {
+                limit: 61,
+                open: 10,
+                needed: 52
+            })
+        );
+        assert_eq!(
+            enough(4, 10, 0),
+            Err(TooFewFiles {
+                limit: 4,
+                open: 10,
+                needed: 32
+            }),
+            "a limit lowered later"
+        );
         assert_eq!(
             enough(u64::MAX, 10, u64::MAX),
-            Err(TooFewFiles { limit: u64::MAX, open: 10, needed: u64::MAX })
+            Err(TooFewFiles {
+                limit: u64::MAX,
+                open: 10,
+                needed: u64::MAX
+            })
         );
-        let error = TooFewFiles { limit: 20, open: 4, needed: 62 };
-        assert_eq!(error.to_string(), "too many open files: the limit is 20, 4 are open, and 62 more are needed");
-        assert_eq!(error.hint().as_deref(), Some("raise the limit in this shell: `ulimit -n 1024`"));
+        let error = TooFewFiles {
+            limit: 20,
+            open: 4,
+            needed: 62,
+        };
         assert_eq!(
-            TooFewFiles { limit: 2000, open: 1990, needed: 62 }.hint().as_deref(),
+            error.to_string(),
+            "too many open files: the limit is 20, 4 are open, and 62 more are needed"
+        );
+        assert_eq!(
+            error.hint().as_deref(),
+            Some("raise the limit in this shell: `ulimit -n 1024`")
+        );
+        assert_eq!(
+            TooFewFiles {
+                limit: 2000,
+                open: 1990,
+                needed: 62
+            }
+            .hint()
+            .as_deref(),
             Some("raise the limit in this shell: `ulimit -n 4096`")
         );
     }
@@ -89,7 +143,9 @@ mod tests {
     #[test]
     fn children_can_be_waited_for_after_the_reset() {
         reset_signals();
-        let status = std::process::Command::new("/bin/sh").args(["-c", "exit 3"]).status();
+        let status = std::process::Command::new("/bin/sh")
+            .args(["-c", "exit 3"])
+            .status();
         assert_eq!(status.ok().and_then(|status| status.code()), Some(3));
     }
 }

@@ -27,7 +27,8 @@ use crate::agents::streams::deadlines::{Clock, Due, StreamName};
 use crate::agents::streams::dialogue::{Relay, relay};
 use crate::agents::streams::output_monitor::OutputMonitor;
 use crate::agents::{
-    Cap, Confinement, Dialogue, Failed, Invocation, LineMarks, Output, ProcessError, Stop, command_line,
+    Cap, Confinement, Dialogue, Failed, Invocation, LineMarks, Output, ProcessError, Stop,
+    command_line,
 };
 use crate::config::settings::Limits;
 use crate::domain::event::Transcript;
@@ -109,18 +110,27 @@ impl ProcessRunner {
     pub fn new() -> io::Result<Self> {
         // `/proc/self/exe` remains valid even if the executable is replaced during a run.
         let own = Path::new("/proc/self/exe");
-        let glee = if own.exists() { own.to_owned() } else { std::env::current_exe()? };
+        let glee = if own.exists() {
+            own.to_owned()
+        } else {
+            std::env::current_exe()?
+        };
         Ok(Self::with_program(glee))
     }
 
     pub fn with_program(glee: impl Into<PathBuf>) -> Self {
-        Self { glee: glee.into(), namespaces: Arc::default() }
+        Self {
+            glee: glee.into(),
+            namespaces: Arc::default(),
+        }
     }
 
     /// Starts a separate process that tests whether namespaces work. A process that has created a namespace cannot
     /// leave the namespace, even if mounting in the namespace fails.
     fn makes_namespaces(&self) -> bool {
-        *self.namespaces.get_or_init(|| sandbox::makes_namespaces(&self.glee))
+        *self
+            .namespaces
+            .get_or_init(|| sandbox::makes_namespaces(&self.glee))
     }
 
     fn spawn(&self, job: &ProcessJob<'_>) -> io::Result<Running> {
@@ -130,7 +140,10 @@ impl ProcessRunner {
         // Reads from the report pipe must not block. Another process can inherit the writing end, so EOF
         // possibly never arrives.
         fcntl(&report, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        let ends = SupervisorPipes { liveness: its_liveness, report: its_report };
+        let ends = SupervisorPipes {
+            liveness: its_liveness,
+            report: its_report,
+        };
         let confinement = job.confinement.clone().map(|confinement| Confinement {
             namespaces: confinement.hold.holds() && self.makes_namespaces(),
             ..confinement
@@ -138,7 +151,12 @@ impl ProcessRunner {
         let confinement = confinement.filter(|confinement| !confinement.is_omitted());
         let mut command = std::process::Command::new(&self.glee);
         command
-            .args(supervisor::arguments(&ends, job.limits.kill_grace, temporary.path(), confinement.as_ref()))
+            .args(supervisor::arguments(
+                &ends,
+                job.limits.kill_grace,
+                temporary.path(),
+                confinement.as_ref(),
+            ))
             .arg(&job.invocation.program)
             .args(&job.invocation.args)
             .env_clear()
@@ -149,11 +167,19 @@ impl ProcessRunner {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         supervisor::hand_over(&ends)?;
-        let (child, registered) =
-            orphans::spawn_registered(|| tokio::process::Command::from(command).spawn(), Child::id)?;
+        let (child, registered) = orphans::spawn_registered(
+            || tokio::process::Command::from(command).spawn(),
+            Child::id,
+        )?;
         tracing::Span::current().record("pid", child.id());
         tracing::debug!(program = %job.invocation.program.display(), "started");
-        Ok(Running { child, registered: Some(registered), liveness: Some(liveness), report, _temporary: temporary })
+        Ok(Running {
+            child,
+            registered: Some(registered),
+            liveness: Some(liveness),
+            report,
+            _temporary: temporary,
+        })
     }
 }
 
@@ -165,7 +191,10 @@ impl Execute for ProcessRunner {
                 OutputCapture::create(path, cap)
                     .map_err(|source| failed(ProcessError::Io(command.clone(), source), None))
             };
-            let (out, err) = (create(job.stdout, most)?, create(job.stderr, STDERR_RECORDED.min(most))?);
+            let (out, err) = (
+                create(job.stdout, most)?,
+                create(job.stderr, STDERR_RECORDED.min(most))?,
+            );
             match self.spawn(&job) {
                 Ok(running) => running.finish(&job, command, out, err).await,
                 Err(source) => Err(failed(ProcessError::spawn(command, source), None)),
@@ -296,7 +325,10 @@ impl Running {
                 relay.pass(bytes);
             }
         };
-        let drained = [out.drain(until, pass_on).await, err.drain(until, |_| {}).await];
+        let drained = [
+            out.drain(until, pass_on).await,
+            err.drain(until, |_| {}).await,
+        ];
         if job.dialogue.is_some() && !input_ended {
             drop(relay);
             end_dialogue.stop();
@@ -337,7 +369,9 @@ fn conclude(
     let (exit_code, signal) = match end {
         Ok(ProcessEnd::Exit(code)) => (Some(code), None),
         Ok(ProcessEnd::Signal(signal)) => (None, Some(signal)),
-        Ok(ProcessEnd::NotStarted(_) | ProcessEnd::NotConfined | ProcessEnd::Unknown) | Err(_) => (None, None),
+        Ok(ProcessEnd::NotStarted(_) | ProcessEnd::NotConfined | ProcessEnd::Unknown) | Err(_) => {
+            (None, None)
+        }
     };
     let output = Output {
         stdout: job.stdout.to_owned(),
@@ -352,11 +386,18 @@ fn conclude(
             held,
         },
     };
-    let last_line = || err.last_line(job.limits.max_line_size).or_else(|| out.last_line(job.limits.max_line_size));
+    let last_line = || {
+        err.last_line(job.limits.max_line_size)
+            .or_else(|| out.last_line(job.limits.max_line_size))
+    };
     let error = match (cause, end) {
         (_, Err(status)) => {
             let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-            ProcessError::SupervisorDied { command, status, left }
+            ProcessError::SupervisorDied {
+                command,
+                status,
+                left,
+            }
         }
         (None, Ok(ProcessEnd::NotStarted(errno))) => {
             let source = io::Error::from_raw_os_error(errno);
@@ -366,13 +407,23 @@ fn conclude(
             };
             return Err(failed(error, None));
         }
-        (_, Ok(ProcessEnd::NotConfined)) => return Err(failed(ProcessError::NotConfined(command), None)),
+        (_, Ok(ProcessEnd::NotConfined)) => {
+            return Err(failed(ProcessError::NotConfined(command), None));
+        }
         _ if left.is_some() => ProcessError::Survivors(command, left.unwrap_or_default()),
         (Some(Err(error)), _) => error,
         (Some(Ok(())), _) => return Ok(output),
-        (None, Ok(ProcessEnd::Signal(signal))) => ProcessError::Killed { command, signal, last_line: last_line() },
+        (None, Ok(ProcessEnd::Signal(signal))) => ProcessError::Killed {
+            command,
+            signal,
+            last_line: last_line(),
+        },
         (None, Ok(ProcessEnd::Exit(0))) => return Ok(output),
-        (None, Ok(ProcessEnd::Exit(code))) => ProcessError::ExitCode { command, code, last_line: last_line() },
+        (None, Ok(ProcessEnd::Exit(code))) => ProcessError::ExitCode {
+            command,
+            code,
+            last_line: last_line(),
+        },
         (None, Ok(ProcessEnd::Unknown)) => ProcessError::SupervisorDied {
             command,
             status: "its end was not observed".to_owned(),
@@ -420,7 +471,11 @@ fn input<'a>(
 /// dropped.
 async fn next_suspension(suspended: &mut Option<watch::Receiver<bool>>) -> Option<bool> {
     match suspended {
-        Some(suspended) => suspended.changed().await.ok().map(|()| *suspended.borrow_and_update()),
+        Some(suspended) => suspended
+            .changed()
+            .await
+            .ok()
+            .map(|()| *suspended.borrow_and_update()),
         None => std::future::pending().await,
     }
 }
@@ -435,12 +490,19 @@ impl TranscriptFiles {
     /// Returns the paths of all transcript files of the call, including the files of earlier tries.
     pub fn all(&self) -> io::Result<Vec<PathBuf>> {
         let stem = self.stdout.with_extension("");
-        let stem = format!("{}.", stem.file_name().unwrap_or_default().to_string_lossy());
+        let stem = format!(
+            "{}.",
+            stem.file_name().unwrap_or_default().to_string_lossy()
+        );
         let folder = self.stdout.parent().unwrap_or(Path::new("."));
-        let of_call =
-            |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&stem));
+        let of_call = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with(&stem))
+        };
         let files = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
-        files.filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err()).collect()
+        files
+            .filter(|path| path.as_ref().is_ok_and(of_call) || path.is_err())
+            .collect()
     }
 
     pub(crate) fn put_aside(&self) {
@@ -453,7 +515,10 @@ impl TranscriptFiles {
             let from = self.stdout.with_extension(name);
             // If renaming a file fails, the error is ignored, because at worst the new try overwrites a file of
             // the earlier try.
-            drop(std::fs::rename(from, self.stdout.with_extension(format!("try{number}.{name}"))));
+            drop(std::fs::rename(
+                from,
+                self.stdout.with_extension(format!("try{number}.{name}")),
+            ));
         }
     }
 }

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use crate::agents::probe::locate::LocateError;
 use crate::agents::process::runner::Ran;
-use crate::agents::{Cap, Execute, Failed, Invocation, Output, ProcessError, ProcessJob, command_line};
+use crate::agents::{
+    Cap, Execute, Failed, Invocation, Output, ProcessError, ProcessJob, command_line,
+};
 use crate::domain::event::Transcript;
 use crate::protocol::request::Request;
 
@@ -24,20 +26,36 @@ pub(crate) struct Script {
 
 impl Script {
     pub(crate) fn prints(text: impl Into<Vec<u8>>) -> Self {
-        Self { stdout: text.into(), stderr: String::new(), exit_code: 0, after: Some(Duration::ZERO) }
+        Self {
+            stdout: text.into(),
+            stderr: String::new(),
+            exit_code: 0,
+            after: Some(Duration::ZERO),
+        }
     }
 
     pub(crate) fn fails(exit_code: i32, stderr: &str) -> Self {
-        Self { stdout: Vec::new(), stderr: stderr.to_owned(), exit_code, after: Some(Duration::ZERO) }
+        Self {
+            stdout: Vec::new(),
+            stderr: stderr.to_owned(),
+            exit_code,
+            after: Some(Duration::ZERO),
+        }
     }
 
     pub(crate) fn hangs() -> Self {
-        Self { after: None, ..Self::prints("") }
+        Self {
+            after: None,
+            ..Self::prints("")
+        }
     }
 
     #[must_use]
     pub(crate) fn after(self, delay: Duration) -> Self {
-        Self { after: Some(delay), ..self }
+        Self {
+            after: Some(delay),
+            ..self
+        }
     }
 }
 
@@ -57,8 +75,14 @@ pub(crate) struct ScriptedRunner {
 
 impl fmt::Debug for ScriptedRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<_> = self.parts.iter().map(|(agent, task, _)| (agent, task)).collect();
-        f.debug_struct("ScriptedRunner").field("parts", &parts).finish_non_exhaustive()
+        let parts: Vec<_> = self
+            .parts
+            .iter()
+            .map(|(agent, task, _)| (agent, task))
+            .collect();
+        f.debug_struct("ScriptedRunner")
+            .field("parts", &parts)
+            .finish_non_exhaustive()
     }
 }
 
@@ -94,7 +118,10 @@ impl ScriptedRunner {
             .map(|(_, _, part)| part);
         match part {
             Some(part) => part(request),
-            None => Script::fails(70, &format!("{} has no part in `{}`", request.agent, request.task.kind())),
+            None => Script::fails(
+                70,
+                &format!("{} has no part in `{}`", request.agent, request.task.kind()),
+            ),
         }
     }
 }
@@ -104,9 +131,15 @@ impl Execute for ScriptedRunner {
         Box::pin(async move {
             let command = command_line(job.invocation);
             let Some(request) = job.request else {
-                return Err(Box::new(Failed { error: ProcessError::NotFound(command), output: None }));
+                return Err(Box::new(Failed {
+                    error: ProcessError::NotFound(command),
+                    output: None,
+                }));
             };
-            self.lock().push(ScriptedRequest { invocation: job.invocation.clone(), request: request.clone() });
+            self.lock().push(ScriptedRequest {
+                invocation: job.invocation.clone(),
+                request: request.clone(),
+            });
             let script = self.script(request);
             let wait = async {
                 match script.after {
@@ -123,7 +156,10 @@ impl Execute for ScriptedRunner {
                 }
             };
             if let Some(error) = ended {
-                return Err(Box::new(Failed { error, output: None }));
+                return Err(Box::new(Failed {
+                    error,
+                    output: None,
+                }));
             }
             finish(&job, command, &script)
         })
@@ -135,12 +171,15 @@ impl Execute for ScriptedRunner {
 }
 
 fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
-    let kept =
-        usize::try_from(job.limits.max_output_size).map_or(script.stdout.len(), |cap| cap.min(script.stdout.len()));
+    let kept = usize::try_from(job.limits.max_output_size)
+        .map_or(script.stdout.len(), |cap| cap.min(script.stdout.len()));
     let written = std::fs::write(job.stdout, &script.stdout[..kept])
         .and_then(|()| std::fs::write(job.stderr, script.stderr.as_bytes()));
     if let Err(source) = written {
-        return Err(Box::new(Failed { error: ProcessError::Io(command, source), output: None }));
+        return Err(Box::new(Failed {
+            error: ProcessError::Io(command, source),
+            output: None,
+        }));
     }
     let output = Output {
         stdout: job.stdout.to_owned(),
@@ -159,8 +198,15 @@ fn finish(job: &ProcessJob<'_>, command: String, script: &Script) -> Ran {
         0 => Ok(output),
         code => {
             let last_line = script.stderr.lines().last().map(ToOwned::to_owned);
-            let error = ProcessError::ExitCode { command, code, last_line };
-            Err(Box::new(Failed { error, output: Some(output) }))
+            let error = ProcessError::ExitCode {
+                command,
+                code,
+                last_line,
+            };
+            Err(Box::new(Failed {
+                error,
+                output: Some(output),
+            }))
         }
     }
 }

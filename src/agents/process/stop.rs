@@ -27,7 +27,13 @@ impl Stop {
     /// Returns a [`Stop`] for one call of the run, and a handle that stops only this call.
     pub fn of_call(&self) -> (StopHandle, Self) {
         let (sender, call) = watch::channel(false);
-        (StopHandle(sender), Self { run: self.run.clone(), call: Some(call) })
+        (
+            StopHandle(sender),
+            Self {
+                run: self.run.clone(),
+                call: Some(call),
+            },
+        )
     }
 
     pub fn never() -> Self {

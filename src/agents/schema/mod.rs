@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, QuestionAnswer, Recheck, Response, Ruling,
-    Validation, Verdict,
+    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, QuestionAnswer, Recheck,
+    Response, Ruling, Validation, Verdict,
 };
 use crate::protocol::request::{Request, Task};
 
@@ -36,33 +36,81 @@ impl SchemaForm {
     /// One row for each variant. The rows have the order of the variants, because the code uses a variant as the
     /// index of its row.
     pub const ALL: [Row; 13] = [
-        (Self::Request, "request", "The request that Glee sends to an agent", || schema_for!(Request)),
-        (Self::Review, "review", "A reviewer's findings", || schema_for!(ReviewReply)),
-        (Self::Response, "response", "A coder's answers to findings", || schema_for!(ResponseReply)),
-        (Self::Ruling, "ruling", "A judge's ruling on a dispute", || schema_for!(RulingReply)),
-        (Self::Examination, "examination", "A reviewer's verdicts on findings of other reviewers", || {
-            schema_for!(ExaminationReply)
+        (
+            Self::Request,
+            "request",
+            "The request that Glee sends to an agent",
+            || schema_for!(Request),
+        ),
+        (Self::Review, "review", "A reviewer's findings", || {
+            schema_for!(ReviewReply)
         }),
-        (Self::Defence, "defence", "A reviewer's defence of findings that other reviewers challenged", || {
-            schema_for!(DefenceReply)
-        }),
-        (Self::Recheck, "recheck", "A reviewer's verdict on fixes of earlier findings", || {
-            schema_for!(RecheckReply)
-        }),
-        (Self::Comparison, "comparison", "A judge's comparison of findings with earlier disputes", || {
-            schema_for!(ComparisonReply)
-        }),
-        (Self::Synthesis, "synthesis", "An aggregator's summary of several answers", || {
-            schema_for!(SynthesisReply)
-        }),
-        (Self::Decision, "decision", "An arbiter's decision on conflicts", || schema_for!(DecisionReply)),
-        (Self::Answers, "answers", "An agent's answers to the questions of a checkpoint", || {
-            schema_for!(AnswersReply)
-        }),
-        (Self::Validation, "validation", "A validator's verdict on a majority's answer", || {
-            schema_for!(ValidationReply)
-        }),
-        (Self::Peer, "peer", "A reviewer's answer to a review request of a watch", || schema_for!(PeerReply)),
+        (
+            Self::Response,
+            "response",
+            "A coder's answers to findings",
+            || schema_for!(ResponseReply),
+        ),
+        (
+            Self::Ruling,
+            "ruling",
+            "A judge's ruling on a dispute",
+            || schema_for!(RulingReply),
+        ),
+        (
+            Self::Examination,
+            "examination",
+            "A reviewer's verdicts on findings of other reviewers",
+            || schema_for!(ExaminationReply),
+        ),
+        (
+            Self::Defence,
+            "defence",
+            "A reviewer's defence of findings that other reviewers challenged",
+            || schema_for!(DefenceReply),
+        ),
+        (
+            Self::Recheck,
+            "recheck",
+            "A reviewer's verdict on fixes of earlier findings",
+            || schema_for!(RecheckReply),
+        ),
+        (
+            Self::Comparison,
+            "comparison",
+            "A judge's comparison of findings with earlier disputes",
+            || schema_for!(ComparisonReply),
+        ),
+        (
+            Self::Synthesis,
+            "synthesis",
+            "An aggregator's summary of several answers",
+            || schema_for!(SynthesisReply),
+        ),
+        (
+            Self::Decision,
+            "decision",
+            "An arbiter's decision on conflicts",
+            || schema_for!(DecisionReply),
+        ),
+        (
+            Self::Answers,
+            "answers",
+            "An agent's answers to the questions of a checkpoint",
+            || schema_for!(AnswersReply),
+        ),
+        (
+            Self::Validation,
+            "validation",
+            "A validator's verdict on a majority's answer",
+            || schema_for!(ValidationReply),
+        ),
+        (
+            Self::Peer,
+            "peer",
+            "A reviewer's answer to a review request of a watch",
+            || schema_for!(PeerReply),
+        ),
     ];
 
     /// Returns the schema that the agent's whole answer must match, or `None` if the task permits free text.
@@ -82,7 +130,10 @@ impl SchemaForm {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, own, ..)| *own == name).map(|(form, ..)| *form)
+        Self::ALL
+            .iter()
+            .find(|(_, own, ..)| *own == name)
+            .map(|(form, ..)| *form)
     }
 
     /// Returns the JSON Schema as a command-line argument, without the key `$schema`. Some programs would fetch
@@ -367,11 +418,16 @@ mod tests {
     #[test]
     fn the_published_copies_are_up_to_date() {
         for (form, name, ..) in SchemaForm::ALL {
-            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/schema/{name}.json"));
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join(format!("docs/schema/{name}.json"));
             let published: Value =
-                serde_json::from_slice(&std::fs::read(&path).unwrap_or_default()).unwrap_or_default();
+                serde_json::from_slice(&std::fs::read(&path).unwrap_or_default())
+                    .unwrap_or_default();
             let current = form.schema().to_value();
-            assert!(published == current, "run `cargo run -q -- agents schema {name} > docs/schema/{name}.json`");
+            assert!(
+                published == current,
+                "run `cargo run -q -- agents schema {name} > docs/schema/{name}.json`"
+            );
         }
     }
 
@@ -424,7 +480,10 @@ mod tests {
                 SchemaForm::Recheck,
                 json!({"nonce": "n", "checks": [{"finding": "F1", "resolved": true, "reason": "r"}]}),
             ),
-            (SchemaForm::Comparison, json!({"nonce": "n", "comparisons": [{"finding": "F1", "answer": "SAME"}]})),
+            (
+                SchemaForm::Comparison,
+                json!({"nonce": "n", "comparisons": [{"finding": "F1", "answer": "SAME"}]}),
+            ),
             (
                 SchemaForm::Peer,
                 json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "timestamp": "...", "payload": {
@@ -444,9 +503,18 @@ mod tests {
                 SchemaForm::Response,
                 json!({"nonce": "n", "answers": [{"finding": "F1", "answer": "MAYBE", "text": ""}]}),
             ),
-            (SchemaForm::Ruling, json!({"nonce": "n", "dispute": 1, "ruling": "PERHAPS"})),
-            (SchemaForm::Recheck, json!({"nonce": "n", "checks": [{"finding": "F1"}]})),
-            (SchemaForm::Comparison, json!({"nonce": "n", "comparisons": [{"finding": "F1"}]})),
+            (
+                SchemaForm::Ruling,
+                json!({"nonce": "n", "dispute": 1, "ruling": "PERHAPS"}),
+            ),
+            (
+                SchemaForm::Recheck,
+                json!({"nonce": "n", "checks": [{"finding": "F1"}]}),
+            ),
+            (
+                SchemaForm::Comparison,
+                json!({"nonce": "n", "comparisons": [{"finding": "F1"}]}),
+            ),
             (
                 SchemaForm::Peer,
                 json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "payload": {

@@ -14,11 +14,16 @@ impl SchemaForm {
 }
 
 fn strict(schema: &Value, definitions: &Value) -> Value {
-    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+    if let Some(name) = schema["$ref"]
+        .as_str()
+        .and_then(|path| path.rsplit('/').next())
+    {
         return strict(&definitions[name], definitions);
     }
     let list = |key: &str| schema[key].as_array();
-    if let Some(words) = list("oneOf").and_then(|all| all.iter().map(|one| one["const"].as_str()).collect()) {
+    if let Some(words) =
+        list("oneOf").and_then(|all| all.iter().map(|one| one["const"].as_str()).collect())
+    {
         let words: Vec<&str> = words;
         return json!({"type": "string", "enum": words});
     }
@@ -29,8 +34,10 @@ fn strict(schema: &Value, definitions: &Value) -> Value {
     let mut narrow = Map::from_iter([("type".to_owned(), schema["type"].clone())]);
     if let Some(properties) = schema["properties"].as_object() {
         let names: Vec<&String> = properties.keys().collect();
-        let all: Map<String, Value> =
-            properties.iter().map(|(name, property)| (name.clone(), strict(property, definitions))).collect();
+        let all: Map<String, Value> = properties
+            .iter()
+            .map(|(name, property)| (name.clone(), strict(property, definitions)))
+            .collect();
         narrow.insert("required".to_owned(), json!(names));
         narrow.insert("additionalProperties".to_owned(), json!(false));
         narrow.insert("properties".to_owned(), Value::Object(all));
@@ -52,14 +59,29 @@ mod tests {
         let word = |words: &[&str]| json!({"type": "string", "enum": words});
         let or_null = |schema: Value| json!({"anyOf": [schema, {"type": "null"}]});
         assert_eq!(schema["properties"]["dispute"], json!({"type": "integer"}));
-        assert_eq!(schema["properties"]["ruling"], word(&["ENFORCE", "DISMISS", "ESCALATE"]));
-        assert_eq!(schema["properties"]["citations"], json!({"type": "array", "items": {"type": "string"}}));
-        assert_eq!(schema["properties"]["duplicate_of"], or_null(json!({"type": "string"})));
-        assert_eq!(schema["required"].as_array().map(Vec::len), schema["properties"].as_object().map(Map::len));
+        assert_eq!(
+            schema["properties"]["ruling"],
+            word(&["ENFORCE", "DISMISS", "ESCALATE"])
+        );
+        assert_eq!(
+            schema["properties"]["citations"],
+            json!({"type": "array", "items": {"type": "string"}})
+        );
+        assert_eq!(
+            schema["properties"]["duplicate_of"],
+            or_null(json!({"type": "string"}))
+        );
+        assert_eq!(
+            schema["required"].as_array().map(Vec::len),
+            schema["properties"].as_object().map(Map::len)
+        );
         let answer = json!({"nonce": "n", "dispute": 1, "ruling": "ENFORCE", "rationale": "r", "grounds": null,
             "citations": [], "new_tag": null, "duplicate_of": null, "coder_evidence": null});
         assert!(jsonschema::is_valid(&schema, &answer));
         assert!(serde_json::from_value::<RulingReply>(answer).is_ok());
-        assert!(!jsonschema::is_valid(&schema, &json!({"nonce": "n", "dispute": 1, "ruling": "ENFORCE"})));
+        assert!(!jsonschema::is_valid(
+            &schema,
+            &json!({"nonce": "n", "dispute": 1, "ruling": "ENFORCE"})
+        ));
     }
 }

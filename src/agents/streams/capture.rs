@@ -27,7 +27,11 @@ impl OutputCapture {
     /// file, because the output can contain code.
     pub(crate) fn create(path: &Path, cap: u64) -> io::Result<Self> {
         Ok(Self {
-            file: crate::system::private::options().write(true).create(true).truncate(true).open(path)?,
+            file: crate::system::private::options()
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(path)?,
             room: cap,
             total: 0,
             hasher: blake3::Hasher::new(),
@@ -38,7 +42,8 @@ impl OutputCapture {
     pub(crate) fn push(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.total += bytes.len() as u64;
         self.hasher.update(bytes);
-        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+        self.tail
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
         let surplus = self.tail.len().saturating_sub(TAIL);
         self.tail.drain(..surplus);
         let kept = usize::try_from(self.room).map_or(bytes.len(), |room| room.min(bytes.len()));
@@ -56,8 +61,17 @@ impl OutputCapture {
 
     /// Returns the last 4 KiB of the stream as text, without a truncated first character.
     pub(crate) fn tail(&self) -> String {
-        let continued = self.tail.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80).count();
-        let cut = if self.total > self.tail.len() as u64 { continued } else { 0 };
+        let continued = self
+            .tail
+            .iter()
+            .take(3)
+            .take_while(|byte| **byte & 0xc0 == 0x80)
+            .count();
+        let cut = if self.total > self.tail.len() as u64 {
+            continued
+        } else {
+            0
+        };
         String::from_utf8_lossy(&self.tail[cut..]).into_owned()
     }
 
@@ -69,10 +83,12 @@ impl OutputCapture {
     /// bytes.
     pub(crate) fn last_lines(&self, limit: u64) -> impl Iterator<Item = String> {
         let lines = self.tail.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
-        lines.filter(|line| !line.trim_ascii().is_empty()).map(move |line| {
-            let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
-            String::from_utf8_lossy(&line[..end]).trim().to_owned()
-        })
+        lines
+            .filter(|line| !line.trim_ascii().is_empty())
+            .map(move |line| {
+                let end = usize::try_from(limit).map_or(line.len(), |limit| limit.min(line.len()));
+                String::from_utf8_lossy(&line[..end]).trim().to_owned()
+            })
     }
 }
 
@@ -85,7 +101,12 @@ pub(crate) struct Stream<R> {
 
 impl<R: AsyncRead + Unpin> Stream<R> {
     pub(crate) fn new(pipe: Option<R>, capture: OutputCapture) -> Self {
-        Self { pipe, capture, buffer: vec![0; 64 << 10].into_boxed_slice(), fresh: 0 }
+        Self {
+            pipe,
+            capture,
+            buffer: vec![0; 64 << 10].into_boxed_slice(),
+            fresh: 0,
+        }
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -95,7 +116,9 @@ impl<R: AsyncRead + Unpin> Stream<R> {
     /// Reads the next bytes, and returns the number of bytes read. This number is 0 at the end of the stream.
     /// Fails only if writing to the file fails.
     pub(crate) async fn pull(&mut self) -> io::Result<usize> {
-        let Some(pipe) = &mut self.pipe else { return Ok(0) };
+        let Some(pipe) = &mut self.pipe else {
+            return Ok(0);
+        };
         let read = pipe.read(&mut self.buffer).await.unwrap_or(0);
         self.fresh = read;
         if read == 0 {
@@ -111,7 +134,11 @@ impl<R: AsyncRead + Unpin> Stream<R> {
 
     /// Reads the rest of the stream, but stops at the deadline `until`, because another process can keep the pipe
     /// open forever.
-    pub(crate) async fn drain(&mut self, until: Instant, mut on: impl FnMut(&[u8])) -> io::Result<()> {
+    pub(crate) async fn drain(
+        &mut self,
+        until: Instant,
+        mut on: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
         let mut room = DRAINED;
         while room > 0 {
             match timeout_at(until, self.pull()).await {
@@ -148,7 +175,10 @@ mod tests {
         let (capture, kept) = capture(5, &[b"abc", b"defg", b"hi"]);
         assert_eq!(kept, b"abcde");
         assert_eq!(capture.total, 9);
-        assert_eq!(capture.hash(), blake3::hash(b"abcdefghi").to_hex().to_string());
+        assert_eq!(
+            capture.hash(),
+            blake3::hash(b"abcdefghi").to_hex().to_string()
+        );
         assert_eq!(capture.tail(), "abcdefghi");
     }
 

@@ -72,7 +72,8 @@ impl Clock {
 
     pub(crate) fn next(&self) -> Instant {
         let deadline = self.late.unwrap_or_else(|| self.cap().0);
-        self.report().map_or(deadline, |(when, _)| when.min(deadline))
+        self.report()
+            .map_or(deadline, |(when, _)| when.min(deadline))
     }
 
     pub(crate) fn tick(&self) -> Instant {
@@ -86,7 +87,10 @@ impl Clock {
         self.ticked = now;
         if stopped > TICK {
             self.started += stopped;
-            for at in [&mut self.last_output, &mut self.reported, &mut self.late].into_iter().flatten() {
+            for at in [&mut self.last_output, &mut self.reported, &mut self.late]
+                .into_iter()
+                .flatten()
+            {
                 *at += stopped;
             }
         }
@@ -122,7 +126,10 @@ impl Clock {
         let total = (self.started + self.limits.call_timeout, Cap::Total);
         let silence = match self.last_output {
             _ if !self.streams => return total,
-            None => (self.started + self.limits.first_output_timeout, Cap::FirstOutput),
+            None => (
+                self.started + self.limits.first_output_timeout,
+                Cap::FirstOutput,
+            ),
             Some(last) => (last + self.limits.idle_timeout, Cap::Idle),
         };
         if silence.0 < total.0 { silence } else { total }
@@ -130,7 +137,11 @@ impl Clock {
 
     fn report(&self) -> Option<(Instant, StreamName)> {
         let source = self.unreported?;
-        Some((self.reported.map_or(self.started, |reported| reported + ACTIVITY_EVERY), source))
+        Some((
+            self.reported
+                .map_or(self.started, |reported| reported + ACTIVITY_EVERY),
+            source,
+        ))
     }
 }
 
@@ -151,7 +162,9 @@ mod tests {
 
     fn clock(streams: bool) -> (Clock, impl Fn(f64) -> Instant) {
         let start = Instant::now();
-        (Clock::start(start, LIMITS, streams), move |seconds| start + Duration::from_secs_f64(seconds))
+        (Clock::start(start, LIMITS, streams), move |seconds| {
+            start + Duration::from_secs_f64(seconds)
+        })
     }
 
     #[test]
@@ -169,7 +182,10 @@ mod tests {
         );
         clock.answered(at(25.0), StreamName::Err);
         assert_eq!(clock.due(at(25.0)), Due::Activity(StreamName::Err));
-        assert_eq!((clock.next(), clock.due(at(30.0))), (at(30.0), Due::Over(Cap::Total)));
+        assert_eq!(
+            (clock.next(), clock.due(at(30.0))),
+            (at(30.0), Due::Over(Cap::Total))
+        );
     }
 
     #[test]
@@ -177,7 +193,10 @@ mod tests {
         let (mut clock, at) = clock(true);
         clock.printed(StreamName::Out);
         assert_eq!(clock.due(at(0.0)), Due::Activity(StreamName::Out));
-        assert_eq!((clock.next(), clock.due(at(5.0))), (at(5.0), Due::Over(Cap::FirstOutput)));
+        assert_eq!(
+            (clock.next(), clock.due(at(5.0))),
+            (at(5.0), Due::Over(Cap::FirstOutput))
+        );
     }
 
     #[test]
@@ -193,22 +212,34 @@ mod tests {
     fn time_in_which_glee_was_stopped_is_not_counted() {
         let (mut clock, at) = clock(true);
         clock.answered(at(0.5), StreamName::Out);
-        assert_eq!((clock.due(at(0.5)), clock.tick()), (Due::Activity(StreamName::Out), at(1.0)));
+        assert_eq!(
+            (clock.due(at(0.5)), clock.tick()),
+            (Due::Activity(StreamName::Out), at(1.0))
+        );
         clock.woke(at(1.9));
         assert_eq!(clock.next(), at(10.5));
         // The clock had requested a wake-up at 2.9.
         clock.woke(at(102.9));
-        assert_eq!((clock.next(), clock.due(at(102.9)), clock.tick()), (at(110.5), Due::Nothing, at(103.9)));
+        assert_eq!(
+            (clock.next(), clock.due(at(102.9)), clock.tick()),
+            (at(110.5), Due::Nothing, at(103.9))
+        );
     }
 
     #[test]
     fn signs_of_life_come_at_most_ten_times_a_second() {
         let (mut clock, at) = clock(true);
         clock.answered(at(1.0), StreamName::Out);
-        assert_eq!((clock.due(at(1.0)), clock.due(at(1.0))), (Due::Activity(StreamName::Out), Due::Nothing));
+        assert_eq!(
+            (clock.due(at(1.0)), clock.due(at(1.0))),
+            (Due::Activity(StreamName::Out), Due::Nothing)
+        );
         clock.answered(at(1.01), StreamName::Out);
         clock.answered(at(1.02), StreamName::Err);
-        assert_eq!((clock.next(), clock.due(at(1.05))), (at(1.0) + ACTIVITY_EVERY, Due::Nothing));
+        assert_eq!(
+            (clock.next(), clock.due(at(1.05))),
+            (at(1.0) + ACTIVITY_EVERY, Due::Nothing)
+        );
         assert_eq!(clock.due(at(1.1)), Due::Activity(StreamName::Err));
     }
 
@@ -216,7 +247,10 @@ mod tests {
     fn once_it_is_ended_only_the_supervisor_can_be_late() {
         let (mut clock, at) = clock(true);
         clock.end(at(1.0));
-        assert_eq!((clock.next(), clock.due(at(7.9)), clock.due(at(8.0))), (at(8.0), Due::Nothing, Due::Late));
+        assert_eq!(
+            (clock.next(), clock.due(at(7.9)), clock.due(at(8.0))),
+            (at(8.0), Due::Nothing, Due::Late)
+        );
         assert_eq!((clock.next(), clock.due(at(8.1))), (at(12.0), Due::Nothing));
     }
 }

@@ -42,29 +42,58 @@ pub(crate) struct Relay {
 
 pub(crate) fn relay(longest: u64) -> (Relay, StdoutReader) {
     let (sender, receiver) = unbounded_channel();
-    let stdout = StdoutReader { pieces: receiver, piece: Vec::new(), taken: 0 };
-    (Relay { pieces: Some(sender), longest, line: 0 }, stdout)
+    let stdout = StdoutReader {
+        pieces: receiver,
+        piece: Vec::new(),
+        taken: 0,
+    };
+    (
+        Relay {
+            pieces: Some(sender),
+            longest,
+            line: 0,
+        },
+        stdout,
+    )
 }
 
 impl Relay {
     /// Sends `bytes` to the [`StdoutReader`]. If `bytes` is empty, the output has ended.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(pieces) = &self.pieces else { return };
-        let longest = bytes.split(|byte| *byte == b'\n').map(|line| line.len() as u64).max().unwrap_or(0);
+        let longest = bytes
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.len() as u64)
+            .max()
+            .unwrap_or(0);
         let fits = self.line.saturating_add(longest) <= self.longest;
         if bytes.is_empty() || !fits || pieces.send(bytes.to_vec()).is_err() {
             self.pieces = None;
             return;
         }
-        let rest = bytes.iter().rev().take_while(|byte| **byte != b'\n').count();
-        self.line = if rest == bytes.len() { self.line + rest as u64 } else { rest as u64 };
+        let rest = bytes
+            .iter()
+            .rev()
+            .take_while(|byte| **byte != b'\n')
+            .count();
+        self.line = if rest == bytes.len() {
+            self.line + rest as u64
+        } else {
+            rest as u64
+        };
     }
 }
 
 impl AsyncRead for StdoutReader {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.taken == self.piece.len() {
-            let Some(piece) = ready!(self.pieces.poll_recv(cx)) else { return Poll::Ready(Ok(())) };
+            let Some(piece) = ready!(self.pieces.poll_recv(cx)) else {
+                return Poll::Ready(Ok(()));
+            };
             (self.piece, self.taken) = (piece, 0);
         }
         let end = self.piece.len().min(self.taken + into.remaining());
@@ -93,8 +122,14 @@ mod tests {
 
     #[tokio::test]
     async fn everything_is_passed_on_up_to_a_line_that_is_too_long() {
-        assert_eq!(received(5, &["one\ntw", "o\n", "12345"]).await, "one\ntwo\n12345");
-        assert_eq!(received(5, &["one\n", "123", "456\n", "two\n"]).await, "one\n123");
+        assert_eq!(
+            received(5, &["one\ntw", "o\n", "12345"]).await,
+            "one\ntwo\n12345"
+        );
+        assert_eq!(
+            received(5, &["one\n", "123", "456\n", "two\n"]).await,
+            "one\n123"
+        );
         assert_eq!(received(5, &["one\n", "", "two\n"]).await, "one\n");
     }
 }

@@ -25,20 +25,46 @@ impl Agents {
         suspended: watch::Receiver<bool>,
         stop: Stop,
     ) -> Result<(), String> {
-        let program = self.runner.find(&agent.command, root).map_err(|error| error.to_string())?;
+        let program = self
+            .runner
+            .find(&agent.command, root)
+            .map_err(|error| error.to_string())?;
         let mut env = environment::allowed(&[], std::env::vars_os());
-        let own = [("GLEE_AGENT", agent.name.0.as_str()), ("GLEE_ROLE", agent.role.as_str())];
+        let own = [
+            ("GLEE_AGENT", agent.name.0.as_str()),
+            ("GLEE_ROLE", agent.role.as_str()),
+        ];
         env.extend(own.map(|(name, value)| (name.into(), value.into())));
-        env.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
-        env.extend(agent.env.iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(
+            variables
+                .into_iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
+        env.extend(
+            agent
+                .env
+                .iter()
+                .map(|(name, value)| (name.into(), value.into())),
+        );
         let invocation = Invocation::plain(program, agent.command.iter().skip(1), env, root);
         let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
         let job = ProcessJob {
             suspended: Some(suspended),
             dialogue: Some(dialogue),
-            confinement: sandbox::confinement(sandbox, Role::Coder, kind, &agent.command, &invocation.env, &[]),
+            confinement: sandbox::confinement(
+                sandbox,
+                Role::Coder,
+                kind,
+                &agent.command,
+                &invocation.env,
+                &[],
+            ),
             ..ProcessJob::plain(&invocation, *limits, files, stop)
         };
-        self.runner.run(job).await.map(drop).map_err(|failed| failed.error.to_string())
+        self.runner
+            .run(job)
+            .await
+            .map(drop)
+            .map_err(|failed| failed.error.to_string())
     }
 }

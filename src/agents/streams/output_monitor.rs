@@ -26,7 +26,12 @@ pub(crate) struct OutputMonitor {
 
 impl OutputMonitor {
     pub(crate) fn new(marks: LineMarks) -> Self {
-        Self { marks, head: Vec::new(), begun: marks.preamble.is_none(), failed: 0 }
+        Self {
+            marks,
+            head: Vec::new(),
+            begun: marks.preamble.is_none(),
+            failed: 0,
+        }
     }
 
     pub(crate) fn repeats(&self) -> bool {
@@ -35,7 +40,8 @@ impl OutputMonitor {
 
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
-        while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next()) {
+        while let (true, Some(line)) = (!self.begun || self.marks.fruitless.is_some(), lines.next())
+        {
             let room = HEAD.saturating_sub(self.head.len());
             self.head.extend_from_slice(&line[..room.min(line.len())]);
             if lines.peek().is_some() {
@@ -54,8 +60,11 @@ impl OutputMonitor {
         }
         self.begun = true;
         let head = String::from_utf8_lossy(&self.head);
-        self.failed =
-            if self.marks.fruitless.is_some_and(|mark| head.contains(mark)) { self.failed + 1 } else { 0 };
+        self.failed = if self.marks.fruitless.is_some_and(|mark| head.contains(mark)) {
+            self.failed + 1
+        } else {
+            0
+        };
     }
 
     fn is_answer(&self) -> bool {
@@ -69,7 +78,10 @@ impl OutputMonitor {
 mod tests {
     use super::*;
 
-    const MARKS: LineMarks = LineMarks { preamble: Some(&["{\"type\":\"init\""]), fruitless: Some("\"nothing\"") };
+    const MARKS: LineMarks = LineMarks {
+        preamble: Some(&["{\"type\":\"init\""]),
+        fruitless: Some("\"nothing\""),
+    };
 
     fn heads(pieces: &[&str]) -> OutputMonitor {
         let mut heads = OutputMonitor::new(MARKS);
@@ -86,7 +98,10 @@ mod tests {
             (&["{\"type\":\"init\"}\n"], false),
             (&["Loading\n", "\n", "{\"type\":\"in", "it\"}\n"], false),
             (&["{\"type\":\"init\"}\n{\"type\":\"text\"}\n"], true),
-            (&["{\"type\":\"init\"}\n{\"type\":", "\"text\"}", "\n"], true),
+            (
+                &["{\"type\":\"init\"}\n{\"type\":", "\"text\"}", "\n"],
+                true,
+            ),
             // The line is incomplete, so the missing part can still contain `"type":"init"`.
             (&["{\"type\":\"text\"}"], false),
             (&[&long], true),

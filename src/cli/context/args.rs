@@ -23,21 +23,39 @@ pub(crate) type Words<T> = &'static [(&'static str, T, &'static str)];
 const BASIC_FORMATS: Words<BasicFormat> = &[
     ("text", BasicFormat::Text, "A report for people"),
     ("json", BasicFormat::Json, "The outcome as one JSON object"),
-    ("jsonl", BasicFormat::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
+    (
+        "jsonl",
+        BasicFormat::Jsonl,
+        "One line of JSON for each event of the run, at the time of the event",
+    ),
 ];
 
 pub(crate) const ROUTES: Words<Route> = &[
     ("judge", Route::Judge, "The AI judge rules on the dispute"),
     ("human", Route::Human, "A person decides the dispute"),
-    ("discard", Route::Discard, "The finding is discarded without a ruling"),
+    (
+        "discard",
+        Route::Discard,
+        "The finding is discarded without a ruling",
+    ),
 ];
 
 pub(crate) const POLICIES: Words<Policy> = &[
-    ("panel", Policy::Panel, "Accept and rank findings by the agreement of the reviewers, and delete no finding"),
-    ("specification", Policy::Specification, "Merge findings by exactly the debate rules of Glee's specification"),
+    (
+        "panel",
+        Policy::Panel,
+        "Accept and rank findings by the agreement of the reviewers, and delete no finding",
+    ),
+    (
+        "specification",
+        Policy::Specification,
+        "Merge findings by exactly the debate rules of Glee's specification",
+    ),
 ];
 
-pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(words: Words<T>) -> impl TypedValueParser<Value = T> {
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    words: Words<T>,
+) -> impl TypedValueParser<Value = T> {
     let values = words.iter().map(|(word, _, help)| match *help {
         "" => PossibleValue::new(*word),
         help => PossibleValue::new(*word).help(help),
@@ -55,11 +73,17 @@ where
     T: TryFrom<u64> + Clone + Send + Sync + 'static,
 {
     move |text| {
-        let number = text.trim().parse().ok().filter(|number| (least..=most).contains(number));
-        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match most {
-            u64::MAX => format!("give a whole number of at least {least}"),
-            _ => format!("give a whole number from {least} to {most}"),
-        })
+        let number = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|number| (least..=most).contains(number));
+        number
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or_else(|| match most {
+                u64::MAX => format!("give a whole number of at least {least}"),
+                _ => format!("give a whole number from {least} to {most}"),
+            })
     }
 }
 
@@ -113,7 +137,10 @@ impl TypedValueParser for OutputParser {
         argument: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<ReportOutput, clap::Error> {
-        let mut parts = value.as_bytes().splitn(2, |byte| *byte == b'=').map(OsStr::from_bytes);
+        let mut parts = value
+            .as_bytes()
+            .splitn(2, |byte| *byte == b'=')
+            .map(OsStr::from_bytes);
         let name = parts.next().unwrap_or_default();
         let format = one_of(Format::ALL).parse_ref(command, argument, name)?;
         let file = match parts.next() {
@@ -124,15 +151,24 @@ impl TypedValueParser for OutputParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(Format::ALL.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help))))
+        Some(Box::new(Format::ALL.iter().map(|(word, _, help)| {
+            PossibleValue::new(*word).help(*help)
+        })))
     }
 }
 
-fn names_no_file(command: &clap::Command, argument: Option<&clap::Arg>, format: &OsStr) -> clap::Error {
+fn names_no_file(
+    command: &clap::Command,
+    argument: Option<&clap::Arg>,
+    format: &OsStr,
+) -> clap::Error {
     let format = format.to_string_lossy();
     let mut error = clap::Error::new(ErrorKind::InvalidValue).with_cmd(command);
     let mut add = |kind, text: String| error.insert(kind, ContextValue::String(text));
-    add(ContextKind::InvalidArg, argument.map(ToString::to_string).unwrap_or_default());
+    add(
+        ContextKind::InvalidArg,
+        argument.map(ToString::to_string).unwrap_or_default(),
+    );
     add(ContextKind::InvalidValue, format!("{format}="));
     error.insert(
         ContextKind::ValidValue,
@@ -151,7 +187,11 @@ pub(crate) struct JsonFlag {
 }
 
 impl JsonFlag {
-    pub(crate) fn print<T: Serialize + ?Sized>(&self, value: &T, text: impl FnOnce() -> String) -> CommandResult {
+    pub(crate) fn print<T: Serialize + ?Sized>(
+        &self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> CommandResult {
         print(&if self.json { pretty(value) } else { text() })
     }
 }
@@ -175,7 +215,12 @@ pub(crate) struct RunArg {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReasonFlag {
     /// The reason for your decision, to be recorded in the history
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) reason: String,
 }
 

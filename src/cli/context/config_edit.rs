@@ -32,9 +32,19 @@ impl<'a> ConfigTarget<'a> {
             let name = path.display().to_string();
             (Owner::User, path, name)
         } else {
-            (Owner::Project, places.root.join(paths::PROJECT_FILE), paths::PROJECT_FILE.to_owned())
+            (
+                Owner::Project,
+                places.root.join(paths::PROJECT_FILE),
+                paths::PROJECT_FILE.to_owned(),
+            )
         };
-        Ok(Self { globals, places, owner, path, name })
+        Ok(Self {
+            globals,
+            places,
+            owner,
+            path,
+            name,
+        })
     }
 
     fn links(&self) -> Links {
@@ -56,7 +66,10 @@ impl<'a> ConfigTarget<'a> {
 
     /// Replaces the content of the file by the result of `edit`. If the file does not exist, `edit` gets the
     /// initial content from the constant [`HEAD`].
-    pub(crate) fn change(&self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<(), CommandError> {
+    pub(crate) fn change(
+        &self,
+        edit: impl FnOnce(&str) -> Result<String, EditError>,
+    ) -> Result<(), CommandError> {
         let text = self.read()?.unwrap_or_else(|| HEAD.to_owned());
         let changed = edit(&text).map_err(|error| self.refused(error))?;
         let before = self.before()?;
@@ -75,7 +88,9 @@ impl<'a> ConfigTarget<'a> {
                 Store::new(&places.state).trust(&places.root, &content)?;
             }
             Some(_) => {
-                self.globals.say("note: this configuration is not trusted to run programs: run `glee trust`");
+                self.globals.say(
+                    "note: this configuration is not trusted to run programs: run `glee trust`",
+                );
             }
             None => {}
         }
@@ -86,10 +101,17 @@ impl<'a> ConfigTarget<'a> {
         // A project without a configuration file can still have templates and scripts that require trust.
         let text = self.read()?.unwrap_or_default();
         let places = &self.places;
-        match config::check_text(&places.sources(self.globals), self.owner, Some(&self.name), &text) {
+        match config::check_text(
+            &places.sources(self.globals),
+            self.owner,
+            Some(&self.name),
+            &text,
+        ) {
             Err(_) => Ok(Before::Broken),
             Ok(None) => Ok(Before::Trusted),
-            Ok(Some(content)) if Store::new(&places.state).trusts(&places.root, &content.hash)? => {
+            Ok(Some(content))
+                if Store::new(&places.state).trusts(&places.root, &content.hash)? =>
+            {
                 Ok(Before::Trusted)
             }
             Ok(Some(_)) => Ok(Before::Untrusted),
@@ -99,9 +121,15 @@ impl<'a> ConfigTarget<'a> {
     fn refused(&self, error: EditError) -> CommandError {
         let hint = match &error {
             EditError::NoAgent(_) => "`glee agents` lists the connected agents".to_owned(),
-            EditError::NotSet(_) => "`glee config list --origin` shows the source of every value".to_owned(),
+            EditError::NotSet(_) => {
+                "`glee config list --origin` shows the source of every value".to_owned()
+            }
             EditError::Unreadable(_) | EditError::Refused(_) => {
-                let user = if self.owner == Owner::User { " --user" } else { "" };
+                let user = if self.owner == Owner::User {
+                    " --user"
+                } else {
+                    ""
+                };
                 format!("edit the file with `glee config edit{user}`")
             }
         };

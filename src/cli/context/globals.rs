@@ -65,7 +65,9 @@ impl Globals {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto => {
-                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
+                terminal
+                    && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                    && !is_dumb()
             }
         }
     }
@@ -73,7 +75,10 @@ impl Globals {
     /// Whether Glee is allowed to prompt the user. Prompts require that `--no-input` is absent, and that stdin
     /// and stderr are terminals with a movable cursor.
     pub(crate) fn interactive(&self) -> bool {
-        !self.no_input && std::io::stdin().is_terminal() && std::io::stderr().is_terminal() && !is_dumb()
+        !self.no_input
+            && std::io::stdin().is_terminal()
+            && std::io::stderr().is_terminal()
+            && !is_dumb()
     }
 
     pub(crate) fn screen(&self) -> Screen {
@@ -86,18 +91,26 @@ impl Globals {
     }
 
     pub(crate) fn style(&self) -> Style {
-        let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        let columns = console::Term::stdout()
+            .size_checked()
+            .map(|(_, columns)| usize::from(columns));
         self.style_of(columns.unwrap_or(100).max(20))
     }
 
     /// The style of a table on stdout. Without a terminal, the width is unlimited.
     pub(crate) fn table_style(&self) -> Style {
-        let columns = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        let columns = console::Term::stdout()
+            .size_checked()
+            .map(|(_, columns)| usize::from(columns));
         self.style_of(columns.unwrap_or(usize::MAX))
     }
 
     pub(crate) fn style_of(&self, width: usize) -> Style {
-        Style { color: self.color_stdout(), unicode: speaks_utf8(), width }
+        Style {
+            color: self.color_stdout(),
+            unicode: speaks_utf8(),
+            width,
+        }
     }
 
     pub(crate) fn say(&self, text: &str) {
@@ -116,7 +129,9 @@ impl Globals {
 
     /// Returns the current name of the key, and prints a notice if `key` is an old name.
     pub(crate) fn key_today<'k>(&self, key: &'k str) -> &'k str {
-        let Some(today) = renamed::today(key) else { return key };
+        let Some(today) = renamed::today(key) else {
+            return key;
+        };
         self.say(&renamed::notice(key, today));
         today
     }

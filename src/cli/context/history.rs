@@ -19,7 +19,10 @@ pub(crate) fn open(globals: &Globals, workspace: &Workspace) -> Result<Journal, 
 }
 
 /// Returns `None` if the history does not exist.
-pub(crate) fn open_read(globals: &Globals, workspace: &Workspace) -> Result<Option<Journal>, CommandError> {
+pub(crate) fn open_read(
+    globals: &Globals,
+    workspace: &Workspace,
+) -> Result<Option<Journal>, CommandError> {
     Ok(Journal::open_read(&path(globals, || read_key(workspace))?)?)
 }
 
@@ -49,7 +52,8 @@ pub(crate) fn read_here<T>(
     read: impl Fn(&Journal) -> Result<T, JournalError>,
 ) -> Result<Option<(T, Option<CommandError>)>, CommandError> {
     let path = place(globals)?;
-    let whole = Journal::open_read(&path).and_then(|journal| journal.as_ref().map(&read).transpose());
+    let whole =
+        Journal::open_read(&path).and_then(|journal| journal.as_ref().map(&read).transpose());
     match whole {
         Ok(found) => Ok(found.map(|value| (value, None))),
         Err(damage @ JournalError::Damaged { .. }) => {
@@ -64,15 +68,25 @@ pub(crate) fn read_here<T>(
 
 pub(crate) fn summary(globals: &Globals) -> Result<String, CommandError> {
     let path = place(globals)?;
-    let runs = Journal::open_read(&path)?.map(|journal| journal.runs(None)).transpose()?;
-    let count = runs.map_or_else(|| "no run yet".to_owned(), |runs| style::count(runs.len(), "run"));
+    let runs = Journal::open_read(&path)?
+        .map(|journal| journal.runs(None))
+        .transpose()?;
+    let count = runs.map_or_else(
+        || "no run yet".to_owned(),
+        |runs| style::count(runs.len(), "run"),
+    );
     Ok(format!("{} ({count})", path.display()))
 }
 
 /// Returns `None` if no run is recorded.
 pub(crate) fn last_log(globals: &Globals) -> Result<Option<PathBuf>, CommandError> {
-    let Some(journal) = open_read_here(globals)? else { return Ok(None) };
-    Ok(journal.find_any_run("last").ok().map(|run| journal.folder_of(&run).join(log::FILE)))
+    let Some(journal) = open_read_here(globals)? else {
+        return Ok(None);
+    };
+    Ok(journal
+        .find_any_run("last")
+        .ok()
+        .map(|run| journal.folder_of(&run).join(log::FILE)))
 }
 
 /// Returns the path of the history database, even if the database does not exist yet.
@@ -98,12 +112,17 @@ fn read_key(workspace: &Workspace) -> Result<String, CommandError> {
 }
 
 pub(crate) fn identity(globals: &Globals) -> Result<String, CommandError> {
-    let HistoryPlace { identity, notices, .. } = place::workspace(globals)?.history(&state_dir()?)?;
+    let HistoryPlace {
+        identity, notices, ..
+    } = place::workspace(globals)?.history(&state_dir()?)?;
     let words = std::iter::once(identity.words()).chain(notices);
     Ok(words.collect::<Vec<_>>().join("; "))
 }
 
-fn path(globals: &Globals, key: impl FnOnce() -> Result<String, CommandError>) -> Result<PathBuf, CommandError> {
+fn path(
+    globals: &Globals,
+    key: impl FnOnce() -> Result<String, CommandError>,
+) -> Result<PathBuf, CommandError> {
     match &globals.history {
         Some(path) => std::path::absolute(globals.directory().join(path))
             .map_err(|error| CommandError::usage(error.to_string())),

@@ -14,21 +14,26 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn open(globals: &Globals, file: Option<&Path>) -> Result<Self, CommandError> {
-        let (name, source): (_, Box<dyn Read + Send>) = match file.filter(|file| *file != Path::new("-")) {
-            Some(file) => {
-                let name = format!("`{}`", file.display());
-                let opened = files::input(&globals.directory().join(file));
-                let source = opened.map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => {
-                        CommandError::usage(format!("there is no file {name}")).hint("check the path")
-                    }
-                    _ => unreadable(&name, error),
-                })?;
-                (name, Box::new(source))
-            }
-            None => ("standard input".to_owned(), Box::new(io::stdin())),
-        };
-        Ok(Self { name, reader: BufReader::new(source) })
+        let (name, source): (_, Box<dyn Read + Send>) =
+            match file.filter(|file| *file != Path::new("-")) {
+                Some(file) => {
+                    let name = format!("`{}`", file.display());
+                    let opened = files::input(&globals.directory().join(file));
+                    let source = opened.map_err(|error| match error.kind() {
+                        io::ErrorKind::NotFound => {
+                            CommandError::usage(format!("there is no file {name}"))
+                                .hint("check the path")
+                        }
+                        _ => unreadable(&name, error),
+                    })?;
+                    (name, Box::new(source))
+                }
+                None => ("standard input".to_owned(), Box::new(io::stdin())),
+            };
+        Ok(Self {
+            name,
+            reader: BufReader::new(source),
+        })
     }
 
     /// Fails if the input is larger than `most` MiB. Without a limit, a device such as `/dev/zero` would fill
@@ -38,7 +43,10 @@ impl Input {
         let read = self.reader.take((most << 20) + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(&self.name, error))?;
         if bytes.len() as u64 > most << 20 {
-            return Err(unreadable(&self.name, io::Error::other(format!("it is larger than {most} MiB"))));
+            return Err(unreadable(
+                &self.name,
+                io::Error::other(format!("it is larger than {most} MiB")),
+            ));
         }
         Ok(bytes)
     }

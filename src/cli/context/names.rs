@@ -9,22 +9,49 @@ use crate::domain::{Agent, Role};
 
 /// Returns the full name of the agent that `given` abbreviates. If several agents match, agents with the role in
 /// `usual` take precedence. If no agent matches, returns `given`, and the caller decides whether to fail.
-pub(crate) fn full(agents: &[Agent], given: &str, usual: Option<Role>) -> Result<String, CommandError> {
+pub(crate) fn full(
+    agents: &[Agent],
+    given: &str,
+    usual: Option<Role>,
+) -> Result<String, CommandError> {
     let tests: [fn(&Agent, &str) -> bool; 3] = [
         |agent, given| agent.name.0 == given,
         runs,
         |agent, given| !given.is_empty() && agent.name.0.starts_with(given),
     ];
-    let mut matches = tests.iter().map(|test| agents.iter().filter(|agent| test(agent, given)).collect::<Vec<_>>());
-    let Some(matches) = matches.find(|matches| !matches.is_empty()) else { return Ok(given.to_owned()) };
-    let of_usual: Vec<_> = matches.iter().filter(|agent| Some(agent.role) == usual).copied().collect();
-    match if of_usual.is_empty() { &matches } else { &of_usual }.as_slice() {
+    let mut matches = tests.iter().map(|test| {
+        agents
+            .iter()
+            .filter(|agent| test(agent, given))
+            .collect::<Vec<_>>()
+    });
+    let Some(matches) = matches.find(|matches| !matches.is_empty()) else {
+        return Ok(given.to_owned());
+    };
+    let of_usual: Vec<_> = matches
+        .iter()
+        .filter(|agent| Some(agent.role) == usual)
+        .copied()
+        .collect();
+    match if of_usual.is_empty() {
+        &matches
+    } else {
+        &of_usual
+    }
+    .as_slice()
+    {
         [agent] => Ok(agent.name.0.clone()),
         [..] if usual.is_some() && of_usual.is_empty() => Ok(given.to_owned()),
         several => {
-            let names = several.iter().map(|agent| format!("`{}`", agent.name)).collect::<Vec<_>>().join(", ");
-            Err(CommandError::usage(format!("`{given}` matches several agents: {names}"))
-                .hint("write the full name of the agent"))
+            let names = several
+                .iter()
+                .map(|agent| format!("`{}`", agent.name))
+                .collect::<Vec<_>>()
+                .join(", ");
+            Err(
+                CommandError::usage(format!("`{given}` matches several agents: {names}"))
+                    .hint("write the full name of the agent"),
+            )
         }
     }
 }
@@ -40,17 +67,27 @@ pub(crate) fn full_of_any_role(
         let name = full(agents, given, Some(usual))?;
         // It is possible that several agents match `given`, and that none of these agents has the role in `usual`.
         // The second call of the function `full` then fails with an error that lists these agents.
-        if agents.iter().any(|agent| agent.name.0 == name) { Ok(name) } else { full(agents, given, None) }
+        if agents.iter().any(|agent| agent.name.0 == name) {
+            Ok(name)
+        } else {
+            full(agents, given, None)
+        }
     };
     given.iter().map(name).collect()
 }
 
 /// Completes the name of an agent in a key such as `agents.codex.focus`. If no agent matches, returns the key.
 pub(crate) fn full_key(agents: &[Agent], key: &str) -> Result<String, CommandError> {
-    let Some(rest) = key.strip_prefix("agents.") else { return Ok(key.to_owned()) };
+    let Some(rest) = key.strip_prefix("agents.") else {
+        return Ok(key.to_owned());
+    };
     let is_known = |name: &str| agents.iter().any(|agent| agent.name.0 == name);
     // An agent's name can contain dots, so the function tries every dot as the end of the name.
-    let ends = || rest.match_indices('.').map(|(at, _)| at).chain([rest.len()]);
+    let ends = || {
+        rest.match_indices('.')
+            .map(|(at, _)| at)
+            .chain([rest.len()])
+    };
     if ends().any(|end| is_known(&rest[..end])) {
         return Ok(key.to_owned());
     }
@@ -89,8 +126,14 @@ pub(crate) fn complete(settings: &mut Settings, keys: &[String]) -> Result<(), C
 
 /// Whether the agent runs `program`. The program of an embedded agent is, for example, `rules` or `builtin:rules`.
 pub(crate) fn runs(agent: &Agent, program: &str) -> bool {
-    let command = agent.command.first().map(String::as_str).unwrap_or_default();
-    let file = Path::new(command).file_stem().is_some_and(|name| name == program);
+    let command = agent
+        .command
+        .first()
+        .map(String::as_str)
+        .unwrap_or_default();
+    let file = Path::new(command)
+        .file_stem()
+        .is_some_and(|name| name == program);
     file || command == program || command.strip_prefix("builtin:") == Some(program)
 }
 
@@ -126,9 +169,18 @@ mod tests {
             assert_eq!(full(given, usual).as_deref(), Ok(expected), "{given}");
         }
         let given = ["claude".to_owned(), "sec".to_owned(), "nobody".to_owned()];
-        let found = full_of_any_role(&agents, &given, Role::Judge).map_err(|error| error.render(false));
-        assert_eq!(found, Ok(["claude-judge", "security", "nobody"].map(str::to_owned).to_vec()));
-        assert!(full_of_any_role(&agents, &given, Role::Aggregator).is_err(), "two agents match `claude`");
+        let found =
+            full_of_any_role(&agents, &given, Role::Judge).map_err(|error| error.render(false));
+        assert_eq!(
+            found,
+            Ok(["claude-judge", "security", "nobody"]
+                .map(str::to_owned)
+                .to_vec())
+        );
+        assert!(
+            full_of_any_role(&agents, &given, Role::Aggregator).is_err(),
+            "two agents match `claude`"
+        );
         for (key, expected) in [
             ("agents.codex.focus", "agents.security.focus"),
             ("agents.claude-c.env", "agents.claude-coder.env"),
@@ -138,9 +190,17 @@ mod tests {
             ("agents", "agents"),
             ("review.rounds", "review.rounds"),
         ] {
-            assert_eq!(full_key(&agents, key).map_err(|error| error.render(false)).as_deref(), Ok(expected));
+            assert_eq!(
+                full_key(&agents, key)
+                    .map_err(|error| error.render(false))
+                    .as_deref(),
+                Ok(expected)
+            );
         }
-        assert!(full_key(&agents, "agents.claude.role").is_err(), "two agents match `claude`");
+        assert!(
+            full_key(&agents, "agents.claude.role").is_err(),
+            "two agents match `claude`"
+        );
         insta::assert_snapshot!(full("claude", None).expect_err("two agents match"), @"
         error: `claude` matches several agents: `claude-coder`, `claude-judge`
         hint: write the full name of the agent

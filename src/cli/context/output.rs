@@ -20,7 +20,9 @@ pub(crate) fn print(text: &str) -> CommandResult {
 }
 
 pub(crate) fn local_time(at: Timestamp) -> String {
-    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+    at.to_zoned(TimeZone::system())
+        .strftime("%Y-%m-%d %H:%M")
+        .to_string()
 }
 
 /// Shows text on stdout. On a terminal, the text can contain links, and a pager shows a long text.
@@ -53,7 +55,13 @@ impl Viewer {
         };
         let format = format.filter(|_| pager.as_ref().is_none_or(Pager::shows_links));
         let folder = globals.directory().canonicalize().ok();
-        Self { size, links: format.zip(folder).map(|(format, folder)| PlaceLinks::new(format, folder)), pager }
+        Self {
+            size,
+            links: format
+                .zip(folder)
+                .map(|(format, folder)| PlaceLinks::new(format, folder)),
+            pager,
+        }
     }
 
     pub(crate) fn links(&self) -> Option<&PlaceLinks> {
@@ -63,7 +71,9 @@ impl Viewer {
     /// Whether the text has more lines than the screen shows above the prompt of the shell.
     pub(crate) fn is_long(&self, text: &str) -> bool {
         self.size.is_some_and(|(rows, width)| {
-            let lines = text.lines().map(|line| columns(line).div_ceil(width.max(1)).max(1));
+            let lines = text
+                .lines()
+                .map(|line| columns(line).div_ceil(width.max(1)).max(1));
             lines.sum::<usize>() >= rows
         })
     }

@@ -22,7 +22,9 @@ pub(crate) fn work_folder_here(globals: &Globals) -> WorkFolder {
     if globals.directory().join(".git").exists() {
         return WorkFolder::default();
     }
-    workspace(globals).map(|workspace| work_folder(globals, &workspace)).unwrap_or_default()
+    workspace(globals)
+        .map(|workspace| work_folder(globals, &workspace))
+        .unwrap_or_default()
 }
 
 pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
@@ -32,10 +34,12 @@ pub(crate) fn state_dir() -> Result<PathBuf, CommandError> {
 /// Fails if the path `kept` is inside the work tree, because a coder could change files there.
 pub(crate) fn refuse_inside(workspace: &Workspace, kept: &Path) -> Result<(), CommandError> {
     if workspace.holds(kept) {
-        let message = format!("`{}` is inside the reviewed tree, where a coder could rewrite it", kept.display());
-        return Err(
-            CommandError::usage(message).hint("set `GLEE_STATE_DIR` or `--history` to a path outside the tree")
+        let message = format!(
+            "`{}` is inside the reviewed tree, where a coder could rewrite it",
+            kept.display()
         );
+        return Err(CommandError::usage(message)
+            .hint("set `GLEE_STATE_DIR` or `--history` to a path outside the tree"));
     }
     Ok(())
 }

@@ -24,10 +24,17 @@ impl Places {
     pub(crate) fn find(globals: &Globals) -> Result<Self, CommandError> {
         let directory = globals.directory();
         let start = directory.canonicalize().map_err(|error| {
-            CommandError::caused(format!("failed to open the folder `{}`", directory.display()), error)
+            CommandError::caused(
+                format!("failed to open the folder `{}`", directory.display()),
+                error,
+            )
         })?;
         let state = paths::state_dir()?;
-        Ok(Self { root: paths::project_root(&start), user_file: paths::user_config_file().ok(), state })
+        Ok(Self {
+            root: paths::project_root(&start),
+            user_file: paths::user_config_file().ok(),
+            state,
+        })
     }
 
     pub(crate) fn sources<'a>(&'a self, globals: &'a Globals) -> ConfigSources<'a> {
@@ -38,7 +45,12 @@ impl Places {
             // Glee skips every environment variable whose name is not UTF-8. Such a variable cannot be a setting
             // of Glee, because all names of Glee's variables are UTF-8.
             env: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
+                .filter_map(|(name, value)| {
+                    Some((
+                        name.into_string().ok()?,
+                        value.to_string_lossy().into_owned(),
+                    ))
+                })
                 .collect(),
             flags: Vec::new(),
             trust_flag: globals.trust.as_deref(),
@@ -57,8 +69,11 @@ pub(crate) fn load(globals: &Globals) -> Result<(Places, Loaded), CommandError> 
 
 /// Returns the connected agents, without printing notices. Returns no agents if the settings cannot be read.
 pub(crate) fn agents(globals: &Globals) -> Vec<Agent> {
-    let loaded = Places::find(globals).and_then(|places| Ok(config::load(&places.sources(globals))?));
-    loaded.map(|loaded| loaded.settings.agents).unwrap_or_default()
+    let loaded =
+        Places::find(globals).and_then(|places| Ok(config::load(&places.sources(globals))?));
+    loaded
+        .map(|loaded| loaded.settings.agents)
+        .unwrap_or_default()
 }
 
 /// The settings of the screen. If the settings cannot be read, returns the defaults.
@@ -86,7 +101,11 @@ pub(crate) fn runnable(
 ) -> Result<(Places, Settings), CommandError> {
     let places = Places::find(globals)?;
     let given: Vec<String> = flags.iter().map(|(key, _)| key.clone()).collect();
-    let mut loaded = config::load(&ConfigSources { flags, project_copy: copy, ..places.sources(globals) })?;
+    let mut loaded = config::load(&ConfigSources {
+        flags,
+        project_copy: copy,
+        ..places.sources(globals)
+    })?;
     names::complete(&mut loaded.settings, &given)?;
     config::check_names(&loaded.settings)?;
     loaded.notices.iter().for_each(|notice| globals.say(notice));
@@ -96,7 +115,13 @@ pub(crate) fn runnable(
     }
 }
 
-fn refusal(UntrustedConfig { hash, runs, changed }: &UntrustedConfig) -> CommandError {
+fn refusal(
+    UntrustedConfig {
+        hash,
+        runs,
+        changed,
+    }: &UntrustedConfig,
+) -> CommandError {
     let (what, lines) = match changed.as_slice() {
         [] => ("this project is not trusted", runs),
         _ => ("this project has changed since you trusted it", changed),

@@ -34,7 +34,11 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
         ("review" | "disputes" | "list", "reviewer") | (_, "reviewers") => reviewers,
         (_, "agents") | ("emit", "agent") | ("disconnect", "name") => agents,
         ("connect", "agent") => programs,
-        ("connect", "role") => || Role::ALL.map(|role| CompletionCandidate::new(role.as_str())).into(),
+        ("connect", "role") => || {
+            Role::ALL
+                .map(|role| CompletionCandidate::new(role.as_str()))
+                .into()
+        },
         ("get" | "set" | "unset", "key") => keys,
         ("gate", "checkpoint") => || CHECKPOINTS.map(CompletionCandidate::new).into(),
         _ => return None,
@@ -62,23 +66,46 @@ fn candidate(word: impl Into<String>, help: &str) -> CompletionCandidate {
 
 fn runs() -> Vec<CompletionCandidate> {
     let journal = history::open_read_here(&here()).ok().flatten();
-    let rows = journal.and_then(|journal| journal.runs(Some(NEWEST)).ok()).unwrap_or_default();
-    let of_row =
-        rows.iter().map(|row| candidate(row.run.short(), &format!("{} {}", local_time(row.started), row.target)));
-    std::iter::once(candidate("last", "the newest run")).chain(of_row).collect()
+    let rows = journal
+        .and_then(|journal| journal.runs(Some(NEWEST)).ok())
+        .unwrap_or_default();
+    let of_row = rows.iter().map(|row| {
+        candidate(
+            row.run.short(),
+            &format!("{} {}", local_time(row.started), row.target),
+        )
+    });
+    std::iter::once(candidate("last", "the newest run"))
+        .chain(of_row)
+        .collect()
 }
 
 fn disputes() -> Vec<CompletionCandidate> {
     let journal = history::open_read_here(&here()).ok().flatten();
-    let newest = DisputeFilter { recent: Some(NEWEST), ..DisputeFilter::default() };
-    let rows = journal.and_then(|journal| journal.disputes(&newest).ok()).unwrap_or_default();
-    rows.iter().map(|row| candidate(row.number.to_string(), &printable::line(&row.title))).collect()
+    let newest = DisputeFilter {
+        recent: Some(NEWEST),
+        ..DisputeFilter::default()
+    };
+    let rows = journal
+        .and_then(|journal| journal.disputes(&newest).ok())
+        .unwrap_or_default();
+    rows.iter()
+        .map(|row| candidate(row.number.to_string(), &printable::line(&row.title)))
+        .collect()
 }
 
 fn of_role(role: Option<Role>) -> Vec<CompletionCandidate> {
-    let Ok((_, loaded)) = settings::load(&here()) else { return Vec::new() };
-    let agents = loaded.settings.agents.iter().filter(|agent| role.is_none_or(|role| agent.role == role));
-    agents.map(|agent| candidate(agent.name.0.clone(), agent.role.as_str())).collect()
+    let Ok((_, loaded)) = settings::load(&here()) else {
+        return Vec::new();
+    };
+    let agents = loaded
+        .settings
+        .agents
+        .iter()
+        .filter(|agent| role.is_none_or(|role| agent.role == role));
+    agents
+        .map(|agent| candidate(agent.name.0.clone(), agent.role.as_str()))
+        .collect()
 }
 
 fn agents() -> Vec<CompletionCandidate> {
@@ -91,10 +118,18 @@ fn reviewers() -> Vec<CompletionCandidate> {
 
 fn programs() -> Vec<CompletionCandidate> {
     let known = KNOWN_PROGRAMS.iter().map(CompletionCandidate::new);
-    known.chain(BUILTINS.map(|(name, role)| candidate(format!("builtin:{name}"), role.as_str()))).collect()
+    known
+        .chain(BUILTINS.map(|(name, role)| candidate(format!("builtin:{name}"), role.as_str())))
+        .collect()
 }
 
 fn keys() -> Vec<CompletionCandidate> {
-    let Ok((_, loaded)) = settings::load(&here()) else { return Vec::new() };
-    loaded.values.iter().map(|(key, setting)| candidate(key, &secrets::redact(&flow(&setting.value)))).collect()
+    let Ok((_, loaded)) = settings::load(&here()) else {
+        return Vec::new();
+    };
+    loaded
+        .values
+        .iter()
+        .map(|(key, setting)| candidate(key, &secrets::redact(&flow(&setting.value))))
+        .collect()
 }

@@ -11,10 +11,15 @@ const GAP: &str = "   ";
 
 /// Returns the width of a help page in columns.
 pub(crate) fn screen() -> usize {
-    let terminal = [Term::stdout(), Term::stderr()].iter().find_map(Term::size_checked);
+    let terminal = [Term::stdout(), Term::stderr()]
+        .iter()
+        .find_map(Term::size_checked);
     let columns = terminal.map(|(_, columns)| usize::from(columns));
     let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
-    columns.or_else(variable).unwrap_or(WIDEST).clamp(20, WIDEST)
+    columns
+        .or_else(variable)
+        .unwrap_or(WIDEST)
+        .clamp(20, WIDEST)
 }
 
 /// Wraps the help text below the options and indents the examples. The help texts of the subcommands are changed
@@ -24,7 +29,9 @@ pub(crate) fn fit(mut command: Command, width: usize) -> Command {
         let text = wrap(&text.to_string(), width);
         command = command.after_help(text);
     }
-    command.mut_subcommands(|inner| fit(inner, width)).term_width(width)
+    command
+        .mut_subcommands(|inner| fit(inner, width))
+        .term_width(width)
 }
 
 /// Wraps each row of a table. Two adjacent spaces separate columns. Continuation lines are indented to the last
@@ -33,13 +40,21 @@ pub(crate) fn wrap_table(table: &str, width: usize) -> String {
     let wrap_row = |row: &str| {
         let column = row.rfind("  ").map_or(0, |gap| gap + 2);
         let indent = " ".repeat(if column < width / 2 { column } else { 0 });
-        textwrap::fill(row, Options::new(width).subsequent_indent(&indent).break_words(false))
+        textwrap::fill(
+            row,
+            Options::new(width)
+                .subsequent_indent(&indent)
+                .break_words(false),
+        )
     };
     table.lines().map(wrap_row).collect::<Vec<_>>().join("\n")
 }
 
 fn wrap(text: &str, width: usize) -> String {
-    text.lines().map(|line| wrap_line(line, width)).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| wrap_line(line, width))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Wraps one line, which is a paragraph or an example. An example is indented by two columns and can have an
@@ -47,7 +62,9 @@ fn wrap(text: &str, width: usize) -> String {
 fn wrap_line(line: &str, width: usize) -> String {
     let example = line.strip_prefix("  ").map(|line| line.split_once(GAP));
     let options = |indent| {
-        let options = Options::new(width).subsequent_indent(indent).break_words(false);
+        let options = Options::new(width)
+            .subsequent_indent(indent)
+            .break_words(false);
         options.word_splitter(WordSplitter::NoHyphenation)
     };
     match example {
@@ -56,7 +73,10 @@ fn wrap_line(line: &str, width: usize) -> String {
         Some(None) => textwrap::fill(line, options("      ")),
         Some(Some((command, explanation))) => {
             let command = textwrap::fill(&format!("  {command}"), options("      "));
-            let explanation = textwrap::fill(explanation.trim(), options("      ").initial_indent("      "));
+            let explanation = textwrap::fill(
+                explanation.trim(),
+                options("      ").initial_indent("      "),
+            );
             format!("{command}\n{explanation}")
         }
     }

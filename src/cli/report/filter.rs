@@ -23,25 +23,44 @@ impl FindingFilter {
     pub(crate) fn of(severity: &str, path: &str) -> Result<Self, String> {
         let given = |text: &str| !text.trim().is_empty();
         Ok(Self {
-            severity: if given(severity) { vec![tag(severity)?] } else { Vec::new() },
-            path: if given(path) { vec![pattern(path.trim())?] } else { Vec::new() },
+            severity: if given(severity) {
+                vec![tag(severity)?]
+            } else {
+                Vec::new()
+            },
+            path: if given(path) {
+                vec![pattern(path.trim())?]
+            } else {
+                Vec::new()
+            },
         })
     }
 
     /// Returns the names of the flags that the user gave.
     pub(crate) fn flags(&self) -> Vec<&'static str> {
-        let flags = [("--severity", self.severity.is_empty()), ("--path", self.path.is_empty())];
-        flags.into_iter().filter(|(_, is_empty)| !is_empty).map(|(flag, _)| flag).collect()
+        let flags = [
+            ("--severity", self.severity.is_empty()),
+            ("--path", self.path.is_empty()),
+        ];
+        flags
+            .into_iter()
+            .filter(|(_, is_empty)| !is_empty)
+            .map(|(flag, _)| flag)
+            .collect()
     }
 
     /// Whether the filter shows a finding. `path` is the path of the finding's file, relative to the folder in
     /// which the user works. `--severity` never hides a finding of an unknown severity, because the finding can
     /// be severe.
     pub(crate) fn shows(&self, finding: &Finding, path: Option<&str>) -> bool {
-        let has_severity =
-            self.severity.is_empty() || finding.raw.severity.tag.is_none_or(|tag| self.severity.contains(&tag));
-        let is_in_path =
-            self.path.is_empty() || path.is_some_and(|path| self.path.iter().any(|pattern| pattern.contains(path)));
+        let has_severity = self.severity.is_empty()
+            || finding
+                .raw
+                .severity
+                .tag
+                .is_none_or(|tag| self.severity.contains(&tag));
+        let is_in_path = self.path.is_empty()
+            || path.is_some_and(|path| self.path.iter().any(|pattern| pattern.contains(path)));
         has_severity && is_in_path
     }
 }
@@ -97,9 +116,18 @@ impl PathPattern {
 
 fn pattern(text: &str) -> Result<PathPattern, String> {
     let text = text.trim_start_matches("./").trim_end_matches('/');
-    let text = if text.is_empty() || text == "." { "*" } else { text };
+    let text = if text.is_empty() || text == "." {
+        "*"
+    } else {
+        text
+    };
     let glob = GlobBuilder::new(text).build();
-    let glob = glob.map_err(|error| format!("give a path or a pattern such as `src/*.py` ({})", error.kind()))?;
+    let glob = glob.map_err(|error| {
+        format!(
+            "give a path or a pattern such as `src/*.py` ({})",
+            error.kind()
+        )
+    })?;
     Ok(PathPattern(glob.compile_matcher()))
 }
 
@@ -124,10 +152,17 @@ mod tests {
             ("{a,b}.py", "b.py", true),
             ("src/[ab c].py", "src/ .py", true),
         ] {
-            assert_eq!(pattern(text).unwrap().contains(path), expected, "{text} {path}");
+            assert_eq!(
+                pattern(text).unwrap().contains(path),
+                expected,
+                "{text} {path}"
+            );
         }
         assert!(pattern("[").is_err());
-        assert_eq!((tag("must"), tag("Critical")), (Ok(Tag::Must), Ok(Tag::Critical)));
+        assert_eq!(
+            (tag("must"), tag("Critical")),
+            (Ok(Tag::Must), Ok(Tag::Critical))
+        );
         assert!(tag("huge").unwrap_err().contains("critical, must, high"));
     }
 }

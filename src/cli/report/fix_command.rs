@@ -27,7 +27,10 @@ fn with_fix(given: Vec<String>) -> Vec<String> {
         }
     }
     // `--fix` is inserted before `--`, because all words after `--` are paths.
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|word| word == "--")
+        .unwrap_or(words.len());
     words.insert(end, "--fix".to_owned());
     words
 }
@@ -44,7 +47,10 @@ pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Opt
     if let Some(history) = history {
         words.extend([
             "--history".to_owned(),
-            std::path::absolute(folder.join(history)).ok()?.display().to_string(),
+            std::path::absolute(folder.join(history))
+                .ok()?
+                .display()
+                .to_string(),
         ]);
     }
     words.extend(["review".to_owned(), "--fix".to_owned()]);
@@ -53,7 +59,9 @@ pub(crate) fn of_plan(plan: &Plan, folder: &Path, history: Option<&Path>) -> Opt
 }
 
 fn line(words: Vec<String>) -> String {
-    let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
+    let quoted = words
+        .iter()
+        .map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
     format!("glee {}", quoted.collect::<Vec<String>>().join(" "))
 }
 
@@ -64,8 +72,17 @@ mod tests {
     #[test]
     fn the_next_command_writes_no_report_over_this_one() {
         let next = |given: &str| with_fix(given.split(' ').map(str::to_owned).collect()).join(" ");
-        assert_eq!(next("review src --format html=r.html --web --fresh"), "review src --fresh --fix");
-        assert_eq!(next("--history h review --format=sarif=a.sarif --json"), "--history h review --fix");
-        assert_eq!(next("review --web -- --web --format"), "review --fix -- --web --format");
+        assert_eq!(
+            next("review src --format html=r.html --web --fresh"),
+            "review src --fresh --fix"
+        );
+        assert_eq!(
+            next("--history h review --format=sarif=a.sarif --json"),
+            "--history h review --fix"
+        );
+        assert_eq!(
+            next("review --web -- --web --format"),
+            "review --fix -- --web --format"
+        );
     }
 }

@@ -40,18 +40,54 @@ impl Format {
         ("text", Self::Text, "A report for people"),
         ("json", Self::Json, "The outcome as one JSON object"),
         ("html", Self::Html, "One file with a page for the browser"),
-        ("jsonl", Self::Jsonl, "One line of JSON for each event of the run, at the time of the event"),
-        ("sarif", Self::Sarif, "SARIF 2.1.0, for editors and code scanning services"),
-        ("sarif-github", Self::SarifGithub, "SARIF for code scanning on GitHub: open findings in files"),
-        ("junit", Self::Junit, "JUnit XML: a suite for each file, a case for each finding"),
-        ("github", Self::Github, "Annotations of the code for GitHub Actions, and the job summary"),
-        ("gitlab", Self::Gitlab, "A Code Quality report for GitLab: open findings in files"),
-        ("rdjsonl", Self::Rdjsonl, "Open findings in files as lines of JSON, for reviewdog"),
-        ("markdown", Self::Markdown, "Markdown for a comment, with at most 65,000 characters"),
+        (
+            "jsonl",
+            Self::Jsonl,
+            "One line of JSON for each event of the run, at the time of the event",
+        ),
+        (
+            "sarif",
+            Self::Sarif,
+            "SARIF 2.1.0, for editors and code scanning services",
+        ),
+        (
+            "sarif-github",
+            Self::SarifGithub,
+            "SARIF for code scanning on GitHub: open findings in files",
+        ),
+        (
+            "junit",
+            Self::Junit,
+            "JUnit XML: a suite for each file, a case for each finding",
+        ),
+        (
+            "github",
+            Self::Github,
+            "Annotations of the code for GitHub Actions, and the job summary",
+        ),
+        (
+            "gitlab",
+            Self::Gitlab,
+            "A Code Quality report for GitLab: open findings in files",
+        ),
+        (
+            "rdjsonl",
+            Self::Rdjsonl,
+            "Open findings in files as lines of JSON, for reviewdog",
+        ),
+        (
+            "markdown",
+            Self::Markdown,
+            "Markdown for a comment, with at most 65,000 characters",
+        ),
     ];
 
     pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(_, format, _)| *format == self).expect("every format has a name").0
+        Self::ALL
+            .iter()
+            .find(|(_, format, _)| *format == self)
+            .expect("every format has a name")
+            .0
     }
 
     /// Whether a report in this format contains data from the recorded events of the run.
@@ -87,7 +123,9 @@ pub fn render(format: Format, outcome: &Outcome, options: &RenderOptions<'_>) ->
 /// Returns the number of findings that a report in this format omits without a note in the report.
 pub(crate) fn left_out(format: Format, outcome: &Outcome) -> usize {
     match format {
-        Format::Gitlab | Format::Rdjsonl => outcome.findings.len() - entry::open_in_files(outcome).len(),
+        Format::Gitlab | Format::Rdjsonl => {
+            outcome.findings.len() - entry::open_in_files(outcome).len()
+        }
         Format::Text
         | Format::Json
         | Format::Html

@@ -37,7 +37,11 @@ pub(crate) struct Outputs {
 
 impl Outputs {
     pub(crate) fn only(stdout: Format) -> Self {
-        Self { stdout, files: Vec::new(), is_opened: false }
+        Self {
+            stdout,
+            files: Vec::new(),
+            is_opened: false,
+        }
     }
 
     /// Checks the requested reports before the first agent call. If every requested report goes to a file, the
@@ -49,19 +53,29 @@ impl Outputs {
             let format = *format;
             let Some(file) = file else {
                 if let Some(other) = stdout.replace(format) {
-                    return Err(both(other, format, "standard output")
-                        .hint(format!("write one of the reports to a file: `--format {}=FILE`", format.as_str())));
+                    return Err(both(other, format, "standard output").hint(format!(
+                        "write one of the reports to a file: `--format {}=FILE`",
+                        format.as_str()
+                    )));
                 }
                 continue;
             };
             let path = writable(format, folder, file)?;
             if let Some((other, _)) = files.iter().find(|(_, other)| *other == path) {
-                return Err(both(*other, format, &format!("`{}`", printable::line(&file.to_string_lossy())))
-                    .hint("write each report to its own file"));
+                return Err(both(
+                    *other,
+                    format,
+                    &format!("`{}`", printable::line(&file.to_string_lossy())),
+                )
+                .hint("write each report to its own file"));
             }
             files.push((format, path));
         }
-        Ok(Self { stdout: stdout.unwrap_or(Format::Text), files, is_opened: false })
+        Ok(Self {
+            stdout: stdout.unwrap_or(Format::Text),
+            files,
+            is_opened: false,
+        })
     }
 
     pub(crate) fn opened(self, is_opened: bool) -> Self {
@@ -83,13 +97,18 @@ impl Outputs {
 
     pub(crate) fn formats(&self) -> impl Iterator<Item = Format> {
         let opened = self.is_opened.then_some(Format::Html);
-        std::iter::once(self.stdout).chain(self.files.iter().map(|(format, _)| *format)).chain(opened)
+        std::iter::once(self.stdout)
+            .chain(self.files.iter().map(|(format, _)| *format))
+            .chain(opened)
     }
 
     /// Returns the path of the HTML report. Returns `None` if the command line names no file for the HTML
     /// report.
     pub(crate) fn page(&self) -> Option<&Path> {
-        let page = self.files.iter().find(|(format, _)| *format == Format::Html);
+        let page = self
+            .files
+            .iter()
+            .find(|(format, _)| *format == Format::Html);
         page.map(|(_, path)| path.as_path())
     }
 }
@@ -119,18 +138,32 @@ fn writable(format: Format, folder: &Path, file: &Path) -> Result<PathBuf, Comma
         temporary(&existing).map_err(named)?;
         return Ok(existing);
     }
-    let name = path.file_name().ok_or_else(|| named(io::ErrorKind::InvalidFilename.into()))?;
-    let above = path.parent().unwrap_or(folder).canonicalize().map_err(|error| {
-        let above = file.parent().unwrap_or(folder).to_string_lossy();
-        named(error).hint(format!("create the folder `{}`, or choose another file", printable::line(&above)))
-    })?;
+    let name = path
+        .file_name()
+        .ok_or_else(|| named(io::ErrorKind::InvalidFilename.into()))?;
+    let above = path
+        .parent()
+        .unwrap_or(folder)
+        .canonicalize()
+        .map_err(|error| {
+            let above = file.parent().unwrap_or(folder).to_string_lossy();
+            named(error).hint(format!(
+                "create the folder `{}`, or choose another file",
+                printable::line(&above)
+            ))
+        })?;
     let path = above.join(name);
-    temporary(&path).map_err(|error| named(error).hint("choose a file in a folder that you can write to"))?;
+    temporary(&path)
+        .map_err(|error| named(error).hint("choose a file in a folder that you can write to"))?;
     Ok(path)
 }
 
 fn cannot_write(format: Format, file: &Path) -> String {
-    format!("the report `{}` cannot be written to {}", format.as_str(), printable::line(&file.to_string_lossy()))
+    format!(
+        "the report `{}` cannot be written to {}",
+        format.as_str(),
+        printable::line(&file.to_string_lossy())
+    )
 }
 
 /// Whether a path leads to a device or a FIFO, such as `/dev/stderr`. Glee writes a report into an existing
@@ -143,8 +176,14 @@ fn is_stream(path: &Path) -> bool {
 /// as for other files.
 fn temporary(path: &Path) -> io::Result<NamedTempFile> {
     let above = path.parent().unwrap_or(Path::new("."));
-    let name = path.file_name().unwrap_or(OsStr::new("report")).to_string_lossy();
-    Builder::new().prefix(&format!(".{name}.")).permissions(fs::Permissions::from_mode(0o666)).tempfile_in(above)
+    let name = path
+        .file_name()
+        .unwrap_or(OsStr::new("report"))
+        .to_string_lossy();
+    Builder::new()
+        .prefix(&format!(".{name}."))
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(above)
 }
 
 /// The maximum number of HTML reports in the folder `pages` of the state folder.
@@ -155,13 +194,21 @@ const KEPT: usize = 20;
 pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf, CommandError> {
     let folder = state_dir.join("pages");
     let path = folder.join(format!("{run}.html"));
-    let kept = private::folder(&folder).and_then(|()| replace(&path, text)).and_then(|()| fs::read_dir(&folder));
-    let kept = kept.map_err(|error| CommandError::caused(cannot_write(Format::Html, &path), error))?;
+    let kept = private::folder(&folder)
+        .and_then(|()| replace(&path, text))
+        .and_then(|()| fs::read_dir(&folder));
+    let kept =
+        kept.map_err(|error| CommandError::caused(cannot_write(Format::Html, &path), error))?;
     // A run id begins with the time of the run, so the sorted names are in chronological order.
     let mut pages: Vec<PathBuf> = kept.filter_map(|entry| Some(entry.ok()?.path())).collect();
     pages.sort();
     // The new report is never deleted, even if the report belongs to an old run.
-    pages.iter().rev().skip(KEPT).filter(|page| **page != path).for_each(|page| drop(fs::remove_file(page)));
+    pages
+        .iter()
+        .rev()
+        .skip(KEPT)
+        .filter(|page| **page != path)
+        .for_each(|page| drop(fs::remove_file(page)));
     Ok(path)
 }
 
@@ -169,7 +216,10 @@ pub(crate) fn keep(state_dir: &Path, run: &RunId, text: &str) -> Result<PathBuf,
 /// report or the complete new report.
 pub(crate) fn write(format: Format, path: &Path, text: &str) -> Result<(), CommandError> {
     let written = if is_stream(path) {
-        fs::OpenOptions::new().write(true).open(path).and_then(|mut stream| stream.write_all(text.as_bytes()))
+        fs::OpenOptions::new()
+            .write(true)
+            .open(path)
+            .and_then(|mut stream| stream.write_all(text.as_bytes()))
     } else {
         replace(path, text)
     };

@@ -20,10 +20,16 @@ impl WorkFolder {
     pub(crate) fn new(folder: &Path, root: &Path) -> Self {
         let within = || {
             let folder = folder.canonicalize().ok()?;
-            let within = folder.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?;
+            let within = folder
+                .strip_prefix(root.canonicalize().ok()?)
+                .ok()?
+                .to_str()?;
             Some(within.to_owned())
         };
-        Self { root: root.to_owned(), within: within().unwrap_or_default() }
+        Self {
+            root: root.to_owned(),
+            within: within().unwrap_or_default(),
+        }
     }
 
     /// Returns the folder to which paths are relative. Paths in human-readable output are relative to the folder
@@ -56,7 +62,10 @@ impl WorkFolder {
 
     pub(crate) fn dispute(&self, dispute: &mut Dispute) {
         self.finding(&mut dispute.finding);
-        let citations = dispute.rulings.iter_mut().flat_map(|record| &mut record.ruling.citations);
+        let citations = dispute
+            .rulings
+            .iter_mut()
+            .flat_map(|record| &mut record.ruling.citations);
         citations.for_each(|citation| self.citation(citation));
     }
 
@@ -71,14 +80,35 @@ impl WorkFolder {
     }
 
     pub(crate) fn outcome(&self, outcome: &mut Outcome) {
-        outcome.findings.iter_mut().for_each(|finding| self.finding(&mut finding.finding));
-        outcome.disputes.iter_mut().for_each(|dispute| self.dispute(dispute));
-        let gone = outcome.no_longer_raised.iter_mut().filter_map(|gone| gone.finding.file.as_mut());
+        outcome
+            .findings
+            .iter_mut()
+            .for_each(|finding| self.finding(&mut finding.finding));
+        outcome
+            .disputes
+            .iter_mut()
+            .for_each(|dispute| self.dispute(dispute));
+        let gone = outcome
+            .no_longer_raised
+            .iter_mut()
+            .filter_map(|gone| gone.finding.file.as_mut());
         let changed = outcome.changes.iter_mut().map(|change| &mut change.file);
         let skipped = outcome.proof.skipped.iter_mut().map(|skip| &mut skip.file);
-        let covered = outcome.proof.covered.iter_mut().map(|covered| &mut covered.file);
-        let unread = outcome.proof.unread.iter_mut().map(|unread| &mut unread.file);
-        gone.chain(changed).chain(skipped).chain(covered).chain(unread).for_each(|path| self.path(path));
+        let covered = outcome
+            .proof
+            .covered
+            .iter_mut()
+            .map(|covered| &mut covered.file);
+        let unread = outcome
+            .proof
+            .unread
+            .iter_mut()
+            .map(|unread| &mut unread.file);
+        gone.chain(changed)
+            .chain(skipped)
+            .chain(covered)
+            .chain(unread)
+            .for_each(|path| self.path(path));
     }
 
     /// Makes the paths in an event relative to the folder in which the user works. If the live display never shows
@@ -86,13 +116,18 @@ impl WorkFolder {
     pub(crate) fn event(&self, event: &mut Event) {
         match &mut event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {
-                plan.skipped.iter_mut().for_each(|skip| self.path(&mut skip.file));
+                plan.skipped
+                    .iter_mut()
+                    .for_each(|skip| self.path(&mut skip.file));
             }
             EventKind::Review(ReviewEvent::TreeChanged { changes, .. }) => {
-                changes.iter_mut().for_each(|change| self.path(&mut change.file));
+                changes
+                    .iter_mut()
+                    .for_each(|change| self.path(&mut change.file));
             }
             EventKind::Dispute(
-                DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. },
+                DisputeEvent::DisputeOpened { dispute }
+                | DisputeEvent::DisputeCarriedOn { dispute, .. },
             ) => self.dispute(dispute),
             _ => {}
         }

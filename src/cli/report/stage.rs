@@ -16,11 +16,25 @@ pub fn state(outcome: &StageOutcome) -> String {
     match (&outcome.step, outcome.exit) {
         _ if !outcome.ended => "interrupted".to_owned(),
         (_, ExitReason::ReadOnlyViolation) => "an agent may have modified files".to_owned(),
-        (NextStep::Stage { decision: Some((_, by)), status: Some(status), .. }, _) => {
+        (
+            NextStep::Stage {
+                decision: Some((_, by)),
+                status: Some(status),
+                ..
+            },
+            _,
+        ) => {
             format!("{status}, decided by {}", settler(by))
         }
-        (NextStep::Stage { deadlock: Some(_), .. }, _) => "deadlock".to_owned(),
-        (NextStep::Stage { status, .. }, _) => status.map_or("not asked", StageStatus::as_str).to_owned(),
+        (
+            NextStep::Stage {
+                deadlock: Some(_), ..
+            },
+            _,
+        ) => "deadlock".to_owned(),
+        (NextStep::Stage { status, .. }, _) => {
+            status.map_or("not asked", StageStatus::as_str).to_owned()
+        }
         (NextStep::Checkpoint { open, .. }, _) if open.is_empty() => "resolved".to_owned(),
         (NextStep::Checkpoint { open, .. }, _) => format!("{} open", count(open.len(), "question")),
     }
@@ -37,12 +51,26 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
         NextStep::Stage { .. } => "Stage",
         NextStep::Checkpoint { .. } => "Checkpoint",
     };
-    let name = format!("{what} {} of {}", printable::line(&outcome.stage), printable::line(&outcome.id));
+    let name = format!(
+        "{what} {} of {}",
+        printable::line(&outcome.stage),
+        printable::line(&outcome.id)
+    );
     let head = format!("{} {}", style.mark(glyph), style.strong(name));
     let _ = writeln!(out, "{}", style.facts(&[head, state(outcome)]));
     match &outcome.step {
-        NextStep::Stage { synthesis, verdict, deadlock, decision, uncertain, .. } => {
-            if let Some(synthesis) = synthesis.as_ref().filter(|synthesis| !synthesis.summary.is_blank()) {
+        NextStep::Stage {
+            synthesis,
+            verdict,
+            deadlock,
+            decision,
+            uncertain,
+            ..
+        } => {
+            if let Some(synthesis) = synthesis
+                .as_ref()
+                .filter(|synthesis| !synthesis.summary.is_blank())
+            {
                 paragraph(&mut out, style, "  ", &printable::block(&synthesis.summary));
             }
             if let Some(verdict) = verdict {
@@ -50,19 +78,28 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
                 list(&mut out, style, "In conflict", &verdict.conflicts);
                 if !verdict.required_fields_ok {
                     let missing = missing_fields(outcome, synthesis.as_deref());
-                    let line = style.paint(Color::Warn, &format!("Missing required fields: {missing}"));
+                    let line =
+                        style.paint(Color::Warn, &format!("Missing required fields: {missing}"));
                     out.push('\n');
                     paragraph(&mut out, style, "  ", &line);
                 }
             }
             let answers = outcome.answers.iter().filter(|_| synthesis.is_none());
-            for (agent, answer) in answers.filter_map(|(agent, answer)| Some((agent, answer.as_ref()?))) {
+            for (agent, answer) in
+                answers.filter_map(|(agent, answer)| Some((agent, answer.as_ref()?)))
+            {
                 let head = format!("{} answers", printable::line(&agent.0));
                 let _ = writeln!(out, "\n  {}", style.strong(head));
                 paragraph(&mut out, style, "  ", &printable::block(&answer.content));
             }
             if let Some((decision, by)) = decision {
-                decided(&mut out, style, &format!("{} decided", settler(by)), decision, "Modifications");
+                decided(
+                    &mut out,
+                    style,
+                    &format!("{} decided", settler(by)),
+                    decision,
+                    "Modifications",
+                );
             } else if let Some(deadlock) = deadlock {
                 let line = format!("Deadlock: {}", printable::line(deadlock));
                 let _ = writeln!(out, "\n  {}", style.paint(Color::Warn, &line));
@@ -71,7 +108,11 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
                     decided(&mut out, style, &who, said, "Proposed modifications");
                 }
                 let id = printable::line(&outcome.id);
-                hint(&mut out, style, &format!("decide with `glee consensus resolve {id} <agent or hybrid>`"));
+                hint(
+                    &mut out,
+                    style,
+                    &format!("decide with `glee consensus resolve {id} <agent or hybrid>`"),
+                );
             }
         }
         NextStep::Checkpoint { resolved, open } => {
@@ -83,7 +124,12 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
                     settler(&resolution.by),
                     resolution.confidence.as_str()
                 );
-                paragraph(&mut out, style, &format!("  {} ", style.glyph(Glyph::Done)), &line);
+                paragraph(
+                    &mut out,
+                    style,
+                    &format!("  {} ", style.glyph(Glyph::Done)),
+                    &line,
+                );
             }
             for open in open {
                 waiting(&mut out, style, &outcome.id, open);
@@ -92,14 +138,23 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
     }
     for (agent, why) in &outcome.failures {
         let line = format!("{}: {}", printable::line(&agent.0), printable::line(why));
-        paragraph(&mut out, style, &format!("  {} ", style.glyph(Glyph::Failed)), &line);
+        paragraph(
+            &mut out,
+            style,
+            &format!("  {} ", style.glyph(Glyph::Failed)),
+            &line,
+        );
     }
     for notice in &outcome.notices {
         paragraph(&mut out, style, "  note: ", &printable::line(notice));
     }
     if outcome.ended {
-        let folder =
-            format!("{}/{}/{}", files::FOLDER, printable::line(&outcome.id), printable::line(&outcome.stage));
+        let folder = format!(
+            "{}/{}/{}",
+            files::FOLDER,
+            printable::line(&outcome.id),
+            printable::line(&outcome.stage)
+        );
         let _ = writeln!(out, "  {}", style.faint(format!("files: {folder}")));
     }
     out
@@ -108,34 +163,56 @@ pub fn text(style: Style, outcome: &StageOutcome) -> String {
 /// Lists each missing required field. After each field, the answers without this field are listed in brackets, as
 /// in `steps (b), risks (the synthesis)`.
 fn missing_fields(outcome: &StageOutcome, synthesis: Option<&Synthesis>) -> String {
-    let answers = outcome
-        .answers
-        .iter()
-        .filter_map(|(agent, answer)| Some((printable::line(&agent.0), &answer.as_ref()?.missing_fields)));
-    let synthesis = synthesis.map(|synthesis| ("the synthesis".to_owned(), &synthesis.missing_fields));
+    let answers = outcome.answers.iter().filter_map(|(agent, answer)| {
+        Some((printable::line(&agent.0), &answer.as_ref()?.missing_fields))
+    });
+    let synthesis =
+        synthesis.map(|synthesis| ("the synthesis".to_owned(), &synthesis.missing_fields));
     let mut missing: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (place, fields) in answers.chain(synthesis) {
         for field in fields {
-            missing.entry(printable::line(field)).or_default().push(place.clone());
+            missing
+                .entry(printable::line(field))
+                .or_default()
+                .push(place.clone());
         }
     }
-    let fields = missing.iter().map(|(field, places)| format!("{field} ({})", places.join(", ")));
+    let fields = missing
+        .iter()
+        .map(|(field, places)| format!("{field} ({})", places.join(", ")));
     fields.collect::<Vec<_>>().join(", ")
 }
 
 fn waiting(out: &mut String, style: Style, id: &str, open: &OpenQuestion) {
     let question = &open.question;
-    let line = format!("{}: {}", printable::line(&question.id), printable::line(&question.question));
-    paragraph(out, style, &format!("  {} ", style.glyph(Glyph::Attention)), &line);
+    let line = format!(
+        "{}: {}",
+        printable::line(&question.id),
+        printable::line(&question.question)
+    );
+    paragraph(
+        out,
+        style,
+        &format!("  {} ", style.glyph(Glyph::Attention)),
+        &line,
+    );
     for opinion in &open.opinions {
-        let line = format!("{} ({})", printable::line(&opinion.answer), style::names(&opinion.by));
+        let line = format!(
+            "{} ({})",
+            printable::line(&opinion.answer),
+            style::names(&opinion.by)
+        );
         paragraph(out, style, "    - ", &line);
     }
     if let Some(reason) = &open.validator {
         paragraph(out, style, "    validator: ", &printable::line(reason));
     }
     let (id, question) = (printable::line(id), printable::line(&question.id));
-    hint(out, style, &format!("answer with `glee gate answer {id} {question} <answer>`"));
+    hint(
+        out,
+        style,
+        &format!("answer with `glee gate answer {id} {question} <answer>`"),
+    );
 }
 
 fn decided(out: &mut String, style: Style, who: &str, decision: &Decision, modifications: &str) {
@@ -167,19 +244,66 @@ pub fn deadlocks(found: &Deadlocks) -> String {
     let row = |name: String, counts: &Counts| {
         let share = match (counts.rate(), counts.interval()) {
             (Some(rate), Some((low, high))) => {
-                format!("{:.1}% ({:.1} to {:.1})", rate * 100.0, low * 100.0, high * 100.0)
+                format!(
+                    "{:.1}% ({:.1} to {:.1})",
+                    rate * 100.0,
+                    low * 100.0,
+                    high * 100.0
+                )
             }
             _ => "-".to_owned(),
         };
-        let Counts { stages, conflicts, by_aggregator, by_arbiter, by_person, deadlocks } = counts;
-        let [stages, conflicts, aggregator, arbiter, person, deadlocks] =
-            [stages, conflicts, by_aggregator, by_arbiter, by_person, deadlocks].map(ToString::to_string);
-        [printable::line(&name), stages, conflicts, aggregator, arbiter, person, deadlocks, share]
+        let Counts {
+            stages,
+            conflicts,
+            by_aggregator,
+            by_arbiter,
+            by_person,
+            deadlocks,
+        } = counts;
+        let [stages, conflicts, aggregator, arbiter, person, deadlocks] = [
+            stages,
+            conflicts,
+            by_aggregator,
+            by_arbiter,
+            by_person,
+            deadlocks,
+        ]
+        .map(ToString::to_string);
+        [
+            printable::line(&name),
+            stages,
+            conflicts,
+            aggregator,
+            arbiter,
+            person,
+            deadlocks,
+            share,
+        ]
     };
-    let head = ["", "STAGES", "CONFLICTS", "AGGREGATOR", "ARBITER", "PERSON", "DEADLOCKS", "RATE (95% INTERVAL)"];
+    let head = [
+        "",
+        "STAGES",
+        "CONFLICTS",
+        "AGGREGATOR",
+        "ARBITER",
+        "PERSON",
+        "DEADLOCKS",
+        "RATE (95% INTERVAL)",
+    ];
     let mut rows = vec![head.map(str::to_owned), row("all".to_owned(), &found.all)];
-    rows.extend(found.by_stage.iter().map(|(name, counts)| row(format!("stage {name}"), counts)));
-    rows.extend(found.by_agent.iter().map(|(name, counts)| row(format!("agent {name}"), counts)));
+    rows.extend(
+        found
+            .by_stage
+            .iter()
+            .map(|(name, counts)| row(format!("stage {name}"), counts)),
+    );
+    rows.extend(
+        found
+            .by_agent
+            .iter()
+            .map(|(name, counts)| row(format!("agent {name}"), counts)),
+    );
     let table = style::table(&rows, &[1, 2, 3, 4, 5, 6]).join("\n");
     let word = if rate > BOUND { "above" } else { "within" };
     let rest = match found.all.interval() {
@@ -199,7 +323,9 @@ pub fn deadlocks_json(found: &Deadlocks) -> String {
         value
     };
     let many = |all: &BTreeMap<String, Counts>| -> Map<String, Value> {
-        all.iter().map(|(name, counts)| (name.clone(), one(counts))).collect()
+        all.iter()
+            .map(|(name, counts)| (name.clone(), one(counts)))
+            .collect()
     };
     pretty(&json!({
         "all": one(&found.all),

@@ -28,7 +28,11 @@ impl WrittenReport {
     /// Returns `None` if the file is outside the tree, or if the path of the file is not UTF-8.
     pub(crate) fn of(format: Format, path: &Path, root: &Path, text: &str) -> Option<Self> {
         let path = path.strip_prefix(root).ok()?.to_str()?.to_owned();
-        Some(Self { format: format.as_str().to_owned(), path, hash: hash(text.as_bytes()) })
+        Some(Self {
+            format: format.as_str().to_owned(),
+            path,
+            hash: hash(text.as_bytes()),
+        })
     }
 
     pub(crate) fn is_unchanged(&self, root: &Path) -> bool {

@@ -41,9 +41,14 @@ pub(crate) struct SignIn {
 
 impl Access {
     pub(crate) fn new(port: u16) -> (Self, SignIn) {
-        let sign_in = SignIn { token: random(), single_use: random() };
+        let sign_in = SignIn {
+            token: random(),
+            single_use: random(),
+        };
         let (session, base) = (random(), format!("/{}", &random()[..32]));
-        let mut hosts: Vec<String> = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}")).into();
+        let mut hosts: Vec<String> = ["127.0.0.1", "localhost"]
+            .map(|name| format!("{name}:{port}"))
+            .into();
         if port == 80 {
             hosts.extend(["127.0.0.1".to_owned(), "localhost".to_owned()]);
         }
@@ -75,21 +80,34 @@ impl Access {
     }
 
     pub(crate) fn is_own_host(&self, uri: &Uri, headers: &HeaderMap) -> bool {
-        let is_own = |given: &str| self.hosts.iter().any(|host| host.eq_ignore_ascii_case(given));
-        uri.authority().is_none_or(|authority| is_own(authority.as_str()))
+        let is_own = |given: &str| {
+            self.hosts
+                .iter()
+                .any(|host| host.eq_ignore_ascii_case(given))
+        };
+        uri.authority()
+            .is_none_or(|authority| is_own(authority.as_str()))
             && single(headers, header::HOST.as_str()).is_some_and(is_own)
     }
 
     pub(crate) fn is_valid_token(&self, given: &str) -> bool {
         let given = hash(given);
-        let mut single_use = self.single_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut single_use = self
+            .single_use
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let is_single_use = single_use.take_if(|token| *token == given).is_some();
         self.token == given || is_single_use
     }
 
     pub(crate) fn is_signed_in(&self, headers: &HeaderMap) -> bool {
-        let cookies = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-        let mut pairs = cookies.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let cookies = headers
+            .get_all(header::COOKIE)
+            .into_iter()
+            .filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(name, value)| name == COOKIE && hash(value) == self.session)
     }
 
@@ -165,9 +183,14 @@ mod unit_tests {
         };
         assert!(is_own("/", &["127.0.0.1:4711"]) && is_own("/", &["LOCALHOST:4711"]));
         assert!(is_own("http://localhost:4711/", &["localhost:4711"]));
-        for wrong in
-            ["127.0.0.1", "127.0.0.1:4712", "evil.example:4711", "localhost.evil.example:4711", "", "[::1]:4711"]
-        {
+        for wrong in [
+            "127.0.0.1",
+            "127.0.0.1:4712",
+            "evil.example:4711",
+            "localhost.evil.example:4711",
+            "",
+            "[::1]:4711",
+        ] {
             assert!(!is_own("/", &[wrong]), "{wrong}");
         }
         assert!(!is_own("/", &[]) && !is_own("/", &["localhost:4711", "evil.example"]));
@@ -178,9 +201,17 @@ mod unit_tests {
     fn a_token_signs_in_and_the_second_token_does_so_once() {
         let (access, sign_in) = Access::new(1);
         assert!(access.is_valid_token(&sign_in.token) && access.is_valid_token(&sign_in.token));
-        assert!(access.is_valid_token(&sign_in.single_use) && !access.is_valid_token(&sign_in.single_use));
+        assert!(
+            access.is_valid_token(&sign_in.single_use)
+                && !access.is_valid_token(&sign_in.single_use)
+        );
         assert!(!access.is_valid_token("") && !access.is_valid_token(&sign_in.token[1..]));
-        let cookie = access.cookie().split(';').next().expect("a pair").to_owned();
+        let cookie = access
+            .cookie()
+            .split(';')
+            .next()
+            .expect("a pair")
+            .to_owned();
         assert!(access.is_signed_in(&headers(&[("cookie", &format!("a=b; {cookie}"))])));
         assert!(!access.is_signed_in(&headers(&[("cookie", "glee="), ("cookie", "glee=x")])));
         assert!(!access.is_signed_in(&headers(&[])));
@@ -195,18 +226,31 @@ mod unit_tests {
         assert!(access.is_own_write(&headers(&own), token));
         assert!(access.is_own_write(&headers(&[host, ("sec-fetch-site", "same-origin")]), token));
         assert!(!access.is_own_write(&headers(&own), ""));
-        for wrong in ["http://localhost:2", "https://localhost:1", "http://evil.example", "null", ""] {
+        for wrong in [
+            "http://localhost:2",
+            "https://localhost:1",
+            "http://evil.example",
+            "null",
+            "",
+        ] {
             let pairs = [host, ("origin", wrong), ("sec-fetch-site", "same-origin")];
             assert!(!access.is_own_write(&headers(&pairs), token), "{wrong}");
         }
         assert!(!access.is_own_write(&headers(&[host]), token));
-        assert!(!access.is_own_write(&headers(&[own[0], own[1], ("origin", "http://evil.example")]), token));
+        assert!(!access.is_own_write(
+            &headers(&[own[0], own[1], ("origin", "http://evil.example")]),
+            token
+        ));
     }
 
     #[test]
     fn a_page_of_another_origin_may_only_link_here() {
         let from = |site, mode, dest| {
-            is_foreign(&headers(&[("sec-fetch-site", site), ("sec-fetch-mode", mode), ("sec-fetch-dest", dest)]))
+            is_foreign(&headers(&[
+                ("sec-fetch-site", site),
+                ("sec-fetch-mode", mode),
+                ("sec-fetch-dest", dest),
+            ]))
         };
         assert!(!from("none", "navigate", "document") && !from("same-origin", "cors", "empty"));
         assert!(!from("cross-site", "navigate", "document"));

@@ -20,18 +20,29 @@ pub(crate) struct ErrorPage {
 }
 
 pub(crate) fn refused(status: StatusCode, message: &str) -> ErrorPage {
-    ErrorPage { status, message: message.to_owned(), hint: None, base: None }
+    ErrorPage {
+        status,
+        message: message.to_owned(),
+        hint: None,
+        base: None,
+    }
 }
 
 impl ErrorPage {
     #[must_use]
     pub(crate) fn hint(self, hint: &str) -> Self {
-        Self { hint: Some(hint.to_owned()), ..self }
+        Self {
+            hint: Some(hint.to_owned()),
+            ..self
+        }
     }
 
     #[must_use]
     pub(crate) fn with_links(self, base: &str) -> Self {
-        Self { base: Some(base.to_owned()), ..self }
+        Self {
+            base: Some(base.to_owned()),
+            ..self
+        }
     }
 }
 
@@ -41,7 +52,12 @@ impl From<CommandError> for ErrorPage {
             ExitReason::Usage => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self { status, message: error.message(), hint: error.advice().map(str::to_owned), base: None }
+        Self {
+            status,
+            message: error.message(),
+            hint: error.advice().map(str::to_owned),
+            base: None,
+        }
     }
 }
 
@@ -53,7 +69,9 @@ impl From<JournalError> for ErrorPage {
             | JournalError::UnknownDispute(_)
             | JournalError::UnknownDisputeId(_)
             | JournalError::AmbiguousDispute { .. } => StatusCode::NOT_FOUND,
-            JournalError::AlreadySettled { .. } | JournalError::NotSettled(_) => StatusCode::CONFLICT,
+            JournalError::AlreadySettled { .. } | JournalError::NotSettled(_) => {
+                StatusCode::CONFLICT
+            }
             JournalError::Open { .. }
             | JournalError::NotAFile { .. }
             | JournalError::Foreign { .. }
@@ -61,7 +79,10 @@ impl From<JournalError> for ErrorPage {
             | JournalError::Damaged { .. }
             | JournalError::Access { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self { status, ..CommandError::from(error).into() }
+        Self {
+            status,
+            ..CommandError::from(error).into()
+        }
     }
 }
 
@@ -76,7 +97,10 @@ impl IntoResponse for ErrorPage {
         };
         let shown = |text: &str| secrets::redact(&printable::block(text)).into_owned();
         let (message, hint) = (shown(&self.message), self.hint.as_deref().map(shown));
-        let html = templates::render("serve/error.html", context! { title, message, hint, base => self.base });
+        let html = templates::render(
+            "serve/error.html",
+            context! { title, message, hint, base => self.base },
+        );
         (self.status, [(header::CONTENT_TYPE, templates::HTML)], html).into_response()
     }
 }

@@ -104,7 +104,9 @@ impl Feed {
             pages: Semaphore::new(4),
         });
         let weak = Arc::downgrade(&feed);
-        thread::Builder::new().name("events".to_owned()).spawn(move || poll(&weak))?;
+        thread::Builder::new()
+            .name("events".to_owned())
+            .spawn(move || poll(&weak))?;
         Ok(feed)
     }
 
@@ -125,16 +127,27 @@ impl Feed {
             has_missed: true,
             _permit: permit,
         };
-        Some(stream::unfold(reader, |mut reader| async move { Some((reader.next().await?, reader)) }))
+        Some(stream::unfold(reader, |mut reader| async move {
+            Some((reader.next().await?, reader))
+        }))
     }
 
-    async fn page(self: &Arc<Self>, run: &RunId, after: u64) -> Result<VecDeque<Arc<SentEvent>>, JournalError> {
+    async fn page(
+        self: &Arc<Self>,
+        run: &RunId,
+        after: u64,
+    ) -> Result<VecDeque<Arc<SentEvent>>, JournalError> {
         let _permit = self.pages.acquire().await;
         let (feed, run) = (Arc::clone(self), run.clone());
         let read = tokio::task::spawn_blocking(move || {
-            let Some(journal) = Journal::open_read(&feed.history)? else { return Ok(VecDeque::new()) };
+            let Some(journal) = Journal::open_read(&feed.history)? else {
+                return Ok(VecDeque::new());
+            };
             let events = events(&journal, &run, after, PAGE)?;
-            Ok(events.iter().map(|event| Arc::new(sent(&run, event))).collect())
+            Ok(events
+                .iter()
+                .map(|event| Arc::new(sent(&run, event)))
+                .collect())
         });
         read.await.unwrap_or_else(|_| Ok(VecDeque::new()))
     }
@@ -171,8 +184,12 @@ impl Reader {
             }
             match self.receiver.recv().await {
                 Ok(News::Event(event)) if event.run != self.run || event.seq <= self.after => {}
-                Ok(News::Event(event)) if event.seq == self.after + 1 => self.waiting.push_back(event),
-                Ok(News::Event(_) | News::Missed) | Err(RecvError::Lagged(_)) => self.has_missed = true,
+                Ok(News::Event(event)) if event.seq == self.after + 1 => {
+                    self.waiting.push_back(event)
+                }
+                Ok(News::Event(_) | News::Missed) | Err(RecvError::Lagged(_)) => {
+                    self.has_missed = true
+                }
                 Err(RecvError::Closed) => return None,
             }
         }
@@ -210,11 +227,20 @@ struct Follower {
 
 impl Follower {
     /// Returns `None` if there is no history yet.
-    fn start(history: &Path, sender: &broadcast::Sender<News>) -> Result<Option<Self>, JournalError> {
-        let Some(journal) = Journal::open_read(history)? else { return Ok(None) };
+    fn start(
+        history: &Path,
+        sender: &broadcast::Sender<News>,
+    ) -> Result<Option<Self>, JournalError> {
+        let Some(journal) = Journal::open_read(history)? else {
+            return Ok(None);
+        };
         let last = journal.newest()?;
         drop(sender.send(News::Missed));
-        Ok(Some(Self { journal, last, lines: HashMap::new() }))
+        Ok(Some(Self {
+            journal,
+            last,
+            lines: HashMap::new(),
+        }))
     }
 
     fn step(&mut self, sender: &broadcast::Sender<News>) -> Result<(), JournalError> {
@@ -226,7 +252,11 @@ impl Follower {
             self.lines.clear();
             drop(sender.send(News::Missed));
         } else {
-            let Self { journal, last, lines } = self;
+            let Self {
+                journal,
+                last,
+                lines,
+            } = self;
             let mut unknown = Vec::new();
             journal.each_since(*last, |event| {
                 if !lines.contains_key(&event.run) && !unknown.contains(&event.run) {
@@ -237,7 +267,9 @@ impl Follower {
                 lines.insert(run.clone(), lines_of(journal, &run)?);
             }
             journal.each_since(*last, |event| {
-                let Some(of_run) = lines.get_mut(&event.run) else { return };
+                let Some(of_run) = lines.get_mut(&event.run) else {
+                    return;
+                };
                 let shown = shown(of_run, event);
                 let has_ended = shown.ended.is_some();
                 drop(sender.send(News::Event(Arc::new(sent(&event.run, &shown)))));
@@ -261,7 +293,9 @@ pub(crate) fn events(
 ) -> Result<Vec<LiveEvent>, JournalError> {
     let mut lines = lines_of(journal, run)?;
     let mut events = Vec::new();
-    journal.each_of(run, after, most, |event| events.push(shown(&mut lines, event)))?;
+    journal.each_of(run, after, most, |event| {
+        events.push(shown(&mut lines, event))
+    })?;
     Ok(events)
 }
 
@@ -277,8 +311,15 @@ fn lines_of(journal: &Journal, run: &RunId) -> Result<EventLines, JournalError> 
     };
     let mut lines = EventLines::new(screen);
     if let Some(plan) = journal.plan(run)? {
-        let kind = EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) });
-        lines.lines(&Event { run: run.clone(), seq: 1, at: Timestamp::UNIX_EPOCH, kind });
+        let kind = EventKind::Review(ReviewEvent::RunStarted {
+            plan: Box::new(plan),
+        });
+        lines.lines(&Event {
+            run: run.clone(),
+            seq: 1,
+            at: Timestamp::UNIX_EPOCH,
+            kind,
+        });
     }
     Ok(lines)
 }
@@ -297,7 +338,11 @@ fn shown(lines: &mut EventLines, event: &Event) -> LiveEvent {
     }
     let mut shown = LiveEvent {
         seq: event.seq,
-        time: event.at.to_zoned(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string(),
+        time: event
+            .at
+            .to_zoned(jiff::tz::TimeZone::system())
+            .strftime("%H:%M:%S")
+            .to_string(),
         lines: texts,
         started: None,
         finished: None,
@@ -313,17 +358,30 @@ fn shown(lines: &mut EventLines, event: &Event) -> LiveEvent {
                 activity: lines.activity(call),
             });
         }
-        EventKind::Run(RunEvent::CallFinished { call, .. }) => shown.finished = Some(call.file_stem()),
-        EventKind::Run(RunEvent::RunEnded { exit, millis }) => {
-            shown.ended = Some(format!("Ended after {} with exit code {}", duration(*millis), exit.code()));
+        EventKind::Run(RunEvent::CallFinished { call, .. }) => {
+            shown.finished = Some(call.file_stem())
         }
-        EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => shown.dispute = Some(dispute.number.0),
+        EventKind::Run(RunEvent::RunEnded { exit, millis }) => {
+            shown.ended = Some(format!(
+                "Ended after {} with exit code {}",
+                duration(*millis),
+                exit.code()
+            ));
+        }
+        EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => {
+            shown.dispute = Some(dispute.number.0)
+        }
         _ => {}
     }
     shown
 }
 
 fn sent(run: &RunId, event: &LiveEvent) -> SentEvent {
-    let data = serde_json::to_string(event).expect("an event of the live view has string keys only and serializes");
-    SentEvent { run: run.clone(), seq: event.seq, data }
+    let data = serde_json::to_string(event)
+        .expect("an event of the live view has string keys only and serializes");
+    SentEvent {
+        run: run.clone(),
+        seq: event.seq,
+        data,
+    }
 }

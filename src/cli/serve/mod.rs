@@ -42,9 +42,15 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
     let site = Site::new(globals, access)?;
     let project = site.project().to_owned();
     let announce = || -> Result<Option<NamedTempFile>, CommandError> {
-        globals.say(&format!("Open the history of {project} at this address (Ctrl-C ends the server):"));
+        globals.say(&format!(
+            "Open the history of {project} at this address (Ctrl-C ends the server):"
+        ));
         stream::out(&format!("{}\n", address(&token)))?;
-        if open { opened(globals, &address(&single_use)).map(Some) } else { Ok(None) }
+        if open {
+            opened(globals, &address(&single_use)).map(Some)
+        } else {
+            Ok(None)
+        }
     };
     let mut file = None;
     let (served, _) = execute::drive(Duration::MAX, &terminal, None, |stop| {
@@ -63,7 +69,9 @@ pub(crate) fn run(globals: &Globals, port: Option<u16>, open: bool) -> CommandRe
 }
 
 fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
-    let Some(port) = port else { return CommandError::caused("failed to open a port".to_owned(), error) };
+    let Some(port) = port else {
+        return CommandError::caused("failed to open a port".to_owned(), error);
+    };
     match error.kind() {
         io::ErrorKind::AddrInUse => CommandError::usage(format!("port {port} is in use"))
             .hint("give another port with `--port`, or omit `--port` to use a free port"),
@@ -76,9 +84,14 @@ fn unavailable(port: Option<u16>, error: io::Error) -> CommandError {
 /// an argument of the browser, because all users of the computer can see the arguments of a process.
 fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandError> {
     let written = || -> io::Result<NamedTempFile> {
-        let folder = place::state_dir().map_err(|error| io::Error::other(error.message()))?.join("serve");
+        let folder = place::state_dir()
+            .map_err(|error| io::Error::other(error.message()))?
+            .join("serve");
         private::folder(&folder)?;
-        let mut file = tempfile::Builder::new().prefix("open-").suffix(".html").tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix("open-")
+            .suffix(".html")
+            .tempfile_in(folder)?;
         writeln!(
             file,
             "<!doctype html><meta charset=\"utf-8\"><title>Glee</title>\
@@ -87,7 +100,10 @@ fn opened(globals: &Globals, address: &str) -> Result<NamedTempFile, CommandErro
         Ok(file)
     };
     let file = written().map_err(|error| {
-        CommandError::caused("failed to write the file that the browser opens".to_owned(), error)
+        CommandError::caused(
+            "failed to write the file that the browser opens".to_owned(),
+            error,
+        )
     })?;
     if let Err(error) = browser::open(file.path()) {
         globals.say(&format!("note: no browser could be opened: {error}"));

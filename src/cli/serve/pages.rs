@@ -43,12 +43,19 @@ struct ListPage<T> {
 
 impl<T> ListPage<T> {
     /// Reads the rows of a list. The argument of the function `read` is the maximum number of rows to read.
-    fn read(recent: Option<u32>, read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>) -> Result<Self, ErrorPage> {
+    fn read(
+        recent: Option<u32>,
+        read: impl FnOnce(u32) -> Result<Vec<T>, ErrorPage>,
+    ) -> Result<Self, ErrorPage> {
         let shown = recent.unwrap_or(ROWS.0).clamp(1, ROWS.1);
         let mut rows = read(shown + 1)?;
         let is_cut = rows.len() > shown as usize;
         rows.truncate(shown as usize);
-        Ok(Self { rows, is_cut, more: (is_cut && shown < ROWS.1).then(|| shown.saturating_mul(4).min(ROWS.1)) })
+        Ok(Self {
+            rows,
+            is_cut,
+            more: (is_cut && shown < ROWS.1).then(|| shown.saturating_mul(4).min(ROWS.1)),
+        })
     }
 }
 
@@ -57,7 +64,13 @@ pub(crate) fn runs(site: &Site, recent: Option<u32>) -> Result<Response, ErrorPa
         Some(journal) => Ok(journal.runs(Some(most))?.iter().map(RunView::of).collect()),
         None => Ok(Vec::new()),
     })?;
-    Ok(site.page(StatusCode::OK, "serve/runs.html", "runs", &page, context! {}))
+    Ok(site.page(
+        StatusCode::OK,
+        "serve/runs.html",
+        "runs",
+        &page,
+        context! {},
+    ))
 }
 
 /// Returns the page of a run, which contains the same report as `--format html`.
@@ -66,17 +79,36 @@ pub(crate) fn run(site: &Site, text: &str) -> Result<Response, ErrorPage> {
     let run = journal.find_run(&run.0)?;
     let live = site.path(&format!("runs/{run}/live"));
     let page = report(site, &journal, &run, &[])?;
-    Ok(site.page(StatusCode::OK, "serve/report.html", "runs", &page, context! { live, short => run.short() }))
+    Ok(site.page(
+        StatusCode::OK,
+        "serve/report.html",
+        "runs",
+        &page,
+        context! { live, short => run.short() },
+    ))
 }
 
 /// If the list `only` is not empty, the report shows only the findings in this list.
-fn report(site: &Site, journal: &Journal, run: &RunId, only: &[FindingId]) -> Result<Page, CommandError> {
+fn report(
+    site: &Site,
+    journal: &Journal,
+    run: &RunId,
+    only: &[FindingId],
+) -> Result<Page, CommandError> {
     let events = journal.events(run)?;
     let fix = execute::fix_command(&site.globals, &lookup::plan(&events, run)?);
-    let Recorded { outcome, reviewed } =
-        view::recorded(&place::workspace(&site.globals)?, &place::state_dir()?, journal, run)?;
+    let Recorded { outcome, reviewed } = view::recorded(
+        &place::workspace(&site.globals)?,
+        &place::state_dir()?,
+        journal,
+        run,
+    )?;
     let options = RenderOptions {
-        style: Style { color: false, unicode: true, width: usize::MAX },
+        style: Style {
+            color: false,
+            unicode: true,
+            width: usize::MAX,
+        },
         detail: Detail::Full,
         source: &|path, round| reviewed.shown(round, path),
         events: &events,
@@ -88,7 +120,9 @@ fn report(site: &Site, journal: &Journal, run: &RunId, only: &[FindingId]) -> Re
 }
 
 fn found(site: &Site, text: &str) -> Result<(Journal, RunId), ErrorPage> {
-    let journal = site.journal()?.ok_or_else(|| JournalError::UnknownRun(text.to_owned()))?;
+    let journal = site
+        .journal()?
+        .ok_or_else(|| JournalError::UnknownRun(text.to_owned()))?;
     let run = journal.find_any_run(text)?;
     Ok((journal, run))
 }
@@ -136,14 +170,26 @@ pub(crate) fn live(site: &Site, text: &str) -> Result<Response, ErrorPage> {
         working,
         ended,
     };
-    Ok(site.page(StatusCode::OK, "serve/live.html", "runs", &page, context! {}))
+    Ok(site.page(
+        StatusCode::OK,
+        "serve/live.html",
+        "runs",
+        &page,
+        context! {},
+    ))
 }
 
 pub(crate) fn findings(site: &Site, query: &FindingsQuery) -> Result<Response, ErrorPage> {
     let workspace = place::workspace(&site.globals)?;
     let found = list::all(&site.globals, &workspace, site.journal()?.as_ref())?;
     let page = FindingsView::of(&found, query)?;
-    Ok(site.page(StatusCode::OK, "serve/findings.html", "findings", &page, context! {}))
+    Ok(site.page(
+        StatusCode::OK,
+        "serve/findings.html",
+        "findings",
+        &page,
+        context! {},
+    ))
 }
 
 /// The part of a list of disputes that one page shows.
@@ -176,26 +222,43 @@ pub(crate) fn disputes(site: &Site, position: &DisputePosition) -> Result<Respon
     let page = match site.journal()? {
         None => DisputesPage::default(),
         Some(journal) => {
-            let part = |before: Option<u64>, filter: DisputeFilter| -> Result<DisputePart, ErrorPage> {
-                let before = before.map(DisputeNumber);
-                let mut rows = journal.disputes(&DisputeFilter { recent: Some(ROWS.0 + 1), before, ..filter })?;
-                let is_cut = rows.len() > ROWS.0 as usize;
-                rows.truncate(ROWS.0 as usize);
-                Ok(DisputePart {
-                    older: rows.last().filter(|_| is_cut).map(|row| row.number.0),
-                    rows: rows.iter().map(DisputeLine::of).collect(),
-                    is_later: before.is_some(),
-                })
+            let part =
+                |before: Option<u64>, filter: DisputeFilter| -> Result<DisputePart, ErrorPage> {
+                    let before = before.map(DisputeNumber);
+                    let mut rows = journal.disputes(&DisputeFilter {
+                        recent: Some(ROWS.0 + 1),
+                        before,
+                        ..filter
+                    })?;
+                    let is_cut = rows.len() > ROWS.0 as usize;
+                    rows.truncate(ROWS.0 as usize);
+                    Ok(DisputePart {
+                        older: rows.last().filter(|_| is_cut).map(|row| row.number.0),
+                        rows: rows.iter().map(DisputeLine::of).collect(),
+                        is_later: before.is_some(),
+                    })
+                };
+            let of_open = DisputeFilter {
+                open_only: true,
+                ..DisputeFilter::default()
             };
-            let of_open = DisputeFilter { open_only: true, ..DisputeFilter::default() };
-            let of_settled = DisputeFilter { settled_only: true, ..DisputeFilter::default() };
+            let of_settled = DisputeFilter {
+                settled_only: true,
+                ..DisputeFilter::default()
+            };
             DisputesPage {
                 open: part(position.open_before, of_open)?,
                 settled: part(position.settled_before, of_settled)?,
             }
         }
     };
-    Ok(site.page(StatusCode::OK, "serve/disputes.html", "disputes", &page, context! {}))
+    Ok(site.page(
+        StatusCode::OK,
+        "serve/disputes.html",
+        "disputes",
+        &page,
+        context! {},
+    ))
 }
 
 #[derive(Serialize)]
@@ -210,7 +273,12 @@ struct DisputePage {
 }
 
 pub(crate) fn dispute(site: &Site, number: u64) -> Result<Response, ErrorPage> {
-    dispute_with(site, number, StatusCode::OK, FormView::empty(site.access.form_token()))
+    dispute_with(
+        site,
+        number,
+        StatusCode::OK,
+        FormView::empty(site.access.form_token()),
+    )
 }
 
 /// Returns the page of a dispute. If the dispute is open, the page contains the form in the parameter `form`.
@@ -222,7 +290,9 @@ pub(crate) fn dispute_with(
 ) -> Result<Response, ErrorPage> {
     let unknown = || JournalError::UnknownDispute(DisputeNumber(number));
     let journal = site.journal()?.ok_or_else(unknown)?;
-    let record = journal.dispute(DisputeNumber(number))?.ok_or_else(unknown)?;
+    let record = journal
+        .dispute(DisputeNumber(number))?
+        .ok_or_else(unknown)?;
     let form = record.dispute.is_open().then_some(form);
     // If the report cannot be made, the page shows the error in place of the disputed code. A person can rule on
     // the dispute even without this code.
@@ -230,11 +300,20 @@ pub(crate) fn dispute_with(
         Ok(report) => (report, None),
         Err(error) => (None, Some(views::line(&error.message()))),
     };
-    let page = DisputePage { dispute: DisputeDetails::of(&record), report, failure, form };
+    let page = DisputePage {
+        dispute: DisputeDetails::of(&record),
+        report,
+        failure,
+        form,
+    };
     Ok(site.page(status, "serve/dispute.html", "disputes", &page, context! {}))
 }
 
-fn report_of(site: &Site, journal: &Journal, record: &DisputeRecord) -> Result<Option<Page>, CommandError> {
+fn report_of(
+    site: &Site,
+    journal: &Journal,
+    record: &DisputeRecord,
+) -> Result<Option<Page>, CommandError> {
     match journal.plan(&record.run)? {
         Some(_) => report(site, journal, &record.run, &[record.dispute.finding.id]).map(Some),
         None => Ok(None),
@@ -247,5 +326,11 @@ pub(crate) fn statistics(site: &Site) -> Result<Response, ErrorPage> {
         None => ReviewStatistics::default(),
     };
     let page = StatisticsView::of(&found);
-    Ok(site.page(StatusCode::OK, "serve/statistics.html", "statistics", &page, context! {}))
+    Ok(site.page(
+        StatusCode::OK,
+        "serve/statistics.html",
+        "statistics",
+        &page,
+        context! {},
+    ))
 }

@@ -34,15 +34,30 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const HEADERS: [(HeaderName, HeaderValue); 7] = [
-    (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(POLICY),
+    ),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     // With the referrer policy `no-referrer`, a browser would send forms with the header `Origin: null`, and the
     // server would refuse these forms.
-    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("same-origin"),
+    ),
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
-    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
 ];
 
 const OWN_STYLE: &str = include_str!("assets/serve.css");
@@ -64,7 +79,10 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
         .route("/disputes", get(disputes))
         .route("/statistics", get(statistics))
         .route("/disputes/{number}", get(dispute).post(settle))
-        .layer(middleware::from_fn_with_state(Arc::clone(&site), only_signed_in));
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&site),
+            only_signed_in,
+        ));
     Router::new()
         .route("/", get(enter))
         .route("/assets/{name}", get(asset))
@@ -79,12 +97,18 @@ pub(crate) fn router(site: Arc<Site>, stop: Stop) -> Router {
 /// headers to every HTTP response.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
     let mut response = if !site.access.is_own_host(request.uri(), request.headers()) {
-        refused(StatusCode::MISDIRECTED_REQUEST, "the request names another server")
-            .hint("open the address that `glee serve` printed")
-            .into_response()
+        refused(
+            StatusCode::MISDIRECTED_REQUEST,
+            "the request names another server",
+        )
+        .hint("open the address that `glee serve` printed")
+        .into_response()
     } else if access::is_foreign(request.headers()) {
-        refused(StatusCode::FORBIDDEN, "a page of another website cannot send requests to this server")
-            .into_response()
+        refused(
+            StatusCode::FORBIDDEN,
+            "a page of another website cannot send requests to this server",
+        )
+        .into_response()
     } else {
         next.run(request).await
     };
@@ -112,8 +136,14 @@ struct Entry {
 }
 
 /// Exchanges the token in the address for a cookie.
-async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, headers: HeaderMap) -> Response {
-    let Some(token) = entry.token else { return not_signed_in("the address has no token").into_response() };
+async fn enter(
+    State(site): State<Arc<Site>>,
+    Query(entry): Query<Entry>,
+    headers: HeaderMap,
+) -> Response {
+    let Some(token) = entry.token else {
+        return not_signed_in("the address has no token").into_response();
+    };
     if !site.access.is_valid_token(&token) {
         return not_signed_in("the token in the address is not valid").into_response();
     }
@@ -127,7 +157,8 @@ async fn enter(State(site): State<Arc<Site>>, Query(entry): Query<Entry>, header
     } else {
         Redirect::to(&target).into_response()
     };
-    let cookie = HeaderValue::from_str(site.access.cookie()).expect("a cookie consists of visible characters");
+    let cookie = HeaderValue::from_str(site.access.cookie())
+        .expect("a cookie consists of visible characters");
     response.headers_mut().insert(header::SET_COOKIE, cookie);
     response
 }
@@ -155,7 +186,8 @@ struct Recent {
 }
 
 async fn runs(State(site): State<Arc<Site>>, Query(query): Query<Recent>) -> Response {
-    site.answer(move |site| pages::runs(site, query.recent)).await
+    site.answer(move |site| pages::runs(site, query.recent))
+        .await
 }
 
 async fn run(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Response {
@@ -166,8 +198,12 @@ async fn live(State(site): State<Arc<Site>>, Path(run): Path<String>) -> Respons
     site.answer(move |site| pages::live(site, &run)).await
 }
 
-async fn disputes(State(site): State<Arc<Site>>, Query(position): Query<DisputePosition>) -> Response {
-    site.answer(move |site| pages::disputes(site, &position)).await
+async fn disputes(
+    State(site): State<Arc<Site>>,
+    Query(position): Query<DisputePosition>,
+) -> Response {
+    site.answer(move |site| pages::disputes(site, &position))
+        .await
 }
 
 async fn findings(State(site): State<Arc<Site>>, Query(query): Query<FindingsQuery>) -> Response {
@@ -188,7 +224,8 @@ async fn settle(
     headers: HeaderMap,
     Form(form): Form<RulingForm>,
 ) -> Response {
-    site.answer(move |site| settle::settle(site, number, &headers, &form)).await
+    site.answer(move |site| settle::settle(site, number, &headers, &form))
+        .await
 }
 
 #[derive(Deserialize)]
@@ -205,7 +242,9 @@ async fn events(
     headers: HeaderMap,
     stop: Stop,
 ) -> Response {
-    let seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
+    let seen = headers
+        .get("last-event-id")
+        .and_then(|value| value.to_str().ok()?.parse().ok());
     let after = seen.or(query.after).unwrap_or(0);
     let found = Arc::clone(&site).find_run(run).await;
     let run = match found {
@@ -213,14 +252,19 @@ async fn events(
         Err(error) => return error.into_response(),
     };
     let Some(events) = site.feed.follow(run, after) else {
-        return refused(StatusCode::SERVICE_UNAVAILABLE, "too many live views are open")
-            .hint("close another live view")
-            .into_response();
+        return refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many live views are open",
+        )
+        .hint("close another live view")
+        .into_response();
     };
     let events = events.map(|event| {
         let sent = Event::default().id(event.seq.to_string()).data(&event.data);
         Ok::<_, Infallible>(sent)
     });
     let events = events.take_until(async move { stop.stopped().await });
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+    Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response()
 }

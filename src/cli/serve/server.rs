@@ -60,7 +60,10 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Stop) {
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)
             .max_buf_size(BUFFER)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+            .serve_connection(
+                TokioIo::new(stream),
+                TowerToHyperService::new(router.clone()),
+            );
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -70,7 +73,10 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Stop) {
         });
     }
     drop(listener);
-    if tokio::time::timeout(PATIENCE, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(PATIENCE, graceful.shutdown())
+        .await
+        .is_err()
+    {
         debug!("some connections were still open at the end");
     }
 }

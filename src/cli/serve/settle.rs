@@ -37,14 +37,25 @@ pub(crate) fn settle(
     form: &RulingForm,
 ) -> Result<Response, ErrorPage> {
     if !site.access.is_own_write(headers, &form.token) {
-        return Err(refused(StatusCode::FORBIDDEN, "the ruling was not sent from a page of this server")
-            .hint("open the page of the dispute again, and send the form on that page"));
+        return Err(refused(
+            StatusCode::FORBIDDEN,
+            "the ruling was not sent from a page of this server",
+        )
+        .hint("open the page of the dispute again, and send the form on that page"));
     }
     let dispute = DisputeNumber(number);
     let unknown = || JournalError::UnknownDispute(dispute);
-    let record = site.journal()?.ok_or_else(unknown)?.dispute(dispute)?.ok_or_else(unknown)?;
+    let record = site
+        .journal()?
+        .ok_or_else(unknown)?
+        .dispute(dispute)?
+        .ok_or_else(unknown)?;
     if let Some(disposition) = record.dispute.disposition {
-        return Err(JournalError::AlreadySettled { number: dispute, disposition }.into());
+        return Err(JournalError::AlreadySettled {
+            number: dispute,
+            disposition,
+        }
+        .into());
     }
     match form.record(site, dispute) {
         Ok(()) => Ok(Redirect::to(&site.path(&format!("disputes/{number}"))).into_response()),
@@ -72,8 +83,10 @@ impl RulingForm {
         }
         let word = RulingChoice::from_str(&self.word, false).map_err(CommandError::usage)?;
         if word == RulingChoice::Judge {
-            return Err(CommandError::usage("this page cannot send the dispute to the judge")
-                .hint(format!("run `glee disputes resolve {dispute} judge`")));
+            return Err(
+                CommandError::usage("this page cannot send the dispute to the judge")
+                    .hint(format!("run `glee disputes resolve {dispute} judge`")),
+            );
         }
         let kind = match self.kind.as_str() {
             "" => None,
@@ -83,7 +96,8 @@ impl RulingForm {
             "" => None,
             day => {
                 let invalid = |advice: String| {
-                    CommandError::usage(format!("`{day}` cannot be the last day of a dismissal")).hint(advice)
+                    CommandError::usage(format!("`{day}` cannot be the last day of a dismissal"))
+                        .hint(advice)
                 };
                 Some(common::last_day(day).map_err(invalid)?)
             }
@@ -91,7 +105,13 @@ impl RulingForm {
         // Browsers encode each line break in a form field as `\r\n`.
         let reason = self.reason.replace("\r\n", "\n");
         let reference = Some(self.reference.trim()).filter(|reference| !reference.is_empty());
-        let input = RulingInput { word: Some(word), kind, reference, reason: reason.trim(), until };
+        let input = RulingInput {
+            word: Some(word),
+            kind,
+            reference,
+            reason: reason.trim(),
+            until,
+        };
         let disposition = input.disposition()?.ok_or_else(undecided)?;
         input.record(&site.globals, dispute, &disposition).map(drop)
     }

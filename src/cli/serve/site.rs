@@ -39,7 +39,10 @@ impl Site {
     pub(crate) fn new(globals: &Globals, access: Access) -> Result<Arc<Self>, CommandError> {
         let history = history::place(globals)?;
         let root = place::workspace(globals)?.root().to_owned();
-        let name = root.file_name().map_or_else(|| root.display().to_string(), |name| name.display().to_string());
+        let name = root.file_name().map_or_else(
+            || root.display().to_string(),
+            |name| name.display().to_string(),
+        );
         Ok(Arc::new(Self {
             globals: globals.clone(),
             access,
@@ -104,6 +107,9 @@ impl Site {
 }
 
 fn failed() -> ErrorPage {
-    refused(StatusCode::INTERNAL_SERVER_ERROR, "the page could not be created")
-        .hint("read the error that `glee serve` printed in the terminal")
+    refused(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the page could not be created",
+    )
+    .hint("read the error that `glee serve` printed in the terminal")
 }

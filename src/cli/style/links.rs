@@ -14,20 +14,29 @@ impl PlaceLinks {
 
     /// `folder` is absolute. The linked paths are relative to `folder`.
     pub fn new(format: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
-        Self { format: format.into(), folder: folder.into() }
+        Self {
+            format: format.into(),
+            folder: folder.into(),
+        }
     }
 
     /// Links `text` to a line of a file. The caller has already escaped `text`. The result has the width of
     /// `text`.
     pub fn place(&self, text: &str, path: &str, line: Option<u32>) -> String {
-        format!("\x1b]8;;{}\x1b\\{text}\x1b]8;;\x1b\\", self.address(path, line))
+        format!(
+            "\x1b]8;;{}\x1b\\{text}\x1b]8;;\x1b\\",
+            self.address(path, line)
+        )
     }
 
     fn address(&self, path: &str, line: Option<u32>) -> String {
         let path = encoded(&normal(&self.folder.join(path)));
         let line = line.unwrap_or(1).to_string();
         // The path is inserted last, because a path can contain the text of a placeholder.
-        self.format.replace("{line}", &line).replace("{column}", "1").replace("{path}", &path)
+        self.format
+            .replace("{line}", &line)
+            .replace("{column}", "1")
+            .replace("{path}", &path)
     }
 }
 
@@ -86,10 +95,23 @@ mod tests {
             ("/etc/x", "file:///etc/x"),
         ] {
             let link = file.place("here", path, None);
-            assert_eq!(link, format!("\x1b]8;;{address}\x1b\\here\x1b]8;;\x1b\\"), "{path:?}");
+            assert_eq!(
+                link,
+                format!("\x1b]8;;{address}\x1b\\here\x1b]8;;\x1b\\"),
+                "{path:?}"
+            );
             assert_eq!(columns(&link), 4, "{path:?}");
         }
-        let lines = wrap(&format!("{} and more", links.place("src/a.rs:7", "src/a.rs", Some(7))), 16);
-        assert_eq!(lines.iter().map(|line| columns(line)).collect::<Vec<_>>(), [14, 4]);
+        let lines = wrap(
+            &format!(
+                "{} and more",
+                links.place("src/a.rs:7", "src/a.rs", Some(7))
+            ),
+            16,
+        );
+        assert_eq!(
+            lines.iter().map(|line| columns(line)).collect::<Vec<_>>(),
+            [14, 4]
+        );
     }
 }

@@ -138,13 +138,26 @@ impl Style {
 
     /// Joins the non-empty texts in `facts` with dots.
     pub fn facts(self, facts: &[String]) -> String {
-        let facts: Vec<&str> = facts.iter().map(String::as_str).filter(|fact| !fact.is_empty()).collect();
+        let facts: Vec<&str> = facts
+            .iter()
+            .map(String::as_str)
+            .filter(|fact| !fact.is_empty())
+            .collect();
         facts.join(&format!(" {} ", self.mark(Glyph::Dot)))
     }
 
     /// Shortens `text` to at most `width` columns, marks a shortened text, and preserves colours.
     pub fn cut(self, text: &str, width: usize) -> String {
-        truncate_str(text, width, if width > 3 { self.glyph(Glyph::Cut) } else { "" }).into_owned()
+        truncate_str(
+            text,
+            width,
+            if width > 3 {
+                self.glyph(Glyph::Cut)
+            } else {
+                ""
+            },
+        )
+        .into_owned()
     }
 
     /// Appends a mark such as `…` to a shortened line. If the line is already full, the mark replaces the last
@@ -166,23 +179,42 @@ impl Style {
     }
 
     pub fn delta<'a>(self, changes: impl IntoIterator<Item = &'a FileChange>) -> String {
-        let (added, removed) = changes.into_iter().fold((0_u64, 0_u64), |(added, removed), change| {
-            (added + u64::from(change.added), removed + u64::from(change.removed))
-        });
+        let (added, removed) =
+            changes
+                .into_iter()
+                .fold((0_u64, 0_u64), |(added, removed), change| {
+                    (
+                        added + u64::from(change.added),
+                        removed + u64::from(change.removed),
+                    )
+                });
         let removed = format!("{}{removed}", self.glyph(Glyph::Minus));
-        format!("{} {}", self.paint(Color::Good, &format!("+{added}")), self.paint(Color::Bad, &removed))
+        format!(
+            "{} {}",
+            self.paint(Color::Good, &format!("+{added}")),
+            self.paint(Color::Bad, &removed)
+        )
     }
 }
 
 /// Formats the rows of a table. Each column is as wide as its widest cell. `right` contains the indices of the
 /// right-aligned columns.
 pub fn table<const N: usize>(rows: &[[String; N]], right: &[usize]) -> Vec<String> {
-    let widths: [usize; N] = std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
+    let widths: [usize; N] =
+        std::array::from_fn(|column| widest(rows.iter().map(|row| &row[column])));
     let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            let blanks = " ".repeat(width - columns(cell));
-            if right.contains(&column) { blanks + cell } else { cell.clone() + &blanks }
-        });
+        let cells = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                let blanks = " ".repeat(width - columns(cell));
+                if right.contains(&column) {
+                    blanks + cell
+                } else {
+                    cell.clone() + &blanks
+                }
+            });
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
@@ -194,7 +226,11 @@ pub fn pad(text: &str, width: usize) -> String {
 }
 
 pub fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
-    texts.into_iter().map(|text| columns(text.as_ref())).max().unwrap_or(0)
+    texts
+        .into_iter()
+        .map(|text| columns(text.as_ref()))
+        .max()
+        .unwrap_or(0)
 }
 
 /// Wraps text to `width` columns, between words if possible. Preserves line breaks and indentation, and removes
@@ -216,7 +252,11 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
             .subsequent_indent(&indent)
             .wrap_algorithm(WrapAlgorithm::FirstFit)
             .word_splitter(WordSplitter::NoHyphenation);
-        lines.extend(textwrap::wrap(&words, options).into_iter().map(Cow::into_owned));
+        lines.extend(
+            textwrap::wrap(&words, options)
+                .into_iter()
+                .map(Cow::into_owned),
+        );
     }
     lines
 }
@@ -234,14 +274,20 @@ pub fn fit(text: &str, width: usize) -> String {
         if columns(line) <= width {
             return line.to_owned();
         }
-        let parts = line
-            .split('`')
-            .enumerate()
-            .map(|(index, part)| if index % 2 == 1 { part.replace(' ', NO_BREAK_SPACE) } else { part.to_owned() });
+        let parts = line.split('`').enumerate().map(|(index, part)| {
+            if index % 2 == 1 {
+                part.replace(' ', NO_BREAK_SPACE)
+            } else {
+                part.to_owned()
+            }
+        });
         let protected = parts.collect::<Vec<_>>().join("`");
         textwrap::fill(&protected, &options).replace(NO_BREAK_SPACE, " ")
     };
-    text.split('\n').map(fit_line).collect::<Vec<_>>().join("\n")
+    text.split('\n')
+        .map(fit_line)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Wraps `text` behind `head`, so that all lines of the text start in the column after `head`. A wide `head` gets
@@ -253,14 +299,18 @@ pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -
     let (mut head, mut indent) = (head.to_owned(), columns(head));
     let room = |indent: usize| style.width.saturating_sub(indent);
     let mut lines = Vec::new();
-    if indent > least && (columns(head.trim_end()) > style.width / 2 || longest.min(room(least)) > room(indent)) {
+    if indent > least
+        && (columns(head.trim_end()) > style.width / 2 || longest.min(room(least)) > room(indent))
+    {
         lines.push(head.trim_end().to_owned());
         (head, indent) = (" ".repeat(least), least);
     }
     let mut text = wrap(text, room(indent));
     if text.len() > most {
         text.truncate(most);
-        text.last_mut().into_iter().for_each(|last| style.mark_cut(last, room(indent)));
+        text.last_mut()
+            .into_iter()
+            .for_each(|last| style.mark_cut(last, room(indent)));
     }
     for line in text {
         lines.push(format!("{head}{line}").trim_end().to_owned());
@@ -272,7 +322,10 @@ pub fn behind(style: Style, head: &str, least: usize, text: &str, most: usize) -
 /// Appends `head` and the wrapped `text` in the layout of the function [`behind`]. The lines leave the last
 /// column of the screen free.
 pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
-    let style = Style { width: style.width.saturating_sub(1), ..style };
+    let style = Style {
+        width: style.width.saturating_sub(1),
+        ..style
+    };
     for line in behind(style, head, 4, text, usize::MAX) {
         let _ = writeln!(out, "{line}");
     }
@@ -280,7 +333,11 @@ pub fn paragraph(out: &mut String, style: Style, head: &str, text: &str) {
 
 /// The tag and the id of a finding, as in `MUST[F1]`.
 pub fn tag(finding: &Finding) -> String {
-    format!("{}[{}]", printable::line(&finding.raw.severity.to_string()), finding.id)
+    format!(
+        "{}[{}]",
+        printable::line(&finding.raw.severity.to_string()),
+        finding.id
+    )
 }
 
 /// Formats a number with its noun, as in `1 finding` or `2 findings`.
@@ -296,13 +353,20 @@ pub fn skipped(skipped: &[Skip], most: usize) -> String {
     let name = |skip: &Skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str());
     let mut files: Vec<String> = skipped.iter().take(most).map(name).collect();
     if skipped.len() > most {
-        files.push(format!("and {} more", thousands((skipped.len() - most) as u64)));
+        files.push(format!(
+            "and {} more",
+            thousands((skipped.len() - most) as u64)
+        ));
     }
     format!("{}: {}", count(skipped.len(), "file"), files.join(", "))
 }
 
 pub fn names<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> String {
-    names.into_iter().map(|name| printable::line(&name.0)).collect::<Vec<_>>().join(", ")
+    names
+        .into_iter()
+        .map(|name| printable::line(&name.0))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 pub fn names_width<'a>(names: impl IntoIterator<Item = &'a AgentName>) -> usize {
@@ -319,13 +383,19 @@ pub fn size(bytes: u64) -> String {
 
 /// Formats an amount of dollars as `$1.50`. Formats an amount below one cent as `<$0.01`.
 pub fn dollars(usd: f64) -> String {
-    if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
+    if usd > 0.0 && usd < 0.01 {
+        "<$0.01".to_owned()
+    } else {
+        format!("${usd:.2}")
+    }
 }
 
 /// Returns the version number that a program prints, such as `0.169.0` for the output `codex-cli 0.169.0`. If no
 /// word begins with a digit, returns the whole output.
 pub fn version(printed: &str) -> String {
-    let word = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    let word = printed
+        .split_whitespace()
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     printable::line(word.unwrap_or(printed))
 }
 
@@ -364,21 +434,35 @@ mod tests {
 
     #[test]
     fn a_message_is_wrapped_outside_of_commands() {
-        let text = "error: a line\nhint: run `glee config list --origin` first of all, and then look\n";
+        let text =
+            "error: a line\nhint: run `glee config list --origin` first of all, and then look\n";
         assert_eq!(
             fit(text, 30),
             "error: a line\nhint: run\n  `glee config list --origin`\n  first of all, and then look\n"
         );
         assert_eq!(fit(text, 80), text);
-        assert_eq!(fit("\u{1b}[31merror\u{1b}[0m: 123456", 13), "\u{1b}[31merror\u{1b}[0m: 123456");
+        assert_eq!(
+            fit("\u{1b}[31merror\u{1b}[0m: 123456", 13),
+            "\u{1b}[31merror\u{1b}[0m: 123456"
+        );
     }
 
     #[test]
     fn a_text_starts_behind_its_head_or_below_it() {
-        let style = Style { color: false, unicode: true, width: 16 };
+        let style = Style {
+            color: false,
+            unicode: true,
+            width: 16,
+        };
         let behind = |head, text, most| behind(style, head, 2, text, most);
-        assert_eq!(behind("fix: ", "one two three", 9), ["fix: one two", "     three"]);
-        assert_eq!(behind("fix: ", "a incomparable b", 9), ["fix:", "  a incomparable", "  b"]);
+        assert_eq!(
+            behind("fix: ", "one two three", 9),
+            ["fix: one two", "     three"]
+        );
+        assert_eq!(
+            behind("fix: ", "a incomparable b", 9),
+            ["fix:", "  a incomparable", "  b"]
+        );
         assert_eq!(behind("a long head: ", "one", 9), ["a long head:", "  one"]);
         assert_eq!(behind("fix: ", "one two three", 1), ["fix: one two …"]);
         assert_eq!(behind("fix: ", "one twofive three", 1), ["fix: one …"]);
@@ -386,7 +470,10 @@ mod tests {
 
     #[test]
     fn says_numbers_and_times_as_people_do() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [0, 999, 1000, 1_234_567].map(thousands),
+            ["0", "999", "1,000", "1,234,567"]
+        );
         assert_eq!(
             [0, 250, 12_340, 185_000, 3_720_000].map(duration),
             ["0.0s", "0.2s", "12.3s", "3m 05s", "1h 02m"]
@@ -396,11 +483,32 @@ mod tests {
 
     #[test]
     fn paints_only_where_colours_are_wanted() {
-        let style = Style { color: true, unicode: true, width: 80 };
+        let style = Style {
+            color: true,
+            unicode: true,
+            width: 80,
+        };
         assert_eq!(style.paint(Color::Bad, "x"), "\x1b[1;31mx\x1b[0m");
-        assert_eq!(Style { color: false, ..style }.paint(Color::Bad, "x"), "x");
+        assert_eq!(
+            Style {
+                color: false,
+                ..style
+            }
+            .paint(Color::Bad, "x"),
+            "x"
+        );
         assert_eq!(style.cut("abcdef", 4), "abc…");
-        assert_eq!(Style { unicode: false, ..style }.cut("abcdef", 5), "ab...");
-        assert_eq!(pad(&style.paint(Color::Good, "ab"), 4), "\x1b[32mab\x1b[0m  ");
+        assert_eq!(
+            Style {
+                unicode: false,
+                ..style
+            }
+            .cut("abcdef", 5),
+            "ab..."
+        );
+        assert_eq!(
+            pad(&style.paint(Color::Good, "ab"), 4),
+            "\x1b[32mab\x1b[0m  "
+        );
     }
 }

@@ -54,15 +54,25 @@ pub struct Heading {
 }
 
 /// Draws a heading, the code, and the notes below the code. The result does not end with a line break.
-pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes: &[SnippetNote]) -> String {
+pub fn diagnostic(
+    style: Style,
+    heading: &Heading,
+    at: Option<&Code<'_>>,
+    notes: &[SnippetNote],
+) -> String {
     let title = format!("{}: {}", heading.tag, printable::line(&heading.title));
     let mut lines: Vec<String> = Vec::new();
-    for (index, line) in wrap(&title, style.width.saturating_sub(4)).into_iter().enumerate() {
-        lines.push(match line.strip_prefix(&heading.tag).filter(|_| index == 0) {
-            Some(rest) => style.paint(heading.color, &heading.tag) + &style.strong(rest),
-            None if index == 0 => style.strong(line),
-            None => format!("    {}", style.strong(line)),
-        });
+    for (index, line) in wrap(&title, style.width.saturating_sub(4))
+        .into_iter()
+        .enumerate()
+    {
+        lines.push(
+            match line.strip_prefix(&heading.tag).filter(|_| index == 0) {
+                Some(rest) => style.paint(heading.color, &heading.tag) + &style.strong(rest),
+                None if index == 0 => style.strong(line),
+                None => format!("    {}", style.strong(line)),
+            },
+        );
     }
     let prepared = at.and_then(|at| Prepared::new(style, at));
     let gutter = prepared.as_ref().map_or(0, |prepared| prepared.gutter);
@@ -72,10 +82,31 @@ pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes:
             lines.push(format!("{:gutter$} {}", "", style.faint("|")));
         }
     }
-    for SnippetNote { name, text, color, most } in notes {
-        let color = if *color == Color::Plain { Color::Strong } else { *color };
-        let head = format!("{:gutter$} {} {}: ", "", style.faint("="), style.paint(color, name));
-        lines.extend(behind(style, &head, gutter + 3, &printable::block(text), *most));
+    for SnippetNote {
+        name,
+        text,
+        color,
+        most,
+    } in notes
+    {
+        let color = if *color == Color::Plain {
+            Color::Strong
+        } else {
+            *color
+        };
+        let head = format!(
+            "{:gutter$} {} {}: ",
+            "",
+            style.faint("="),
+            style.paint(color, name)
+        );
+        lines.extend(behind(
+            style,
+            &head,
+            gutter + 3,
+            &printable::block(text),
+            *most,
+        ));
     }
     lines.join("\n")
 }
@@ -83,8 +114,24 @@ pub fn diagnostic(style: Style, heading: &Heading, at: Option<&Code<'_>>, notes:
 /// Draws recorded code without a heading. If `quoted` quotes a part of the marked line, the drawing marks only
 /// the quoted part.
 pub fn excerpt(style: Style, color: Color, excerpt: &Excerpt, quoted: String) -> String {
-    let Excerpt { file, text, first_line, lines } = excerpt;
-    code(style, color, &Code { file, text, first_line: *first_line, lines: *lines, quoted, links: None })
+    let Excerpt {
+        file,
+        text,
+        first_line,
+        lines,
+    } = excerpt;
+    code(
+        style,
+        color,
+        &Code {
+            file,
+            text,
+            first_line: *first_line,
+            lines: *lines,
+            quoted,
+            links: None,
+        },
+    )
 }
 
 /// Draws code without a heading. The result does not end with a line break.
@@ -95,13 +142,21 @@ pub fn code(style: Style, color: Color, code: &Code<'_>) -> String {
 fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepared>) -> String {
     let file = printable::line(code.file);
     let group = Group::with_level(level(color));
-    let renderer = if style.color { Renderer::styled().hyperlink(false) } else { Renderer::plain() };
+    let renderer = if style.color {
+        Renderer::styled().hyperlink(false)
+    } else {
+        Renderer::plain()
+    };
     let renderer = renderer.term_width(style.width);
     let Some(prepared) = prepared else {
         let origin = Origin::path(file.clone()).line(code.lines.0 as usize);
         let drawn = renderer.render(&[group.element(origin)]);
         let place = format!("{file}:{}", code.lines.0);
-        return drawn.replacen(&place, &linked(code.links, place.clone(), code.file, Some(code.lines.0)), 1);
+        return drawn.replacen(
+            &place,
+            &linked(code.links, place.clone(), code.file, Some(code.lines.0)),
+            1,
+        );
     };
     let (line, at) = prepared.place();
     let snippet: Snippet<'_, Annotation<'_>> = Snippet::source(prepared.text.clone())
@@ -112,7 +167,12 @@ fn render(style: Style, color: Color, code: &Code<'_>, prepared: Option<&Prepare
     let drawn = renderer.render(&[group.element(snippet)]);
     // Before drawing, tabs are replaced by spaces, and long lines are truncated. The column number in the drawing
     // can therefore differ from the column number in the file. The number is removed from the drawing.
-    let place = linked(code.links, format!("{file}:{line}"), code.file, u32::try_from(line).ok());
+    let place = linked(
+        code.links,
+        format!("{file}:{line}"),
+        code.file,
+        u32::try_from(line).ok(),
+    );
     drawn.replacen(&format!("{file}:{line}:{at}\n"), &format!("{place}\n"), 1)
 }
 
@@ -140,12 +200,24 @@ impl Prepared {
     fn place(&self) -> (usize, usize) {
         let before = &self.text[..self.span.start];
         let line = self.first_line + before.matches('\n').count();
-        (line, before.rfind('\n').map_or(before, |end| &before[end + 1..]).chars().count() + 1)
+        (
+            line,
+            before
+                .rfind('\n')
+                .map_or(before, |end| &before[end + 1..])
+                .chars()
+                .count()
+                + 1,
+        )
     }
 
     fn new(style: Style, code: &Code<'_>) -> Option<Self> {
         let (first, last) = (u64::from(code.lines.0), u64::from(code.lines.1));
-        let last = if last.saturating_sub(first) >= LONGEST_RANGE { first } else { last.max(first) };
+        let last = if last.saturating_sub(first) >= LONGEST_RANGE {
+            first
+        } else {
+            last.max(first)
+        };
         let (mut text, mut span) = (String::new(), None::<Range<usize>>);
         let quotes = quotes(&code.quoted);
         let end = u64::from(code.first_line) + (code.text.lines().count() as u64).saturating_sub(1);
@@ -157,7 +229,10 @@ impl Prepared {
             let content = line.len() - line.trim_start().len()..line.trim_end().len();
             let content = if content.is_empty() { 0..0 } else { content };
             let marked = (first..=last).contains(&number);
-            let focus = quotes.iter().find_map(|quote| find(&line, quote)).filter(|_| marked && first == last);
+            let focus = quotes
+                .iter()
+                .find_map(|quote| find(&line, quote))
+                .filter(|_| marked && first == last);
             let (line, focus) = cut(&line, focus.unwrap_or(content), room, style);
             if marked {
                 let here = text.len() + focus.start..text.len() + focus.end;
@@ -166,7 +241,12 @@ impl Prepared {
             text.push_str(&line);
             text.push('\n');
         }
-        Some(Self { text, first_line: usize::try_from(code.first_line).ok()?, span: span?, gutter })
+        Some(Self {
+            text,
+            first_line: usize::try_from(code.first_line).ok()?,
+            span: span?,
+            gutter,
+        })
     }
 }
 
@@ -174,8 +254,9 @@ impl Prepared {
 fn quotes(text: &str) -> Vec<String> {
     let quoted = text.split('`').skip(1).step_by(2).map(str::trim);
     let quoted = quoted.filter(|quote| !quote.is_empty() && !quote.contains('\n'));
-    let words =
-        text.split_whitespace().map(|word| word.trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '`']));
+    let words = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(['.', ',', ';', ':', '!', '?', '"', '\'', '`']));
     let code = words.filter(|word| {
         word.len() > 2
             && word.starts_with(char::is_alphabetic)
@@ -188,11 +269,13 @@ fn quotes(text: &str) -> Vec<String> {
 /// Finds `needle` in `line` as a whole word.
 fn find(line: &str, needle: &str) -> Option<Range<usize>> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(needle).map(|(start, found)| start..start + found.len()).find(|range| {
-        let before = line[..range.start].chars().next_back().is_some_and(word);
-        let after = line[range.end..].chars().next().is_some_and(word);
-        !(before && needle.starts_with(word) || after && needle.ends_with(word))
-    })
+    line.match_indices(needle)
+        .map(|(start, found)| start..start + found.len())
+        .find(|range| {
+            let before = line[..range.start].chars().next_back().is_some_and(word);
+            let after = line[range.end..].chars().next().is_some_and(word);
+            !(before && needle.starts_with(word) || after && needle.ends_with(word))
+        })
 }
 
 /// Cuts a line to `room` columns around the range `focus`. Returns the shortened line, and the range of `focus` in
@@ -211,50 +294,100 @@ fn cut(line: &str, focus: Range<usize>, room: usize, style: Style) -> (String, R
         before += width(*c);
         before <= inner / 3 || columns(&line[*index..]) < inner
     };
-    let shown = line[..focus.start].char_indices().rev().take_while(is_shown);
+    let shown = line[..focus.start]
+        .char_indices()
+        .rev()
+        .take_while(is_shown);
     let start = shown.last().map_or(focus.start, |(index, _)| index);
     let mut taken = 0;
     let fits = |c: &char| {
         taken += width(*c);
         taken <= inner
     };
-    let end = start + line[start..].chars().take_while(fits).map(char::len_utf8).sum::<usize>();
+    let end = start
+        + line[start..]
+            .chars()
+            .take_while(fits)
+            .map(char::len_utf8)
+            .sum::<usize>();
     let head = if start > 0 { mark } else { "" };
     let tail = if end < line.len() { mark } else { "" };
     let shift = |at: usize| at.clamp(start, end) - start + head.len();
-    (format!("{head}{}{tail}", &line[start..end]), shift(focus.start)..shift(focus.end))
+    (
+        format!("{head}{}{tail}", &line[start..end]),
+        shift(focus.start)..shift(focus.end),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STYLE: Style = Style { color: false, unicode: true, width: 60 };
+    const STYLE: Style = Style {
+        color: false,
+        unicode: true,
+        width: 60,
+    };
 
     fn at<'a>(text: &'a str, lines: (u32, u32), quoted: &str) -> Code<'a> {
-        Code { file: "a.rs", text, first_line: 1, lines, quoted: quoted.to_owned(), links: None }
+        Code {
+            file: "a.rs",
+            text,
+            first_line: 1,
+            lines,
+            quoted: quoted.to_owned(),
+            links: None,
+        }
     }
 
     #[test]
     fn draws_ranges_quotes_and_long_lines() {
-        let text = "fn q(u: &str) -> String {\n\tformat!(\"SELECT * FROM t WHERE u = '{}'\", u)\n}\n";
+        let text =
+            "fn q(u: &str) -> String {\n\tformat!(\"SELECT * FROM t WHERE u = '{}'\", u)\n}\n";
         let long = format!("{}eval(x){}", "abc ".repeat(100), " def".repeat(100));
-        let heading = Heading { tag: "HIGH[F1]".into(), title: "SQL injection".into(), color: Color::Bad };
+        let heading = Heading {
+            tag: "HIGH[F1]".into(),
+            title: "SQL injection".into(),
+            color: Color::Bad,
+        };
         let why = "Whoever controls `u` controls the query, and so the whole database, and more";
         let notes = [
-            SnippetNote { name: "why", text: why.into(), color: Color::Plain, most: 9 },
-            SnippetNote { name: "fix", text: "bind it".into(), color: Color::Good, most: 9 },
+            SnippetNote {
+                name: "why",
+                text: why.into(),
+                color: Color::Plain,
+                most: 9,
+            },
+            SnippetNote {
+                name: "fix",
+                text: "bind it".into(),
+                color: Color::Good,
+                most: 9,
+            },
         ];
         let style = STYLE;
         let drawn = [
-            diagnostic(style, &heading, Some(&at(text, (2, 2), "the `format!` call")), &notes),
+            diagnostic(
+                style,
+                &heading,
+                Some(&at(text, (2, 2), "the `format!` call")),
+                &notes,
+            ),
             diagnostic(style, &heading, Some(&at(text, (1, 3), "x")), &notes),
             diagnostic(style, &heading, None, &notes),
             code(style, Color::Bad, &at(text, (2, 2), "")),
             code(style, Color::Bad, &at("a\n\nb", (2, 2), "")),
             code(style, Color::Bad, &at("a\n", (7, 9), "")),
             code(style, Color::Bad, &at(&long, (1, 1), "`eval`")),
-            code(Style { color: true, ..style }, Color::Warn, &at(text, (2, 2), "`format!`")).replace('\x1b', "␛"),
+            code(
+                Style {
+                    color: true,
+                    ..style
+                },
+                Color::Warn,
+                &at(text, (2, 2), "`format!`"),
+            )
+            .replace('\x1b', "␛"),
         ];
         insta::assert_snapshot!(drawn.join("\n\n"));
     }
@@ -265,7 +398,10 @@ mod tests {
             quotes("`a b` is weak; use hashlib.sha256, not os.exec(x)."),
             ["a b", "hashlib.sha256", "os.exec(x)"]
         );
-        assert_eq!(find("hashlib.md5_x(hashlib.md5)", "hashlib.md5"), Some(14..25));
+        assert_eq!(
+            find("hashlib.md5_x(hashlib.md5)", "hashlib.md5"),
+            Some(14..25)
+        );
         assert_eq!(find("(x) + x()", "x()"), Some(6..9));
     }
 
@@ -280,13 +416,30 @@ mod tests {
             &"é".repeat(999),
         ];
         for text in texts {
-            for lines in [(0, 0), (1, 1), (2, 1), (1, u32::MAX), (u32::MAX, u32::MAX), (2, 2)] {
+            for lines in [
+                (0, 0),
+                (1, 1),
+                (2, 1),
+                (1, u32::MAX),
+                (u32::MAX, u32::MAX),
+                (2, 2),
+            ] {
                 for first_line in [0, 1, u32::MAX] {
                     for width in [0, 10, 20, 80] {
                         let quoted = "`本` `y` `` `é`".into();
-                        let piece = Code { file: "\x1b[2J", text, first_line, lines, quoted, links: None };
+                        let piece = Code {
+                            file: "\x1b[2J",
+                            text,
+                            first_line,
+                            lines,
+                            quoted,
+                            links: None,
+                        };
                         let drawn = code(Style { width, ..STYLE }, Color::Bad, &piece);
-                        assert!(!drawn.chars().any(|c| c != '\n' && printable::is_unsafe(c)), "{drawn:?}");
+                        assert!(
+                            !drawn.chars().any(|c| c != '\n' && printable::is_unsafe(c)),
+                            "{drawn:?}"
+                        );
                     }
                 }
             }

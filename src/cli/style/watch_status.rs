@@ -23,16 +23,38 @@ pub fn line(style: Style, report: &WatchReport) -> String {
         (cycle, false, Some(action)) => format!("cycle {cycle}: {}", action.as_str()),
         (cycle, false, None) => format!("cycle {cycle}"),
     };
-    let pending: Vec<&str> = report.pending.iter().map(|trigger| trigger.as_str()).collect();
-    let fallback = report.fallback_in.map(|seconds| format!("fallback in {}", duration(seconds * 1000)));
+    let pending: Vec<&str> = report
+        .pending
+        .iter()
+        .map(|trigger| trigger.as_str())
+        .collect();
+    let fallback = report
+        .fallback_in
+        .map(|seconds| format!("fallback in {}", duration(seconds * 1000)));
     style.facts(&[
         style.paint(glyph.color(), &status),
-        if report.flagged { "flagged".to_owned() } else { String::new() },
+        if report.flagged {
+            "flagged".to_owned()
+        } else {
+            String::new()
+        },
         cycle,
-        if pending.is_empty() { String::new() } else { format!("next {}", pending.join(" ")) },
+        if pending.is_empty() {
+            String::new()
+        } else {
+            format!("next {}", pending.join(" "))
+        },
         fallback.unwrap_or_default(),
-        if report.issues.is_empty() { String::new() } else { count(report.issues.len(), "issue") },
-        if report.malformed == 0 { String::new() } else { format!("{} malformed", report.malformed) },
+        if report.issues.is_empty() {
+            String::new()
+        } else {
+            count(report.issues.len(), "issue")
+        },
+        if report.malformed == 0 {
+            String::new()
+        } else {
+            format!("{} malformed", report.malformed)
+        },
     ])
 }
 
@@ -48,24 +70,44 @@ pub fn agent(style: Style, report: &AgentReport, width: usize, now: Timestamp) -
         || "no event yet".to_owned(),
         |last| {
             let seconds = u64::try_from(now.duration_since(last.at).as_secs()).unwrap_or(0);
-            format!("{} {} ago  {}", last.kind, duration(seconds * 1000), printable::line(&last.summary))
+            format!(
+                "{} {} ago  {}",
+                last.kind,
+                duration(seconds * 1000),
+                printable::line(&last.summary)
+            )
         },
     );
     let name = style.strong(pad(&printable::line(&report.name.0), width));
     let (state, last) = (pad(state, 6), style.faint(last.trim_end()));
-    style.cut(&format!("{} {name}  {state}  {last}", style.mark(glyph)), style.width.saturating_sub(1))
+    style.cut(
+        &format!("{} {name}  {state}  {last}", style.mark(glyph)),
+        style.width.saturating_sub(1),
+    )
 }
 
 /// If `is_running` is false, `report` contains the last status before the watch ended.
 pub fn text(style: Style, report: &WatchReport, is_running: bool) -> String {
-    let ended = if is_running { "" } else { "  (not running: resume it with `glee watch`)" };
+    let ended = if is_running {
+        ""
+    } else {
+        "  (not running: resume it with `glee watch`)"
+    };
     let mut out = format!("{}{ended}\n", line(style, report));
-    let (now, width) = (Timestamp::now(), names_width(report.agents.iter().map(|agent| &agent.name)));
+    let (now, width) = (
+        Timestamp::now(),
+        names_width(report.agents.iter().map(|agent| &agent.name)),
+    );
     for report in &report.agents {
         let _ = writeln!(out, "  {}", agent(style, report, width, now));
     }
     if let Some(asked) = &report.clarification {
-        let _ = writeln!(out, "\nwaiting for {} to clarify cycle {}:", names(&asked.waiting), asked.cycle);
+        let _ = writeln!(
+            out,
+            "\nwaiting for {} to clarify cycle {}:",
+            names(&asked.waiting),
+            asked.cycle
+        );
         for line in printable::block(&asked.prompt).lines() {
             let _ = writeln!(out, "  {}", style.faint(line));
         }
@@ -81,7 +123,15 @@ pub fn issues(style: Style, issues: &[Issue]) -> String {
         return "no issues\n".to_owned();
     }
     let mut out = String::new();
-    for Issue { number, reviewer, cycle, issue, closed, .. } in issues {
+    for Issue {
+        number,
+        reviewer,
+        cycle,
+        issue,
+        closed,
+        ..
+    } in issues
+    {
         let number = style.strong(format!("{number:>3}"));
         let head = style.facts(&[
             format!("{number} {}", printable::line(&issue.severity)),
@@ -89,11 +139,24 @@ pub fn issues(style: Style, issues: &[Issue]) -> String {
             issue.file.as_ref().map(printable::line).unwrap_or_default(),
         ]);
         let _ = writeln!(out, "{head}");
-        paragraph(&mut out, style, "      ", &printable::line(&issue.description));
+        paragraph(
+            &mut out,
+            style,
+            "      ",
+            &printable::line(&issue.description),
+        );
         if let Some((by, why)) = closed {
             let why = printable::line(why);
-            let why = if why.is_empty() { why } else { format!(": {why}") };
-            let _ = writeln!(out, "      {}", style.faint(format!("closed by {}{why}", printable::line(by))));
+            let why = if why.is_empty() {
+                why
+            } else {
+                format!(": {why}")
+            };
+            let _ = writeln!(
+                out,
+                "      {}",
+                style.faint(format!("closed by {}{why}", printable::line(by)))
+            );
         }
     }
     out

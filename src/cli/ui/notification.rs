@@ -15,11 +15,19 @@ pub(crate) fn sequence(
 ) -> Option<String> {
     let term = variable("TERM").unwrap_or_default();
     let how = match how {
-        TerminalNotice::Auto if matches!(term.as_str(), "" | "dumb" | "linux") => TerminalNotice::Off,
+        TerminalNotice::Auto if matches!(term.as_str(), "" | "dumb" | "linux") => {
+            TerminalNotice::Off
+        }
         TerminalNotice::Auto => {
-            let is_vte = ["VTE_VERSION", "KONSOLE_VERSION"].iter().any(|name| variable(name).is_some());
+            let is_vte = ["VTE_VERSION", "KONSOLE_VERSION"]
+                .iter()
+                .any(|name| variable(name).is_some());
             let knows_777 = is_vte || term.starts_with("foot") || term.starts_with("rxvt");
-            if knows_777 { TerminalNotice::Osc777 } else { TerminalNotice::Osc9 }
+            if knows_777 {
+                TerminalNotice::Osc777
+            } else {
+                TerminalNotice::Osc9
+            }
         }
         given => given,
     };
@@ -55,10 +63,14 @@ mod tests {
 
     #[test]
     fn the_terminal_decides_the_sequence() {
-        let auto = |variables: &[(&str, &str)]| in_terminal(TerminalNotice::Auto, variables, "done");
+        let auto =
+            |variables: &[(&str, &str)]| in_terminal(TerminalNotice::Auto, variables, "done");
         let (osc9, osc777) = ("\x1b]9;Glee: done\x07", "\x1b]777;notify;Glee;done\x07");
         assert_eq!(auto(&[("TERM", "xterm-256color")]).as_deref(), Some(osc9));
-        assert_eq!(auto(&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]).as_deref(), Some(osc777));
+        assert_eq!(
+            auto(&[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]).as_deref(),
+            Some(osc777)
+        );
         assert_eq!(auto(&[("TERM", "foot")]).as_deref(), Some(osc777));
         for silent in [&[][..], &[("TERM", "dumb")], &[("TERM", "linux")]] {
             assert_eq!(auto(silent), None, "{silent:?}");
@@ -67,17 +79,32 @@ mod tests {
             auto(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/x")]).as_deref(),
             Some("\x1bPtmux;\x1b\x1b]9;Glee: done\x07\x1b\\")
         );
-        assert_eq!(in_terminal(TerminalNotice::Bell, &[], "done").as_deref(), Some("\x07"));
-        assert_eq!(in_terminal(TerminalNotice::Osc777, &[("TERM", "linux")], "done").as_deref(), Some(osc777));
-        assert_eq!(in_terminal(TerminalNotice::Off, &[("TERM", "xterm")], "done"), None);
+        assert_eq!(
+            in_terminal(TerminalNotice::Bell, &[], "done").as_deref(),
+            Some("\x07")
+        );
+        assert_eq!(
+            in_terminal(TerminalNotice::Osc777, &[("TERM", "linux")], "done").as_deref(),
+            Some(osc777)
+        );
+        assert_eq!(
+            in_terminal(TerminalNotice::Off, &[("TERM", "xterm")], "done"),
+            None
+        );
     }
 
     #[test]
     fn no_text_of_others_ends_the_sequence() {
         let hostile = format!("a\x07b\x1b\\c\u{9c}\u{202e}d\n{}", "x".repeat(999));
         let shown = in_terminal(TerminalNotice::Osc9, &[], &hostile).unwrap_or_default();
-        let inner = shown.strip_prefix("\x1b]9;").and_then(|rest| rest.strip_suffix('\x07')).unwrap_or_default();
-        assert!(!inner.is_empty() && !inner.chars().any(printable::is_unsafe), "{shown:?}");
+        let inner = shown
+            .strip_prefix("\x1b]9;")
+            .and_then(|rest| rest.strip_suffix('\x07'))
+            .unwrap_or_default();
+        assert!(
+            !inner.is_empty() && !inner.chars().any(printable::is_unsafe),
+            "{shown:?}"
+        );
         assert!(inner.chars().count() <= LONGEST + "Glee: ".len());
     }
 }

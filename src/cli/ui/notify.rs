@@ -24,7 +24,13 @@ use crate::workflows::run::ports::{
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The variables with which programs such as `notify-send` and `tmux` find the user's session.
-const SESSION: [&str; 5] = ["DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "TMUX"];
+const SESSION: [&str; 5] = [
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "TMUX",
+];
 
 #[derive(Clone)]
 pub(crate) struct Notifier(Arc<Notices>);
@@ -45,10 +51,19 @@ struct Notices {
 }
 
 impl Notifier {
-    pub(crate) fn new(settings: &Settings, agents: &Agents, root: &Path, run: &RunId, terminal: &Terminal) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        agents: &Agents,
+        root: &Path,
+        run: &RunId,
+        terminal: &Terminal,
+    ) -> Self {
         Self(Arc::new(Notices {
             settings: settings.notify.clone(),
-            limits: Limits { call_timeout: TIMEOUT, ..settings.limits },
+            limits: Limits {
+                call_timeout: TIMEOUT,
+                ..settings.limits
+            },
             agents: agents.clone(),
             root: root.to_owned(),
             run: run.clone(),
@@ -66,7 +81,11 @@ impl Notifier {
 
     /// Notifies a person about the end of a review.
     pub(crate) fn reviewed(&self, outcome: &Outcome, exit: ExitReason, message: &str) {
-        let disputes = outcome.disputes.iter().filter(|dispute| dispute.is_open()).count();
+        let disputes = outcome
+            .disputes
+            .iter()
+            .filter(|dispute| dispute.is_open())
+            .count();
         let facts = json!({
             "target": outcome.proof.target,
             "findings": outcome.findings.len(),
@@ -96,18 +115,36 @@ impl Notifier {
     }
 
     fn send(&self, event: &str, message: &str, exit: Option<ExitReason>, facts: Value) {
-        let Notices { settings, root, run, terminal, since, running, .. } = &*self.0;
-        if settings.after.is_none_or(|after| held(since).elapsed() < after) {
+        let Notices {
+            settings,
+            root,
+            run,
+            terminal,
+            since,
+            running,
+            ..
+        } = &*self.0;
+        if settings
+            .after
+            .is_none_or(|after| held(since).elapsed() < after)
+        {
             return;
         }
-        let folder = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = root
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let message = printable::line(message);
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        if let Some(sequence) = notification::sequence(settings.terminal, variable, &format!("{folder}: {message}"))
+        if let Some(sequence) =
+            notification::sequence(settings.terminal, variable, &format!("{folder}: {message}"))
         {
             terminal.control(&sequence);
         }
-        let Some(command) = settings.command.clone() else { return };
+        let Some(command) = settings.command.clone() else {
+            return;
+        };
         let mut told = json!({
             "type": "run_notification",
             "event": event,
@@ -122,7 +159,9 @@ impl Notifier {
         for (name, value) in facts.as_object().into_iter().flatten() {
             told[name] = value.clone();
         }
-        let session = SESSION.into_iter().filter_map(|name| Some((name, std::env::var(name).ok()?)));
+        let session = SESSION
+            .into_iter()
+            .filter_map(|name| Some((name, std::env::var(name).ok()?)));
         let code = exit.map_or_else(String::new, |exit| exit.code().to_string());
         let about = [
             ("GLEE_EVENT", event.to_owned()),
@@ -139,8 +178,11 @@ impl Notifier {
         let mut running = held(running);
         let earlier = running.take();
         let run = move || {
-            let mut failures = earlier.and_then(|earlier| earlier.join().ok()).unwrap_or_default();
-            let failed = |why: &str| format!("`{}` (notify.command) failed: {why}", command.join(" "));
+            let mut failures = earlier
+                .and_then(|earlier| earlier.join().ok())
+                .unwrap_or_default();
+            let failed =
+                |why: &str| format!("`{}` (notify.command) failed: {why}", command.join(" "));
             match run_command(&agents, &command, &root, &limits, input) {
                 Ok(None) => {}
                 Ok(Some(why)) => failures.push(failed(&why)),
@@ -157,8 +199,13 @@ impl Notifier {
     /// Waits for the commands, and returns a warning for each failure.
     pub(crate) fn finish(&self) -> Vec<String> {
         let running = held(&self.0.running).take();
-        let failures = running.and_then(|running| running.join().ok()).unwrap_or_default();
-        failures.iter().map(|why| format!("warning: {}", printable::line(why))).collect()
+        let failures = running
+            .and_then(|running| running.join().ok())
+            .unwrap_or_default();
+        failures
+            .iter()
+            .map(|why| format!("warning: {}", printable::line(why)))
+            .collect()
     }
 }
 
@@ -172,9 +219,15 @@ fn run_command(
 ) -> io::Result<Option<String>> {
     let folder = tempfile::tempdir()?;
     let path = |name: &str| folder.path().join(name);
-    let files = TranscriptFiles { stdout: path("notify.stdout"), stderr: path("notify.stderr") };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let checked = runtime.block_on(agents.run_command(command, root, limits, &files, Stop::never(), input));
+    let files = TranscriptFiles {
+        stdout: path("notify.stdout"),
+        stderr: path("notify.stderr"),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let checked =
+        runtime.block_on(agents.run_command(command, root, limits, &files, Stop::never(), input));
     Ok((!checked.passed).then(|| checked.tail.lines().next().unwrap_or_default().to_owned()))
 }
 

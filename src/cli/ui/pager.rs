@@ -15,7 +15,9 @@ impl Pager {
     /// Returns the pager from the variable `GLEE_PAGER`, or else from `PAGER`, or else `less`. Returns `None` if
     /// the command is empty or `cat`.
     pub(crate) fn of_user() -> Option<Self> {
-        let given = ["GLEE_PAGER", "PAGER"].into_iter().find_map(|name| std::env::var(name).ok());
+        let given = ["GLEE_PAGER", "PAGER"]
+            .into_iter()
+            .find_map(|name| std::env::var(name).ok());
         let command = given.unwrap_or_else(|| "less".to_owned());
         (!matches!(command.trim(), "" | "cat")).then_some(Self(command))
     }
@@ -24,7 +26,11 @@ impl Pager {
     /// sequences of a hyperlink as text.
     pub(crate) fn shows_links(&self) -> bool {
         let words = shlex::split(&self.0).unwrap_or_default();
-        words.first().is_some_and(|program| Path::new(program).file_name().is_some_and(|name| name == "less"))
+        words.first().is_some_and(|program| {
+            Path::new(program)
+                .file_name()
+                .is_some_and(|name| name == "less")
+        })
     }
 
     /// Shows text until the user leaves the pager. If the pager cannot be started, prints the text.

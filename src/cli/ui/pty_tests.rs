@@ -34,7 +34,12 @@ fn question(judge: Option<&str>, default: Route, waiting: usize) -> PersonQuesti
             "It is no secret.",
             &["tests/tag.py:3"],
         ),
-        excerpt: Some(Excerpt { file: "tag.py".to_owned(), first_line: 1, text: text.to_owned(), lines: (2, 2) }),
+        excerpt: Some(Excerpt {
+            file: "tag.py".to_owned(),
+            first_line: 1,
+            text: text.to_owned(),
+            lines: (2, 2),
+        }),
         judge: judge.map(str::to_owned),
         default,
         configured: default,
@@ -46,7 +51,9 @@ fn question(judge: Option<&str>, default: Route, waiting: usize) -> PersonQuesti
 #[test]
 #[ignore = "runs inside the pseudo-terminal of the other tests"]
 fn inside() {
-    let Ok(case) = std::env::var(CASE) else { return };
+    let Ok(case) = std::env::var(CASE) else {
+        return;
+    };
     let before = tcgetattr(io::stdin()).unwrap();
     let terminal = Terminal::new(Screen::stderr(true, Verbosity::Normal));
     let mut dialog = Dialog::new(&terminal);
@@ -98,7 +105,12 @@ impl Pty {
     fn open(case: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command
-            .args(["--exact", "cli::ui::pty_tests::inside", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "cli::ui::pty_tests::inside",
+                "--ignored",
+                "--nocapture",
+            ])
             .env(CASE, case)
             .env("TERM", "xterm-256color")
             .env("LANG", "C.UTF-8")
@@ -106,12 +118,17 @@ impl Pty {
             .env_remove("LC_CTYPE");
         let mut session = Session::spawn(command).unwrap();
         session.set_expect_timeout(Some(Duration::from_secs(60)));
-        Self { session, shown: String::new() }
+        Self {
+            session,
+            shown: String::new(),
+        }
     }
 
     fn expect(&mut self, what: &str) -> &mut Self {
         match self.session.expect(what) {
-            Ok(found) => self.shown.push_str(&String::from_utf8_lossy(found.as_bytes())),
+            Ok(found) => self
+                .shown
+                .push_str(&String::from_utf8_lossy(found.as_bytes())),
             Err(error) => panic!("no `{what}` after:\n{}\n{error}", self.shown),
         }
         self
@@ -127,8 +144,16 @@ impl Pty {
     fn until_it_reads(&mut self) -> &mut Self {
         let begun = Instant::now();
         let handle = self.session.get_process().get_raw_handle().unwrap();
-        while tcgetattr(&handle).unwrap().local_flags.contains(LocalFlags::ICANON) {
-            assert!(begun.elapsed() < Duration::from_secs(60), "no key is read:\n{}", self.shown);
+        while tcgetattr(&handle)
+            .unwrap()
+            .local_flags
+            .contains(LocalFlags::ICANON)
+        {
+            assert!(
+                begun.elapsed() < Duration::from_secs(60),
+                "no key is read:\n{}",
+                self.shown
+            );
             std::thread::yield_now();
         }
         self
@@ -138,7 +163,12 @@ impl Pty {
         self.expect("RESULT ");
         let rest = self.session.expect(Eof).unwrap();
         let rest = String::from_utf8_lossy(rest.as_bytes()).into_owned();
-        let (result, settings) = rest.lines().next().unwrap().split_once(" SETTINGS ").unwrap();
+        let (result, settings) = rest
+            .lines()
+            .next()
+            .unwrap()
+            .split_once(" SETTINGS ")
+            .unwrap();
         let shown = self.shown.rfind("\x1b[?25h");
         let cursor = shown >= self.shown.rfind("\x1b[?25l");
         (result.to_owned(), cursor && settings.trim() == "true")
@@ -146,15 +176,26 @@ impl Pty {
 }
 
 fn chosen(route: &str, for_all: bool) -> (String, bool) {
-    (format!("Some(Choice {{ route: {route}, by_person: true, for_all: {for_all} }})"), true)
+    (
+        format!("Some(Choice {{ route: {route}, by_person: true, for_all: {for_all} }})"),
+        true,
+    )
 }
 
 #[test]
 fn with_a_judge_three_ways_and_the_default_preselected() {
     let mut pty = Pty::open("judge");
-    pty.expect("Dispute 7").expect("MD5 is broken").expect("hashlib.md5(x)").expect("^^^");
-    pty.expect("It is no secret.").expect("tests/tag.py:3").expect("How to resolve?");
-    pty.expect("❯ 1. Use AI judge").expect("  2. I'll decide").expect("  3. Discard opinion").expect("Esc");
+    pty.expect("Dispute 7")
+        .expect("MD5 is broken")
+        .expect("hashlib.md5(x)")
+        .expect("^^^");
+    pty.expect("It is no secret.")
+        .expect("tests/tag.py:3")
+        .expect("How to resolve?");
+    pty.expect("❯ 1. Use AI judge")
+        .expect("  2. I'll decide")
+        .expect("  3. Discard opinion")
+        .expect("Esc");
     pty.send("\r");
     assert_eq!(pty.result(), chosen("Judge", false));
 }
@@ -164,7 +205,9 @@ fn without_a_judge_two_ways_and_a_tip() {
     let mut pty = Pty::open("alone");
     pty.expect("How to resolve?");
     pty.expect("\x1b[33mTip: You can assign a judge with: glee connect <agent> --role judge");
-    pty.expect("❯ 1. I'll decide").expect("  2. Discard opinion").expect("Esc");
+    pty.expect("❯ 1. I'll decide")
+        .expect("  2. Discard opinion")
+        .expect("Esc");
     assert!(!pty.shown.contains("Use AI judge"));
     pty.send("\r");
     assert_eq!(pty.result(), chosen("Human", false));
@@ -173,7 +216,11 @@ fn without_a_judge_two_ways_and_a_tip() {
 #[test]
 fn arrows_and_digits_choose() {
     let mut arrows = Pty::open("judge");
-    arrows.expect("Esc").send("\x1b[B").expect("❯ 2. I'll decide").send("\r");
+    arrows
+        .expect("Esc")
+        .send("\x1b[B")
+        .expect("❯ 2. I'll decide")
+        .send("\r");
     assert_eq!(arrows.result(), chosen("Human", false));
     let mut digits = Pty::open("judge");
     digits.expect("Esc").send("3");
@@ -183,14 +230,20 @@ fn arrows_and_digits_choose() {
 #[test]
 fn one_answer_for_all_that_wait() {
     let mut pty = Pty::open("many");
-    pty.expect("Esc").send("3").expect("2. the same for the 2 other pending disputes").send("2");
+    pty.expect("Esc")
+        .send("3")
+        .expect("2. the same for the 2 other pending disputes")
+        .send("2");
     assert_eq!(pty.result(), chosen("Discard", true));
 }
 
 #[test]
 fn a_person_rules_and_says_why() {
     let mut pty = Pty::open("rule");
-    pty.expect("Your ruling on dispute 7?").expect("3. Leave it open").expect("Esc").send("2");
+    pty.expect("Your ruling on dispute 7?")
+        .expect("3. Leave it open")
+        .expect("Esc")
+        .send("2");
     pty.expect("Reason (optional):")
         .send("checkd\x7fed übrll")
         .expect("rll")
@@ -223,9 +276,15 @@ fn going_away_decides_nothing_and_leaves_the_terminal_as_it_was() {
 #[test]
 fn twenty_columns_and_a_resize() {
     let mut pty = Pty::open("judge");
-    pty.session.get_process_mut().set_window_size(20, 24).unwrap();
+    pty.session
+        .get_process_mut()
+        .set_window_size(20, 24)
+        .unwrap();
     pty.expect("resolve?").expect("Discard").send("\x1b[B");
-    pty.session.get_process_mut().set_window_size(100, 24).unwrap();
+    pty.session
+        .get_process_mut()
+        .set_window_size(100, 24)
+        .unwrap();
     pty.send("\x1b[B").send("\r");
     assert_eq!(pty.result(), chosen("Discard", false));
 }
@@ -233,7 +292,9 @@ fn twenty_columns_and_a_resize() {
 #[test]
 fn live_lines_make_room_for_the_dialog_and_nothing_is_lost() {
     let mut pty = Pty::open("live");
-    pty.expect("WORKING").expect("How to resolve?").expect("Esc");
+    pty.expect("WORKING")
+        .expect("How to resolve?")
+        .expect("Esc");
     if !pty.shown.contains("EMITTED") {
         pty.expect("EMITTED");
     }

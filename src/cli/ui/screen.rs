@@ -29,7 +29,13 @@ pub struct Screen {
 impl Screen {
     pub fn stderr(color: bool, verbosity: Verbosity) -> Self {
         let terminal = std::io::stderr().is_terminal() && !console::is_dumb();
-        Self { terminal, color, unicode: speaks_utf8(), columns: None, verbosity }
+        Self {
+            terminal,
+            color,
+            unicode: speaks_utf8(),
+            columns: None,
+            verbosity,
+        }
     }
 
     pub(crate) fn is_live(&self) -> bool {
@@ -39,16 +45,28 @@ impl Screen {
     /// Returns the style for the current width. The width of the style is 80 columns if the width of the terminal
     /// is unknown. The width of the style is never less than 10 columns.
     pub fn style(&self) -> Style {
-        let asked = || Term::stderr().size_checked().map_or(80, |(_, columns)| usize::from(columns));
+        let asked = || {
+            Term::stderr()
+                .size_checked()
+                .map_or(80, |(_, columns)| usize::from(columns))
+        };
         let width = self.columns.unwrap_or_else(asked).max(10);
-        Style { color: self.color, unicode: self.unicode, width }
+        Style {
+            color: self.color,
+            unicode: self.unicode,
+            width,
+        }
     }
 }
 
 /// The rows and columns of stdout, or `None` if stdout is not a terminal.
 pub(crate) fn size_of_stdout() -> Option<(usize, usize)> {
-    let size = std::io::stdout().is_terminal().then(|| Term::stdout().size_checked()).flatten();
-    size.map(|(rows, columns)| (usize::from(rows), usize::from(columns))).filter(|(rows, _)| *rows > 0)
+    let size = std::io::stdout()
+        .is_terminal()
+        .then(|| Term::stdout().size_checked())
+        .flatten();
+    size.map(|(rows, columns)| (usize::from(rows), usize::from(columns)))
+        .filter(|(rows, _)| *rows > 0)
 }
 
 /// Whether the terminal of stdout is known to show hyperlinks.

@@ -17,7 +17,9 @@ pub fn out(text: &str) -> io::Result<()> {
 /// Ignores write errors, because Glee cannot report an error if stderr itself fails. On a terminal, long lines are
 /// wrapped between words.
 pub fn err(text: &str) {
-    let width = Term::stderr().size_checked().map(|(_, columns)| usize::from(columns));
+    let width = Term::stderr()
+        .size_checked()
+        .map(|(_, columns)| usize::from(columns));
     let text = width.map_or_else(|| text.to_owned(), |width| style::fit(text, width));
     drop(write(&mut io::stderr().lock(), &text));
 }

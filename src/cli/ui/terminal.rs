@@ -46,7 +46,15 @@ impl Terminal {
     pub fn new(screen: Screen) -> Self {
         let live = MultiProgress::with_draw_target(target(&screen));
         let (saved, listens, reading) = Default::default();
-        Self { shared: Arc::new(Shared { screen, live, saved, listens, reading }) }
+        Self {
+            shared: Arc::new(Shared {
+                screen,
+                live,
+                saved,
+                listens,
+                reading,
+            }),
+        }
     }
 
     pub fn screen(&self) -> Screen {
@@ -65,7 +73,10 @@ impl Terminal {
         }
         match &mut self.saved().lines {
             Some(lines) => lines.push(line.to_owned()),
-            None => self.shared.live.suspend(|| stream::err(&format!("{line}\n"))),
+            None => self
+                .shared
+                .live
+                .suspend(|| stream::err(&format!("{line}\n"))),
         }
     }
 
@@ -78,20 +89,32 @@ impl Terminal {
 
     /// Runs a dialog with exclusive use of the terminal.
     pub(crate) fn dialog<T>(&self, open: impl FnOnce(&Term) -> T) -> T {
-        let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _reading = self
+            .shared
+            .reading
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         {
             let mut saved = self.saved();
             saved.lines = Some(Vec::new());
-            if let Some(settings) = saved.settings.as_ref().filter(|_| self.shared.listens.load(Ordering::Relaxed))
+            if let Some(settings) = saved
+                .settings
+                .as_ref()
+                .filter(|_| self.shared.listens.load(Ordering::Relaxed))
             {
                 let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, settings);
             }
-            saved.settings = saved.settings.take().or_else(|| tcgetattr(io::stdin()).ok());
+            saved.settings = saved
+                .settings
+                .take()
+                .or_else(|| tcgetattr(io::stdin()).ok());
         }
         // The draw target is hidden instead of suspended, because `suspend` would block all other threads that
         // draw.
         drop(self.shared.live.clear());
-        self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
+        self.shared
+            .live
+            .set_draw_target(ProgressDrawTarget::hidden());
         let _open = Open(self);
         open(&Term::stderr())
     }
@@ -117,7 +140,9 @@ impl Terminal {
         // suspend the process.
         let settings = tcgetattr(io::stdin()).ok().filter(|_| is_foreground());
         if let Some(mut unbuffered) = settings.clone() {
-            unbuffered.local_flags.remove(LocalFlags::ICANON | LocalFlags::ECHO);
+            unbuffered
+                .local_flags
+                .remove(LocalFlags::ICANON | LocalFlags::ECHO);
             let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, &unbuffered);
         }
         let mut saved = self.saved();
@@ -133,16 +158,18 @@ impl Terminal {
         self.take_keys();
         self.shared.listens.store(true, Ordering::Relaxed);
         let terminal = self.clone();
-        let thread = thread::Builder::new().name("keys".to_owned()).spawn(move || {
-            while let Some(keys) = terminal.keys() {
-                // A single character is a pressed key. Input of several characters comes from a special key or
-                // from pasted text, and is ignored.
-                let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
-                if let (Some(key), None) = (keys.next(), keys.next()) {
-                    press(key);
+        let thread = thread::Builder::new()
+            .name("keys".to_owned())
+            .spawn(move || {
+                while let Some(keys) = terminal.keys() {
+                    // A single character is a pressed key. Input of several characters comes from a special key or
+                    // from pasted text, and is ignored.
+                    let mut keys = keys.trim_end_matches(['\r', '\n']).chars();
+                    if let (Some(key), None) = (keys.next(), keys.next()) {
+                        press(key);
+                    }
                 }
-            }
-        });
+            });
         thread.is_ok()
     }
 
@@ -150,7 +177,11 @@ impl Terminal {
     /// longer reads keys.
     fn keys(&self) -> Option<String> {
         thread::sleep(KEYS_INTERVAL);
-        let _reading = self.shared.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _reading = self
+            .shared
+            .reading
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if !self.shared.listens.load(Ordering::Relaxed) {
             return None;
         }
@@ -187,11 +218,16 @@ impl Terminal {
     /// Erases the live lines permanently, shortly before the process ends.
     pub fn erase(&self) {
         drop(self.shared.live.clear());
-        self.shared.live.set_draw_target(ProgressDrawTarget::hidden());
+        self.shared
+            .live
+            .set_draw_target(ProgressDrawTarget::hidden());
     }
 
     fn saved(&self) -> MutexGuard<'_, Saved> {
-        self.shared.saved.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .saved
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -207,13 +243,18 @@ impl Drop for Open<'_> {
             self.0.take_keys();
             self.0.shared.listens.store(true, Ordering::Relaxed);
         }
-        self.0.shared.live.set_draw_target(target(&self.0.shared.screen));
+        self.0
+            .shared
+            .live
+            .set_draw_target(target(&self.0.shared.screen));
     }
 }
 
 impl fmt::Debug for Terminal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Terminal").field("screen", &self.shared.screen).finish_non_exhaustive()
+        f.debug_struct("Terminal")
+            .field("screen", &self.shared.screen)
+            .finish_non_exhaustive()
     }
 }
 
@@ -222,5 +263,9 @@ fn is_foreground() -> bool {
 }
 
 fn target(screen: &Screen) -> ProgressDrawTarget {
-    if screen.is_live() { ProgressDrawTarget::stderr_with_hz(12) } else { ProgressDrawTarget::hidden() }
+    if screen.is_live() {
+        ProgressDrawTarget::stderr_with_hz(12)
+    } else {
+        ProgressDrawTarget::hidden()
+    }
 }

@@ -31,7 +31,10 @@ pub fn set(text: &str, key: &str, value: &Value) -> Result<String, EditError> {
     let path = path(&before, spelled(&before, key))?;
     let mut wanted = before.clone();
     put(&mut wanted, &path, value.clone());
-    let changed = [append_section(text, &before, &path, value), replace(text, &before, &path, value)];
+    let changed = [
+        append_section(text, &before, &path, value),
+        replace(text, &before, &path, value),
+    ];
     verified(text, key, &wanted, 0, changed)
 }
 
@@ -44,7 +47,10 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
     // The first candidate for the edited text lacks the whole section if the section contains only this key. The
     // second candidate is the text without the key.
     let whole = (1..path.len())
-        .find(|length| at(&before, &path[..*length]).is_some_and(|section| holds_only(section, &path[*length..])))
+        .find(|length| {
+            at(&before, &path[..*length])
+                .is_some_and(|section| holds_only(section, &path[*length..]))
+        })
         .unwrap_or(path.len());
     let changed = [whole, path.len()].map(|length| remove(text, &path[..length]));
     let mut wanted = before;
@@ -55,7 +61,11 @@ pub fn unset(text: &str, key: &str) -> Result<String, EditError> {
 pub fn add_agent(text: &str, agent: &Map<String, Value>) -> Result<String, EditError> {
     let before = read(text)?;
     let mut wanted = before.clone();
-    let mut agents = before.get("agents").and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut agents = before
+        .get("agents")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
     agents.push(Value::Object(agent.clone()));
     put(&mut wanted, &["agents".to_owned()], Value::Array(agents));
     let changed = [push_agent(text, agent), begin_agents(text, &before, agent)];
@@ -86,19 +96,32 @@ fn read(text: &str) -> Result<Value, EditError> {
 
 /// Returns the earlier name of `key` if the document uses the earlier name. Otherwise returns `key`.
 fn spelled<'k>(document: &Value, key: &'k str) -> &'k str {
-    renamed::earlier(key).filter(|earlier| schema::at(document, earlier).is_some()).unwrap_or(key)
+    renamed::earlier(key)
+        .filter(|earlier| schema::at(document, earlier).is_some())
+        .unwrap_or(key)
 }
 
 fn path(document: &Value, key: &str) -> Result<Vec<String>, EditError> {
-    let Some((name, last)) = key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) else {
+    let Some((name, last)) = key
+        .strip_prefix("agents.")
+        .and_then(|rest| rest.rsplit_once('.'))
+    else {
         return Ok(key.split('.').map(str::to_owned).collect());
     };
     let index = agent_index(document, name).ok_or_else(|| EditError::NoAgent(name.to_owned()))?;
-    Ok(vec!["agents".to_owned(), index.to_string(), last.to_owned()])
+    Ok(vec![
+        "agents".to_owned(),
+        index.to_string(),
+        last.to_owned(),
+    ])
 }
 
 fn agent_index(document: &Value, name: &str) -> Option<usize> {
-    document.get("agents")?.as_array()?.iter().position(|agent| agent.get("name") == Some(&json!(name)))
+    document
+        .get("agents")?
+        .as_array()?
+        .iter()
+        .position(|agent| agent.get("name") == Some(&json!(name)))
 }
 
 fn pointer(path: &[String]) -> String {
@@ -110,20 +133,24 @@ fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
 }
 
 fn put(document: &mut Value, path: &[String], value: Value) {
-    let place = path.iter().fold(document, |place, part| match (place, part.parse::<usize>()) {
-        (Value::Array(items), Ok(index)) => &mut items[index],
-        (place, _) => {
-            if !place.is_object() {
-                *place = json!({});
+    let place = path.iter().fold(document, |place, part| {
+        match (place, part.parse::<usize>()) {
+            (Value::Array(items), Ok(index)) => &mut items[index],
+            (place, _) => {
+                if !place.is_object() {
+                    *place = json!({});
+                }
+                &mut place[part]
             }
-            &mut place[part]
         }
     });
     *place = value;
 }
 
 fn take(document: &mut Value, path: &[String]) {
-    let Some((last, parents)) = path.split_last() else { return };
+    let Some((last, parents)) = path.split_last() else {
+        return;
+    };
     match document.pointer_mut(&pointer(parents)) {
         Some(Value::Object(map)) => drop(map.shift_remove(last)),
         Some(Value::Array(list)) => drop(last.parse().map(|index: usize| list.remove(index))),
@@ -132,17 +159,30 @@ fn take(document: &mut Value, path: &[String]) {
 }
 
 fn holds_only(section: &Value, path: &[String]) -> bool {
-    let Some((key, rest)) = path.split_first() else { return true };
+    let Some((key, rest)) = path.split_first() else {
+        return true;
+    };
     section.as_object().is_some_and(|map| map.len() == 1)
-        && section.get(key).is_some_and(|value| rest.is_empty() || holds_only(value, rest))
+        && section
+            .get(key)
+            .is_some_and(|value| rest.is_empty() || holds_only(value, rest))
 }
 
 /// Removes empty sections from a document, because an empty section means the same as a missing section.
 fn pruned(value: Value) -> Value {
-    let Value::Object(map) = value else { return value };
-    let map: Map<String, Value> =
-        map.into_iter().map(|(key, value)| (key, pruned(value))).filter(|(_, value)| !value.is_null()).collect();
-    if map.is_empty() { Value::Null } else { Value::Object(map) }
+    let Value::Object(map) = value else {
+        return value;
+    };
+    let map: Map<String, Value> = map
+        .into_iter()
+        .map(|(key, value)| (key, pruned(value)))
+        .filter(|(_, value)| !value.is_null())
+        .collect();
+    if map.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(map)
+    }
 }
 
 /// Returns the first valid candidate. A candidate is valid if the candidate parses to the document `wanted`. The
@@ -156,17 +196,28 @@ fn verified(
     candidates: impl IntoIterator<Item = Option<String>>,
 ) -> Result<String, EditError> {
     let crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
-    let ended = |changed: String| if crlf { changed.replace("\r\n", "\n").replace('\n', "\r\n") } else { changed };
+    let ended = |changed: String| {
+        if crlf {
+            changed.replace("\r\n", "\n").replace('\n', "\r\n")
+        } else {
+            changed
+        }
+    };
     let wanted = pruned(wanted.clone());
     let is_wanted = |changed: &String| {
-        read(changed).is_ok_and(|after| pruned(after) == wanted) && lost_comments(text, changed) <= lost
+        read(changed).is_ok_and(|after| pruned(after) == wanted)
+            && lost_comments(text, changed) <= lost
     };
     let found = candidates.into_iter().flatten().map(ended).find(is_wanted);
     found.ok_or_else(|| EditError::Refused(key.to_owned()))
 }
 
 fn comments(text: &str) -> Vec<String> {
-    YamlFile::parse(text).tree().comments().map(|comment| comment.text().trim_end().to_owned()).collect()
+    YamlFile::parse(text)
+        .tree()
+        .comments()
+        .map(|comment| comment.text().trim_end().to_owned())
+        .collect()
 }
 
 fn lost_comments(before: &str, after: &str) -> usize {
@@ -179,7 +230,10 @@ fn lost_comments(before: &str, after: &str) -> usize {
         }
         !is_found
     };
-    comments(before).iter().filter(|comment| is_lost(comment)).count()
+    comments(before)
+        .iter()
+        .filter(|comment| is_lost(comment))
+        .count()
 }
 
 fn append_section(text: &str, before: &Value, path: &[String], value: &Value) -> Option<String> {
@@ -192,7 +246,11 @@ fn append_section(text: &str, before: &Value, path: &[String], value: &Value) ->
     let mut block = String::new();
     write_block(&mut block, &tree, 0);
     let body = text.trim_end_matches(['\r', '\n']);
-    let gap = if body.trim_start_matches('\u{feff}').is_empty() { "" } else { "\n\n" };
+    let gap = if body.trim_start_matches('\u{feff}').is_empty() {
+        ""
+    } else {
+        "\n\n"
+    };
     Some(format!("{body}{gap}{block}"))
 }
 
@@ -231,7 +289,9 @@ fn replace(text: &str, before: &Value, path: &[String], value: &Value) -> Option
         },
         // A list that the file already contains in block style keeps the block style. All other lists are
         // written on one line.
-        Value::Array(_) if !is_block(&document, before, path) => document.try_set_path(&name, flow_list(value)?),
+        Value::Array(_) if !is_block(&document, before, path) => {
+            document.try_set_path(&name, flow_list(value)?)
+        }
         _ => document.try_set_path(&name, edited(value)?),
     }
     .ok()?;
@@ -249,7 +309,9 @@ fn in_quotes(document: &Document, name: &str, word: &str) -> Option<yaml_edit::S
 }
 
 fn is_block(document: &Document, before: &Value, path: &[String]) -> bool {
-    at(before, path).and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+    at(before, path)
+        .and_then(Value::as_array)
+        .is_some_and(|list| !list.is_empty())
         && document
             .try_get_path(&name(path))
             .is_ok_and(|node| node.as_sequence().is_some_and(|list| !list.is_flow_style()))
@@ -267,9 +329,13 @@ fn edited(value: &Value) -> Option<YamlValue> {
             Some(whole) => YamlValue::from(whole),
             None => YamlValue::from(number.as_f64()?),
         },
-        Value::Array(items) => YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?),
+        Value::Array(items) => {
+            YamlValue::Sequence(items.iter().map(edited).collect::<Option<_>>()?)
+        }
         Value::Object(map) => {
-            let entries = map.iter().map(|(key, value)| Some((key.clone(), edited(value)?)));
+            let entries = map
+                .iter()
+                .map(|(key, value)| Some((key.clone(), edited(value)?)));
             YamlValue::Mapping(entries.collect::<Option<_>>()?)
         }
         Value::Null => return None,
@@ -297,7 +363,9 @@ fn push_agent(text: &str, agent: &Map<String, Value>) -> Option<String> {
             _ => entry.pair(key, edited(value)?),
         };
     }
-    file.document()?.get_sequence("agents")?.push(entry.build_document().as_mapping()?);
+    file.document()?
+        .get_sequence("agents")?
+        .push(entry.build_document().as_mapping()?);
     Some(file.to_string())
 }
 
@@ -307,16 +375,19 @@ fn begin_agents(text: &str, before: &Value, agent: &Map<String, Value>) -> Optio
         return append_section(text, before, &["agents".to_owned()], &list);
     }
     let file = YamlFile::from_str(text).ok()?;
-    file.document()?.try_set_path("agents", edited(&list)?).ok()?;
+    file.document()?
+        .try_set_path("agents", edited(&list)?)
+        .ok()?;
     Some(file.to_string())
 }
 
 fn name(path: &[String]) -> String {
-    path.iter().fold(String::new(), |name, part| match part.parse::<usize>() {
-        Ok(index) => format!("{name}[{index}]"),
-        Err(_) if name.is_empty() => part.clone(),
-        Err(_) => format!("{name}.{part}"),
-    })
+    path.iter()
+        .fold(String::new(), |name, part| match part.parse::<usize>() {
+            Ok(index) => format!("{name}[{index}]"),
+            Err(_) if name.is_empty() => part.clone(),
+            Err(_) => format!("{name}.{part}"),
+        })
 }
 
 #[cfg(test)]
@@ -359,65 +430,175 @@ limits: {total: 30m, idle: 5m} # caps
     #[test]
     fn a_change_is_one_line_and_everything_else_stays() {
         for (key, value, old, new) in [
-            ("review.on_dispute.default", json!("human"), "default: judge       #", "default: human       #"),
-            ("review.on_dispute.prompt_user", json!(false), "prompt_user: true ", "prompt_user: false "),
+            (
+                "review.on_dispute.default",
+                json!("human"),
+                "default: judge       #",
+                "default: human       #",
+            ),
+            (
+                "review.on_dispute.prompt_user",
+                json!(false),
+                "prompt_user: true ",
+                "prompt_user: false ",
+            ),
             ("version", json!(2), "version: 1\n", "version: 2\n"),
             ("version", json!(2.5), "version: 1\n", "version: 2.5\n"),
-            ("review.opinions.mandatory", json!(["MUST", "P0"]), "[MUST]   # one", "[MUST, P0]   # one"),
-            ("review.opinions.mandatory", json!([]), "[MUST]   # one", "[]   # one"),
-            ("agents.reader.command", json!("claude"), "'codex'", "'claude'"),
+            (
+                "review.opinions.mandatory",
+                json!(["MUST", "P0"]),
+                "[MUST]   # one",
+                "[MUST, P0]   # one",
+            ),
+            (
+                "review.opinions.mandatory",
+                json!([]),
+                "[MUST]   # one",
+                "[]   # one",
+            ),
+            (
+                "agents.reader.command",
+                json!("claude"),
+                "'codex'",
+                "'claude'",
+            ),
             ("agents.reader.command", json!("it's"), "'codex'", "'it''s'"),
-            ("agents.reader.domain", json!(["go"]), "      - backend\n      - rust\n", "      - go\n"),
-            ("agents.writer.model", json!("opus"), "role: coder\n", "role: coder\n    model: opus\n"),
+            (
+                "agents.reader.domain",
+                json!(["go"]),
+                "      - backend\n      - rust\n",
+                "      - go\n",
+            ),
+            (
+                "agents.writer.model",
+                json!("opus"),
+                "role: coder\n",
+                "role: coder\n    model: opus\n",
+            ),
             (
                 "agents.writer.focus",
                 json!(["a", "b, c"]),
                 "role: coder\n",
                 "role: coder\n    focus: [a, \"b, c\"]\n",
             ),
-            ("agents.writer.env", json!({"A": "1"}), "role: coder\n", "role: coder\n    env:\n      A: '1'\n"),
+            (
+                "agents.writer.env",
+                json!({"A": "1"}),
+                "role: coder\n",
+                "role: coder\n    env:\n      A: '1'\n",
+            ),
             (
                 "review.judge.require_evidence",
                 json!(true),
                 "human   # a person\n",
                 "human   # a person\n    require_evidence: true\n",
             ),
-            ("review.rounds", json!(3), "human   # a person\n", "human   # a person\n  rounds: 3\n"),
+            (
+                "review.rounds",
+                json!(3),
+                "human   # a person\n",
+                "human   # a person\n  rounds: 3\n",
+            ),
             (
                 "review.issues.mandatory",
                 json!(["HIGH"]),
                 "human   # a person\n",
                 "human   # a person\n  issues:\n    mandatory: [HIGH]\n",
             ),
-            ("limits.total", json!("10m"), "{total: 30m, idle", "{total: 10m, idle"),
-            ("limits.grace", json!("1s"), "idle: 5m}", "idle: 5m, grace: 1s}"),
-            ("budget.wall", json!("1h"), "# caps\n", "# caps\n\nbudget:\n  wall: 1h\n"),
+            (
+                "limits.total",
+                json!("10m"),
+                "{total: 30m, idle",
+                "{total: 10m, idle",
+            ),
+            (
+                "limits.grace",
+                json!("1s"),
+                "idle: 5m}",
+                "idle: 5m, grace: 1s}",
+            ),
+            (
+                "budget.wall",
+                json!("1h"),
+                "# caps\n",
+                "# caps\n\nbudget:\n  wall: 1h\n",
+            ),
         ] {
             assert_eq!(FILE.matches(old).count(), 1, "{old}");
             let changed = set(FILE, key, &value).unwrap();
             assert_eq!(changed, FILE.replace(old, new), "{key}");
             let crlf = FILE.replace('\n', "\r\n");
-            assert_eq!(set(&crlf, key, &value).unwrap(), changed.replace('\n', "\r\n"), "{key} with CRLF");
+            assert_eq!(
+                set(&crlf, key, &value).unwrap(),
+                changed.replace('\n', "\r\n"),
+                "{key} with CRLF"
+            );
             let bom = format!("\u{feff}{FILE}");
-            assert_eq!(set(&bom, key, &value).unwrap(), format!("\u{feff}{changed}"), "{key} with a BOM");
+            assert_eq!(
+                set(&bom, key, &value).unwrap(),
+                format!("\u{feff}{changed}"),
+                "{key} with a BOM"
+            );
         }
     }
 
     /// Description, text before the edit, key, value, and text after the edit.
-    type Case = (&'static str, &'static str, &'static str, Value, &'static str);
+    type Case = (
+        &'static str,
+        &'static str,
+        &'static str,
+        Value,
+        &'static str,
+    );
 
     #[test]
     fn every_shape_of_file_takes_a_change() {
         let cases: &[Case] = &[
             ("nothing", "", "a.b", json!(1), "a:\n  b: 1\n"),
             ("a BOM alone", "\u{feff}", "a", json!(1), "\u{feff}a: 1\n"),
-            ("comments alone", "# one\n\n# two\n", "a.b", json!("x"), "# one\n\n# two\n\na:\n  b: x\n"),
-            ("comments alone, CRLF", "# one\r\n", "a.b", json!("x"), "# one\r\n\r\na:\r\n  b: x\r\n"),
+            (
+                "comments alone",
+                "# one\n\n# two\n",
+                "a.b",
+                json!("x"),
+                "# one\n\n# two\n\na:\n  b: x\n",
+            ),
+            (
+                "comments alone, CRLF",
+                "# one\r\n",
+                "a.b",
+                json!("x"),
+                "# one\r\n\r\na:\r\n  b: x\r\n",
+            ),
             ("no line end", "a:\n  b: 1", "a.b", json!(2), "a:\n  b: 2"),
-            ("no line end, new key", "a:\n  b: 1", "a.c", json!(2), "a:\n  b: 1\n  c: 2"),
-            ("no line end, new section", "a: 1", "b.c", json!(2), "a: 1\n\nb:\n  c: 2\n"),
-            ("an empty section", "a: # none\nb: 1\n", "a.c", json!(2), "a: # none\n  c: 2\nb: 1\n"),
-            ("an empty value", "a:\n  b: # none\n  c: 1\n", "a.b", json!(2), "a:\n  b: 2 # none\n  c: 1\n"),
+            (
+                "no line end, new key",
+                "a:\n  b: 1",
+                "a.c",
+                json!(2),
+                "a:\n  b: 1\n  c: 2",
+            ),
+            (
+                "no line end, new section",
+                "a: 1",
+                "b.c",
+                json!(2),
+                "a: 1\n\nb:\n  c: 2\n",
+            ),
+            (
+                "an empty section",
+                "a: # none\nb: 1\n",
+                "a.c",
+                json!(2),
+                "a: # none\n  c: 2\nb: 1\n",
+            ),
+            (
+                "an empty value",
+                "a:\n  b: # none\n  c: 1\n",
+                "a.b",
+                json!(2),
+                "a:\n  b: 2 # none\n  c: 1\n",
+            ),
             (
                 "four blanks",
                 "a:\n    b:\n        c: 1 # x\n",
@@ -425,7 +606,13 @@ limits: {total: 30m, idle: 5m} # caps
                 json!(2),
                 "a:\n    b:\n        c: 1 # x\n        d: 2\n",
             ),
-            ("flow", "a: {b: 1, c: {d: x}} # y\n", "a.c.d", json!("z"), "a: {b: 1, c: {d: z}} # y\n"),
+            (
+                "flow",
+                "a: {b: 1, c: {d: x}} # y\n",
+                "a.c.d",
+                json!("z"),
+                "a: {b: 1, c: {d: z}} # y\n",
+            ),
             (
                 "flow over lines",
                 "a: {\n  b: 1, # x\n  c: 2,\n}\n",
@@ -433,8 +620,20 @@ limits: {total: 30m, idle: 5m} # caps
                 json!(3),
                 "a: {\n  b: 1, # x\n  c: 3,\n}\n",
             ),
-            ("the whole file in flow", "{a: 1}\n", "b", json!(2), "{a: 1, b: 2}\n"),
-            ("quoted keys", "\"a\":\n  'b': x # y\n", "a.b", json!("z"), "\"a\":\n  'b': z # y\n"),
+            (
+                "the whole file in flow",
+                "{a: 1}\n",
+                "b",
+                json!(2),
+                "{a: 1, b: 2}\n",
+            ),
+            (
+                "quoted keys",
+                "\"a\":\n  'b': x # y\n",
+                "a.b",
+                json!("z"),
+                "\"a\":\n  'b': z # y\n",
+            ),
             (
                 "a document's marks",
                 "# x\n---\n# y\na: 1 # z\n...\n",
@@ -442,17 +641,77 @@ limits: {total: 30m, idle: 5m} # caps
                 json!(2),
                 "# x\n---\n# y\na: 2 # z\n...\n",
             ),
-            ("other scripts", "a: 値 # 注\n", "a", json!("人"), "a: 人 # 注\n"),
-            ("a block of text", "a: |\n  one\n  two\nb: 1 # c\n", "a", json!("x"), "a: x\nb: 1 # c\n"),
-            ("a list in its section's column", "a:\n- x\n- y\nb: 1\n", "a", json!(["z"]), "a:\n  - z\nb: 1\n"),
-            ("text like a boolean", "a: x\n", "a", json!("true"), "a: 'true'\n"),
-            ("text like a number", "a: x\n", "a", json!("1.0"), "a: '1.0'\n"),
-            ("text like a comment", "a: x\n", "a", json!("b #c"), "a: 'b #c'\n"),
-            ("text like a map", "a: x\n", "a", json!("b: c"), "a: 'b: c'\n"),
-            ("text like an alias", "a: x\n", "a", json!("*b"), "a: '*b'\n"),
+            (
+                "other scripts",
+                "a: 値 # 注\n",
+                "a",
+                json!("人"),
+                "a: 人 # 注\n",
+            ),
+            (
+                "a block of text",
+                "a: |\n  one\n  two\nb: 1 # c\n",
+                "a",
+                json!("x"),
+                "a: x\nb: 1 # c\n",
+            ),
+            (
+                "a list in its section's column",
+                "a:\n- x\n- y\nb: 1\n",
+                "a",
+                json!(["z"]),
+                "a:\n  - z\nb: 1\n",
+            ),
+            (
+                "text like a boolean",
+                "a: x\n",
+                "a",
+                json!("true"),
+                "a: 'true'\n",
+            ),
+            (
+                "text like a number",
+                "a: x\n",
+                "a",
+                json!("1.0"),
+                "a: '1.0'\n",
+            ),
+            (
+                "text like a comment",
+                "a: x\n",
+                "a",
+                json!("b #c"),
+                "a: 'b #c'\n",
+            ),
+            (
+                "text like a map",
+                "a: x\n",
+                "a",
+                json!("b: c"),
+                "a: 'b: c'\n",
+            ),
+            (
+                "text like an alias",
+                "a: x\n",
+                "a",
+                json!("*b"),
+                "a: '*b'\n",
+            ),
             ("no text", "a: x\n", "a", json!(""), "a: ''\n"),
-            ("double quotes stay", "a: \"x\" # y\n", "a", json!("z \"w\""), "a: \"z \\\"w\\\"\" # y\n"),
-            ("a switch that was quoted", "a: \"x\"\n", "a", json!(true), "a: true\n"),
+            (
+                "double quotes stay",
+                "a: \"x\" # y\n",
+                "a",
+                json!("z \"w\""),
+                "a: \"z \\\"w\\\"\" # y\n",
+            ),
+            (
+                "a switch that was quoted",
+                "a: \"x\"\n",
+                "a",
+                json!(true),
+                "a: true\n",
+            ),
         ];
         for (about, text, key, value, expected) in cases {
             assert_eq!(set(text, key, value).as_deref(), Ok(*expected), "{about}");
@@ -462,11 +721,31 @@ limits: {total: 30m, idle: 5m} # caps
     #[test]
     fn what_glee_does_not_read_it_does_not_edit() {
         for (text, key, error) in [
-            ("a: [1\n", "b", EditError::Unreadable("line 1: unclosed bracket '['".to_owned())),
-            ("a: &x 1\nb: *x\n", "b", EditError::Unreadable("line 2: aliases are not accepted".to_owned())),
-            ("a: 1\n---\nb: 1\n", "a", EditError::Unreadable("line 3: more than one document".to_owned())),
-            ("agents: [{name: a}]\n", "agents.b.role", EditError::NoAgent("b".to_owned())),
-            ("a: 1\n", "agents.b.role", EditError::NoAgent("b".to_owned())),
+            (
+                "a: [1\n",
+                "b",
+                EditError::Unreadable("line 1: unclosed bracket '['".to_owned()),
+            ),
+            (
+                "a: &x 1\nb: *x\n",
+                "b",
+                EditError::Unreadable("line 2: aliases are not accepted".to_owned()),
+            ),
+            (
+                "a: 1\n---\nb: 1\n",
+                "a",
+                EditError::Unreadable("line 3: more than one document".to_owned()),
+            ),
+            (
+                "agents: [{name: a}]\n",
+                "agents.b.role",
+                EditError::NoAgent("b".to_owned()),
+            ),
+            (
+                "a: 1\n",
+                "agents.b.role",
+                EditError::NoAgent("b".to_owned()),
+            ),
             ("- 1\n", "a", EditError::Refused("a".to_owned())),
         ] {
             assert_eq!(set(text, key, &json!("x")), Err(error), "{text}");
@@ -476,8 +755,18 @@ limits: {total: 30m, idle: 5m} # caps
     #[test]
     fn unset_takes_a_value_and_the_sections_it_leaves_empty() {
         for (about, text, key, expected) in [
-            ("a value", "a:\n  # above\n  b: 1 # x\n  c: 2\n", "a.b", "a:\n  # above\n  c: 2\n"),
-            ("the last of a section", "a: 1\nb:\n  c:\n    d: 1 # x\n", "b.c.d", "a: 1\n"),
+            (
+                "a value",
+                "a:\n  # above\n  b: 1 # x\n  c: 2\n",
+                "a.b",
+                "a:\n  # above\n  c: 2\n",
+            ),
+            (
+                "the last of a section",
+                "a: 1\nb:\n  c:\n    d: 1 # x\n",
+                "b.c.d",
+                "a: 1\n",
+            ),
             (
                 "the last, with a comment to keep",
                 "a: 1\nb:\n  # why\n  # not\n  c: 1\n",
@@ -495,7 +784,10 @@ limits: {total: 30m, idle: 5m} # caps
         ] {
             assert_eq!(unset(text, key).as_deref(), Ok(expected), "{about}");
         }
-        assert_eq!(unset("a: {b: 1}\n", "a.c"), Err(EditError::NotSet("a.c".to_owned())));
+        assert_eq!(
+            unset("a: {b: 1}\n", "a.c"),
+            Err(EditError::NotSet("a.c".to_owned()))
+        );
         assert_eq!(unset("", "a"), Err(EditError::NotSet("a".to_owned())));
     }
 
@@ -503,37 +795,56 @@ limits: {total: 30m, idle: 5m} # caps
     fn a_new_section_leaves_no_trace_when_it_goes() {
         for text in ["version: 1\n", "version: 1", FILE] {
             let changed = set(text, "budget.wall", &json!("1h")).unwrap();
-            assert_eq!(unset(&changed, "budget.wall").unwrap(), format!("{}\n", text.trim_end()));
+            assert_eq!(
+                unset(&changed, "budget.wall").unwrap(),
+                format!("{}\n", text.trim_end())
+            );
         }
     }
 
     #[test]
     fn agents_come_and_go() {
-        let agent = json!({"name": "n", "command": "./a.sh -x", "role": "judge", "focus": ["p", "q, r"]});
+        let agent =
+            json!({"name": "n", "command": "./a.sh -x", "role": "judge", "focus": ["p", "q, r"]});
         let agent = agent.as_object().unwrap();
-        let entry = "  - name: n\n    command: ./a.sh -x\n    role: judge\n    focus: [p, \"q, r\"]\n";
+        let entry =
+            "  - name: n\n    command: ./a.sh -x\n    role: judge\n    focus: [p, \"q, r\"]\n";
         for (about, text, expected) in [
             ("nothing", "".to_owned(), format!("agents:\n{entry}")),
-            ("no agents", "version: 1 # x\n".to_owned(), format!("version: 1 # x\n\nagents:\n{entry}")),
+            (
+                "no agents",
+                "version: 1 # x\n".to_owned(),
+                format!("version: 1 # x\n\nagents:\n{entry}"),
+            ),
             (
                 "an empty list",
                 "agents: []\n".to_owned(),
-                "agents: [{name: n, command: ./a.sh -x, role: judge, focus: [p, \"q, r\"]}]\n".to_owned(),
+                "agents: [{name: n, command: ./a.sh -x, role: judge, focus: [p, \"q, r\"]}]\n"
+                    .to_owned(),
             ),
             (
                 "after others",
-                "agents:\n  # one\n  - name: m   # m\n    role: coder\n\n# end\nreview: {}\n".to_owned(),
-                format!("agents:\n  # one\n  - name: m   # m\n    role: coder\n{entry}\n# end\nreview: {{}}\n"),
+                "agents:\n  # one\n  - name: m   # m\n    role: coder\n\n# end\nreview: {}\n"
+                    .to_owned(),
+                format!(
+                    "agents:\n  # one\n  - name: m   # m\n    role: coder\n{entry}\n# end\nreview: {{}}\n"
+                ),
             ),
         ] {
             let changed = add_agent(&text, agent).unwrap();
             assert_eq!(changed, expected, "{about}");
             let crlf = text.replace('\n', "\r\n");
             if !text.is_empty() {
-                assert_eq!(add_agent(&crlf, agent).unwrap(), expected.replace('\n', "\r\n"), "{about} with CRLF");
+                assert_eq!(
+                    add_agent(&crlf, agent).unwrap(),
+                    expected.replace('\n', "\r\n"),
+                    "{about} with CRLF"
+                );
             }
             assert_eq!(
-                read(&remove_agent(&changed, "n").unwrap()).unwrap()["agents"].as_array().map_or(0, Vec::len),
+                read(&remove_agent(&changed, "n").unwrap()).unwrap()["agents"]
+                    .as_array()
+                    .map_or(0, Vec::len),
                 usize::from(text.contains("name: m"))
             );
         }
@@ -541,9 +852,15 @@ limits: {total: 30m, idle: 5m} # caps
         assert_eq!(comments(&begun), ["# none yet"]);
         assert_eq!(
             remove_agent(FILE, "writer").unwrap(),
-            FILE.replace("  - name: writer   # the first\n    command: claude\n    role: coder\n", "")
+            FILE.replace(
+                "  - name: writer   # the first\n    command: claude\n    role: coder\n",
+                ""
+            )
         );
-        assert_eq!(remove_agent(FILE, "nobody"), Err(EditError::NoAgent("nobody".to_owned())));
+        assert_eq!(
+            remove_agent(FILE, "nobody"),
+            Err(EditError::NoAgent("nobody".to_owned()))
+        );
     }
 
     mod any_document {
@@ -554,7 +871,10 @@ limits: {total: 30m, idle: 5m} # caps
         /// A map as text with unique comments: two to four keys, at most three levels deep.
         fn document() -> impl Strategy<Value = String> {
             map(3).prop_map(|lines| {
-                let text = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+                let text = lines
+                    .iter()
+                    .map(|line| format!("{line}\n"))
+                    .collect::<String>();
                 let mut number = 0;
                 text.chars().fold(String::new(), |mut numbered, c| {
                     numbered.push(c);
@@ -568,7 +888,10 @@ limits: {total: 30m, idle: 5m} # caps
         }
 
         fn map(depth: u32) -> BoxedStrategy<Vec<String>> {
-            let keys = prop::sample::subsequence(vec!["alpha", "\"beta\"", "gamma", "'delta'", "eta"], 1..4);
+            let keys = prop::sample::subsequence(
+                vec!["alpha", "\"beta\"", "gamma", "'delta'", "eta"],
+                1..4,
+            );
             let entry = (value(depth), any::<bool>(), any::<bool>(), comment());
             (keys, prop::collection::vec(entry, 4))
                 .prop_map(|(keys, entries)| {
@@ -588,7 +911,11 @@ limits: {total: 30m, idle: 5m} # caps
                                 lines.push(format!("{key}:{comment}"));
                                 let indent = " ".repeat(indent);
                                 lines.extend(inner.iter().map(|line| {
-                                    if line.is_empty() { String::new() } else { format!("{indent}{line}") }
+                                    if line.is_empty() {
+                                        String::new()
+                                    } else {
+                                        format!("{indent}{line}")
+                                    }
                                 }));
                             }
                         }
@@ -624,10 +951,16 @@ limits: {total: 30m, idle: 5m} # caps
             if depth == 0 {
                 return inline.boxed();
             }
-            let list = (prop::collection::vec(("[a-z]{1,5}", comment()), 1..4), prop::sample::select(vec![0, 2]))
+            let list = (
+                prop::collection::vec(("[a-z]{1,5}", comment()), 1..4),
+                prop::sample::select(vec![0, 2]),
+            )
                 .prop_map(|(items, indent)| {
                     tests::any_document::Shape::Below(
-                        items.into_iter().map(|(item, comment)| format!("- {item}{comment}")).collect(),
+                        items
+                            .into_iter()
+                            .map(|(item, comment)| format!("- {item}{comment}"))
+                            .collect(),
                         indent,
                     )
                 });
@@ -636,7 +969,10 @@ limits: {total: 30m, idle: 5m} # caps
                 tests::any_document::Shape::Below(
                     agents
                         .flat_map(|(index, comment)| {
-                            [format!("- name: n{index}{comment}"), format!("  role: coder{comment}")]
+                            [
+                                format!("- name: n{index}{comment}"),
+                                format!("  role: coder{comment}"),
+                            ]
                         })
                         .collect(),
                     2,
@@ -655,11 +991,21 @@ limits: {total: 30m, idle: 5m} # caps
         fn paths(value: &Value, above: &str, all: &mut Vec<String>) {
             let Some(map) = value.as_object() else { return };
             for (key, value) in map {
-                let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+                let path = if above.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{above}.{key}")
+                };
                 paths(value, &path, all);
                 all.push(path);
             }
-            let new = |key: &str| if above.is_empty() { key.to_owned() } else { format!("{above}.{key}") };
+            let new = |key: &str| {
+                if above.is_empty() {
+                    key.to_owned()
+                } else {
+                    format!("{above}.{key}")
+                }
+            };
             all.extend([new("fresh"), new("fresh.deep")]);
         }
 

@@ -56,40 +56,63 @@ pub fn read(path: &Path, links: Links) -> Result<Option<String>, FileError> {
     }
     let unreadable = |error| FileError::Read(path.to_owned(), error);
     let mut bytes = Vec::new();
-    files::regular(path).map_err(unreadable)?.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    files::regular(path)
+        .map_err(unreadable)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(FileError::Size(path.to_owned()));
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        FileError::Text(path.to_owned(), 1 + good.iter().filter(|byte| **byte == b'\n').count())
+        FileError::Text(
+            path.to_owned(),
+            1 + good.iter().filter(|byte| **byte == b'\n').count(),
+        )
     })
 }
 
 /// Writes a file atomically. The new file gets the permissions of the file that it replaces.
 pub fn write(path: &Path, text: &str, links: Links) -> Result<(), FileError> {
     let unwritable = |error| FileError::Write(path.to_owned(), error);
-    let folder = path.parent().ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
+    let folder = path
+        .parent()
+        .ok_or_else(|| FileError::Kind(path.to_owned(), "regular file"))?;
     let exists = exists(path, links)?;
     fs::create_dir_all(folder).map_err(unwritable)?;
     // If the path is a link, the link remains, and the file to which the link points is replaced.
-    let target = if exists { path.canonicalize().map_err(unwritable)? } else { path.to_owned() };
+    let target = if exists {
+        path.canonicalize().map_err(unwritable)?
+    } else {
+        path.to_owned()
+    };
     let folder = target.parent().unwrap_or(folder);
-    let mut file = tempfile::Builder::new().prefix(".config").tempfile_in(folder).map_err(unwritable)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".config")
+        .tempfile_in(folder)
+        .map_err(unwritable)?;
     let permissions = match exists {
         true => fs::metadata(&target).map_err(unwritable)?.permissions(),
         // The mode of a new file has to be set, because the temporary file has mode 0600.
         false => fs::Permissions::from_mode(0o644),
     };
-    file.as_file().set_permissions(permissions).map_err(unwritable)?;
+    file.as_file()
+        .set_permissions(permissions)
+        .map_err(unwritable)?;
     file.write_all(text.as_bytes()).map_err(unwritable)?;
     file.as_file().sync_all().map_err(unwritable)?;
-    file.persist(&target).map_err(|error| unwritable(error.error))?;
-    File::open(folder).and_then(|folder| folder.sync_all()).or_else(|error| match error.kind() {
-        // Errors of these three kinds are ignored, because some systems do not support syncing a folder.
-        io::ErrorKind::PermissionDenied | io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => Ok(()),
-        _ => Err(unwritable(error)),
-    })
+    file.persist(&target)
+        .map_err(|error| unwritable(error.error))?;
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .or_else(|error| match error.kind() {
+            // Errors of these three kinds are ignored, because some systems do not support syncing a folder.
+            io::ErrorKind::PermissionDenied
+            | io::ErrorKind::Unsupported
+            | io::ErrorKind::InvalidInput => Ok(()),
+            _ => Err(unwritable(error)),
+        })
 }
 
 fn exists(path: &Path, links: Links) -> Result<bool, FileError> {
@@ -128,7 +151,10 @@ mod tests {
     use super::*;
 
     fn refusal(path: &Path, links: Links) -> String {
-        read(path, links).unwrap_err().to_string().replace(&path.parent().unwrap().display().to_string(), "DIR")
+        read(path, links)
+            .unwrap_err()
+            .to_string()
+            .replace(&path.parent().unwrap().display().to_string(), "DIR")
     }
 
     #[test]
@@ -137,7 +163,10 @@ mod tests {
         let path = folder.path().join(".glee/config.yml");
         assert_eq!(read(&path, Links::Refused).unwrap(), None);
         write(&path, "a: 1\n", Links::Refused).unwrap();
-        assert_eq!(read(&path, Links::Refused).unwrap().as_deref(), Some("a: 1\n"));
+        assert_eq!(
+            read(&path, Links::Refused).unwrap().as_deref(),
+            Some("a: 1\n")
+        );
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     }
 
@@ -146,12 +175,21 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c");
         fs::write(&path, vec![b' '; (MAX_BYTES + 1) as usize]).unwrap();
-        assert_eq!(refusal(&path, Links::Refused), "`DIR/c` is larger than 1 MiB");
+        assert_eq!(
+            refusal(&path, Links::Refused),
+            "`DIR/c` is larger than 1 MiB"
+        );
         fs::write(&path, b"a\nb\xff").unwrap();
-        assert_eq!(refusal(&path, Links::Refused), "`DIR/c` is not UTF-8 text (line 2)");
+        assert_eq!(
+            refusal(&path, Links::Refused),
+            "`DIR/c` is not UTF-8 text (line 2)"
+        );
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
-        assert_eq!(refusal(&path, Links::Refused), "`DIR/c` is not a regular file");
+        assert_eq!(
+            refusal(&path, Links::Refused),
+            "`DIR/c` is not a regular file"
+        );
     }
 
     #[cfg(unix)]
@@ -163,7 +201,10 @@ mod tests {
         for links in [Links::Refused, Links::Followed] {
             assert_eq!(refusal(&path, links), "`DIR/c` is not a regular file");
         }
-        assert_eq!(refusal(Path::new("/dev/null"), Links::Followed), "`DIR/null` is not a regular file");
+        assert_eq!(
+            refusal(Path::new("/dev/null"), Links::Followed),
+            "`DIR/null` is not a regular file"
+        );
     }
 
     #[cfg(unix)]
@@ -176,14 +217,24 @@ mod tests {
         fs::write(real.join("c"), "a: 1\n").unwrap();
         fs::set_permissions(real.join("c"), fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&real, &link).unwrap();
-        assert!(matches!(read(&link.join("c"), Links::Refused), Err(FileError::Link(path)) if path == link));
-        assert!(matches!(write(&link.join("c"), "", Links::Refused), Err(FileError::Link(path)) if path == link));
+        assert!(
+            matches!(read(&link.join("c"), Links::Refused), Err(FileError::Link(path)) if path == link)
+        );
+        assert!(
+            matches!(write(&link.join("c"), "", Links::Refused), Err(FileError::Link(path)) if path == link)
+        );
         symlink(real.join("c"), folder.path().join("c")).unwrap();
         let path = folder.path().join("c");
-        assert!(matches!(read(&path, Links::Refused), Err(FileError::Link(_))));
+        assert!(matches!(
+            read(&path, Links::Refused),
+            Err(FileError::Link(_))
+        ));
         write(&path, "a: 2\n", Links::Followed).unwrap();
         assert_eq!(fs::read_to_string(real.join("c")).unwrap(), "a: 2\n");
         assert!(path.symlink_metadata().unwrap().is_symlink());
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
     }
 }

@@ -19,7 +19,9 @@ pub struct NoHome;
 
 impl Advice for NoHome {
     fn hint(&self) -> Option<String> {
-        Some(format!("set `HOME`, or `{STATE_VARIABLE}` and `XDG_CONFIG_HOME`"))
+        Some(format!(
+            "set `HOME`, or `{STATE_VARIABLE}` and `XDG_CONFIG_HOME`"
+        ))
     }
 }
 
@@ -30,18 +32,28 @@ pub fn state_dir() -> Result<PathBuf, NoHome> {
         return std::path::absolute(folder).map_err(|_| NoHome);
     }
     let strategy = etcetera::choose_base_strategy().map_err(|_| NoHome)?;
-    Ok(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("glee"))
+    Ok(strategy
+        .state_dir()
+        .unwrap_or_else(|| strategy.data_dir())
+        .join("glee"))
 }
 
 /// Returns the path of the user's configuration file, `glee/config.yml` in the XDG configuration folder. The file
 /// need not exist.
 pub fn user_config_file() -> Result<PathBuf, NoHome> {
-    Ok(etcetera::choose_base_strategy().map_err(|_| NoHome)?.config_dir().join("glee/config.yml"))
+    Ok(etcetera::choose_base_strategy()
+        .map_err(|_| NoHome)?
+        .config_dir()
+        .join("glee/config.yml"))
 }
 
 /// Returns the nearest ancestor of `start` that contains `.glee` or `.git`, or `start` if no ancestor matches.
 pub fn project_root(start: &Path) -> PathBuf {
-    let marked = |folder: &&Path| [".glee", ".git"].iter().any(|mark| folder.join(mark).symlink_metadata().is_ok());
+    let marked = |folder: &&Path| {
+        [".glee", ".git"]
+            .iter()
+            .any(|mark| folder.join(mark).symlink_metadata().is_ok())
+    };
     start.ancestors().find(marked).unwrap_or(start).to_owned()
 }
 

@@ -17,7 +17,8 @@ pub const MAX_BYTES: u64 = 64 << 10;
 
 pub const MAX_FILES: usize = 2_000;
 
-const HEAD: &str = "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
+const HEAD: &str =
+    "# A ruling shared with everybody who reviews this repository. Check: `glee disputes check`\n";
 
 /// An error in the file of a shared ruling. If the file of a ruling has an error, the ruling has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,10 @@ pub struct Problem {
 
 impl Problem {
     fn new(line: u32, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
+        Self {
+            line,
+            message: message.into(),
+        }
     }
 }
 
@@ -49,9 +53,10 @@ impl Advice for ShareError {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Invalid(..) | Self::Size => None,
-            Self::Changed(_) => {
-                Some("compare the ruling with the existing file, or replace the file with `--force`".to_owned())
-            }
+            Self::Changed(_) => Some(
+                "compare the ruling with the existing file, or replace the file with `--force`"
+                    .to_owned(),
+            ),
             Self::File(error) => error.hint(),
         }
     }
@@ -68,7 +73,8 @@ pub fn path(root: &Path, id: &DisputeId) -> PathBuf {
 }
 
 pub fn is_shared(path: &str) -> bool {
-    path.strip_prefix(FOLDER).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(FOLDER)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 pub fn is_note(name: &str) -> bool {
@@ -77,18 +83,35 @@ pub fn is_note(name: &str) -> bool {
 
 pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Problem::new(1, format!("the file is larger than {} KiB", MAX_BYTES >> 10)));
+        return Err(Problem::new(
+            1,
+            format!("the file is larger than {} KiB", MAX_BYTES >> 10),
+        ));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let before = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        Problem::new(u32::try_from(before + 1).unwrap_or(u32::MAX), "the file is not UTF-8 text")
+        let before = bytes[..error.valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        Problem::new(
+            u32::try_from(before + 1).unwrap_or(u32::MAX),
+            "the file is not UTF-8 text",
+        )
     })?;
-    let node = yaml::parse(text)
-        .map_err(|error| Problem::new(error.at.map_or(1, |position| position.line), error.message))?;
+    let node = yaml::parse(text).map_err(|error| {
+        Problem::new(error.at.map_or(1, |position| position.line), error.message)
+    })?;
     let ruling: SharedRuling = serde_json::from_value(node.json()).map_err(|error| {
         // The error message of serde contains the key in backticks.
         let message = error.to_string();
-        Problem::new(message.split('`').nth(1).and_then(|key| line_of(&node, key)).unwrap_or(1), message)
+        Problem::new(
+            message
+                .split('`')
+                .nth(1)
+                .and_then(|key| line_of(&node, key))
+                .unwrap_or(1),
+            message,
+        )
     })?;
     if let Some((line, key)) = unknown(&node, &json!(ruling)) {
         return Err(Problem::new(line, format!("unknown or empty key `{key}`")));
@@ -98,10 +121,19 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<SharedRuling, Problem> {
         return problem(key, format!("`{key}` {why}"));
     }
     if name != format!("{}.yml", ruling.id) {
-        return problem("id", format!("`id` does not match the name of the file: expected `{}.yml`", ruling.id));
+        return problem(
+            "id",
+            format!(
+                "`id` does not match the name of the file: expected `{}.yml`",
+                ruling.id
+            ),
+        );
     }
     if rulings::needs_person_of(&ruling) && ruling.by.person.is_none() {
-        return problem("by", "a security finding is closed only if `by` names a responsible `person`".to_owned());
+        return problem(
+            "by",
+            "a security finding is closed only if `by` names a responsible `person`".to_owned(),
+        );
     }
     Ok(ruling)
 }
@@ -116,18 +148,30 @@ pub fn write(ruling: &SharedRuling) -> Result<String, ShareError> {
     let text = |(key, value): (&String, &Value)| match value {
         Value::String(text) => block(key, text).unwrap_or_else(|| line((key, value))),
         Value::Array(items) if !items.is_empty() => {
-            items.iter().fold(format!("{key}:\n"), |list, item| format!("{list}  - {}\n", flow(item)))
+            items.iter().fold(format!("{key}:\n"), |list, item| {
+                format!("{list}  - {}\n", flow(item))
+            })
         }
-        Value::Object(inner) => {
-            inner.iter().fold(format!("{key}:\n"), |map, (key, value)| format!("{map}  {key}: {}\n", flow(value)))
-        }
+        Value::Object(inner) => inner.iter().fold(format!("{key}:\n"), |map, (key, value)| {
+            format!("{map}  {key}: {}\n", flow(value))
+        }),
         _ => line((key, value)),
     };
     let reads_back = |text: &String| yaml::parse(text).is_ok_and(|node| node.json() == value);
-    let wide: String = std::iter::once(HEAD.to_owned()).chain(entries().map(text)).collect();
+    let wide: String = std::iter::once(HEAD.to_owned())
+        .chain(entries().map(text))
+        .collect();
     let written = Some(wide).filter(reads_back);
-    let written = written.unwrap_or_else(|| std::iter::once(HEAD.to_owned()).chain(entries().map(line)).collect());
-    if written.len() as u64 > MAX_BYTES { Err(ShareError::Size) } else { Ok(written) }
+    let written = written.unwrap_or_else(|| {
+        std::iter::once(HEAD.to_owned())
+            .chain(entries().map(line))
+            .collect()
+    });
+    if written.len() as u64 > MAX_BYTES {
+        Err(ShareError::Size)
+    } else {
+        Ok(written)
+    }
 }
 
 /// Writes a ruling's file atomically. Fails if the file exists with other content and `replace` is false.
@@ -146,30 +190,54 @@ pub fn share(root: &Path, ruling: &SharedRuling, replace: bool) -> Result<Shared
 /// Formats a text of several lines as a literal YAML block. Returns `None` if a literal block cannot represent
 /// the text exactly.
 fn block(key: &str, text: &str) -> Option<String> {
-    let is_plain =
-        |line: &str| !line.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'));
+    let is_plain = |line: &str| {
+        !line
+            .chars()
+            .any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}'))
+    };
     let is_block = text.contains('\n')
         && !text.ends_with('\n')
         && !text.starts_with(char::is_whitespace)
         && text.split('\n').all(is_plain);
-    let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") };
-    is_block.then(|| format!("{key}: |-\n{}", text.split('\n').map(line).collect::<String>()))
+    let line = |line: &str| {
+        if line.is_empty() {
+            "\n".to_owned()
+        } else {
+            format!("  {line}\n")
+        }
+    };
+    is_block.then(|| {
+        format!(
+            "{key}: |-\n{}",
+            text.split('\n').map(line).collect::<String>()
+        )
+    })
 }
 
 fn unknown(given: &YamlNode, known: &Value) -> Option<(u32, String)> {
     match &given.tree {
-        YamlTree::Map(entries) => entries.iter().find_map(|entry| match known.get(&entry.key) {
-            None => Some((entry.at.line, entry.key.clone())),
-            Some(known) => unknown(&entry.value, known),
-        }),
-        YamlTree::List(items) => items.iter().enumerate().find_map(|(at, item)| unknown(item, known.get(at)?)),
+        YamlTree::Map(entries) => entries
+            .iter()
+            .find_map(|entry| match known.get(&entry.key) {
+                None => Some((entry.at.line, entry.key.clone())),
+                Some(known) => unknown(&entry.value, known),
+            }),
+        YamlTree::List(items) => items
+            .iter()
+            .enumerate()
+            .find_map(|(at, item)| unknown(item, known.get(at)?)),
         YamlTree::Scalar(_) => None,
     }
 }
 
 fn line_of(node: &YamlNode, key: &str) -> Option<u32> {
-    let YamlTree::Map(entries) = &node.tree else { return None };
-    entries.iter().find(|entry| entry.key == key).map(|entry| entry.at.line)
+    let YamlTree::Map(entries) = &node.tree else {
+        return None;
+    };
+    entries
+        .iter()
+        .find(|entry| entry.key == key)
+        .map(|entry| entry.at.line)
 }
 
 #[cfg(test)]
@@ -177,10 +245,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::domain::{Disposition, FindingId, RuledBy, RulingWord, RunId, SharedAnchor, Tag, Untrusted};
+    use crate::domain::{
+        Disposition, FindingId, RuledBy, RulingWord, RunId, SharedAnchor, Tag, Untrusted,
+    };
 
     fn ruling() -> SharedRuling {
-        let (run, finding) = (RunId("0190aaaa-0000-7000-8000-00000000abcd".to_owned()), FindingId(3));
+        let (run, finding) = (
+            RunId("0190aaaa-0000-7000-8000-00000000abcd".to_owned()),
+            FindingId(3),
+        );
         SharedRuling {
             version: 1,
             id: DisputeId::of(&run, finding),
@@ -193,14 +266,22 @@ mod tests {
             title: "Close the handle: it leaks".into(),
             category: Some("bug".to_owned()),
             rule: None,
-            anchor: SharedAnchor { block: "a".repeat(64), offset: Some(2), names: vec!["handle".to_owned()] },
+            anchor: SharedAnchor {
+                block: "a".repeat(64),
+                offset: Some(2),
+                names: vec!["handle".to_owned()],
+            },
             ruling: Some(RulingWord::Dismiss),
             disposition: Disposition::Refuted,
             new_tag: None,
             rationale: "The caller closes it.\nSee main.".into(),
             citations: vec!["src/main.py:3".into()],
             evidence: Vec::new(),
-            by: RuledBy { judge: Some("referee".into()), model: Some("m-1".to_owned()), ..RuledBy::default() },
+            by: RuledBy {
+                judge: Some("referee".into()),
+                model: Some("m-1".to_owned()),
+                ..RuledBy::default()
+            },
             date: "2026-05-01T12:00:00Z".parse().expect("a time"),
             until: Some(jiff::civil::date(2027, 1, 1)),
         }
@@ -250,27 +331,80 @@ mod tests {
         let good = write(&ruling()).expect("a ruling");
         let id = ruling().id.0;
         let line = |start: &str| {
-            let at = good.lines().position(|line| line.starts_with(start)).expect("a line of the file");
+            let at = good
+                .lines()
+                .position(|line| line.starts_with(start))
+                .expect("a line of the file");
             u32::try_from(at + 1).expect("a short file")
         };
         for (from, to, at, message) in [
             ("version: 1", "version: 2", "version", "`version` is not 1"),
-            ("finding: F3", "finding: F4", "id", "`id` does not match `run` and `finding`"),
-            (id.as_str(), "ABC", "id", "`id` is not 16 hexadecimal digits in lower case"),
-            ("file: src/db.py", "file: ../db.py", "file", "`file` is not a path inside the tree"),
-            ("file: src/db.py", "file: /etc/passwd", "file", "`file` is not a path inside the tree"),
-            ("file: src/db.py", "file: .git/config", "file", "`file` is not a path inside the tree"),
-            ("line: 42", "line: 0", "line", "`line` is not a range of lines"),
-            ("line: 42\n", "", "anchor", "`anchor` needs an `offset` if and only if `line` is set"),
+            (
+                "finding: F3",
+                "finding: F4",
+                "id",
+                "`id` does not match `run` and `finding`",
+            ),
+            (
+                id.as_str(),
+                "ABC",
+                "id",
+                "`id` is not 16 hexadecimal digits in lower case",
+            ),
+            (
+                "file: src/db.py",
+                "file: ../db.py",
+                "file",
+                "`file` is not a path inside the tree",
+            ),
+            (
+                "file: src/db.py",
+                "file: /etc/passwd",
+                "file",
+                "`file` is not a path inside the tree",
+            ),
+            (
+                "file: src/db.py",
+                "file: .git/config",
+                "file",
+                "`file` is not a path inside the tree",
+            ),
+            (
+                "line: 42",
+                "line: 0",
+                "line",
+                "`line` is not a range of lines",
+            ),
+            (
+                "line: 42\n",
+                "",
+                "anchor",
+                "`anchor` needs an `offset` if and only if `line` is set",
+            ),
             (
                 "block: aa",
                 "block: AA",
                 "anchor",
                 "`anchor` has a `block` that is not 64 hexadecimal digits in lower case",
             ),
-            ("tag: MUST", "tag: MUST\nbinds: all", "tag", "unknown or empty key `binds`"),
-            ("  offset: 2", "  offset: 2\n  text: other", "anchor", "unknown or empty key `text`"),
-            ("  as: refuted", "  as: refuted\n  also: x", "disposition", "unknown or empty key `also`"),
+            (
+                "tag: MUST",
+                "tag: MUST\nbinds: all",
+                "tag",
+                "unknown or empty key `binds`",
+            ),
+            (
+                "  offset: 2",
+                "  offset: 2\n  text: other",
+                "anchor",
+                "unknown or empty key `text`",
+            ),
+            (
+                "  as: refuted",
+                "  as: refuted\n  also: x",
+                "disposition",
+                "unknown or empty key `also`",
+            ),
             (
                 "category: bug",
                 "category: security",
@@ -283,28 +417,59 @@ mod tests {
                 "by",
                 "a security finding is closed only if `by` names a responsible `person`",
             ),
-            ("  judge: referee\n  model: m-1\n", "  model: m-1\n", "by", "`by` names no judge, panel or person"),
-            ("version: 1", "version: 1\nversion: 1", "version", "duplicate key `version`"),
+            (
+                "  judge: referee\n  model: m-1\n",
+                "  model: m-1\n",
+                "by",
+                "`by` names no judge, panel or person",
+            ),
+            (
+                "version: 1",
+                "version: 1\nversion: 1",
+                "version",
+                "duplicate key `version`",
+            ),
         ] {
             let bad = good.replacen(from, to, 1);
             assert_ne!(bad, good, "{from}");
             let problem = read(&name(&ruling()), bad.as_bytes()).expect_err(message);
             assert_eq!(problem.message, message, "{from}");
             let near = line(at);
-            assert!((near.saturating_sub(1)..=near + 4).contains(&problem.line), "{from}: {problem:?}");
+            assert!(
+                (near.saturating_sub(1)..=near + 4).contains(&problem.line),
+                "{from}: {problem:?}"
+            );
         }
         let other = read("0123456789abcdef.yml", good.as_bytes()).expect_err("another name");
-        assert_eq!(other.message, format!("`id` does not match the name of the file: expected `{id}.yml`"));
+        assert_eq!(
+            other.message,
+            format!("`id` does not match the name of the file: expected `{id}.yml`")
+        );
         let large = [good.as_bytes(), &vec![b'#'; 64 << 10]].concat();
-        assert_eq!(read(&name(&ruling()), &large).expect_err("large").message, "the file is larger than 64 KiB");
-        assert_eq!(read(&name(&ruling()), b"a: \xff").expect_err("bytes").message, "the file is not UTF-8 text");
+        assert_eq!(
+            read(&name(&ruling()), &large).expect_err("large").message,
+            "the file is larger than 64 KiB"
+        );
+        assert_eq!(
+            read(&name(&ruling()), b"a: \xff")
+                .expect_err("bytes")
+                .message,
+            "the file is not UTF-8 text"
+        );
         assert!(read(&name(&ruling()), b"").is_err() && read(&name(&ruling()), b"[1]").is_err());
     }
 
     #[test]
     fn a_person_answers_for_security() {
-        let person = RuledBy { person: Some("Ada".to_owned()), ..ruling().by };
-        let vouched = SharedRuling { category: Some("security".to_owned()), by: person, ..ruling() };
+        let person = RuledBy {
+            person: Some("Ada".to_owned()),
+            ..ruling().by
+        };
+        let vouched = SharedRuling {
+            category: Some("security".to_owned()),
+            by: person,
+            ..ruling()
+        };
         let text = write(&vouched).expect("a ruling");
         assert_eq!(read(&name(&vouched), text.as_bytes()), Ok(vouched));
     }
@@ -312,11 +477,25 @@ mod tests {
     #[test]
     fn a_file_that_holds_something_else_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert_eq!(share(folder.path(), &ruling(), false).expect("written"), Shared::Written);
-        assert_eq!(share(folder.path(), &ruling(), false).expect("there"), Shared::Unchanged);
-        let other = SharedRuling { rationale: "otherwise".into(), ..ruling() };
-        assert!(matches!(share(folder.path(), &other, false), Err(ShareError::Changed(id)) if id == ruling().id));
-        assert_eq!(share(folder.path(), &other, true).expect("replaced"), Shared::Written);
+        assert_eq!(
+            share(folder.path(), &ruling(), false).expect("written"),
+            Shared::Written
+        );
+        assert_eq!(
+            share(folder.path(), &ruling(), false).expect("there"),
+            Shared::Unchanged
+        );
+        let other = SharedRuling {
+            rationale: "otherwise".into(),
+            ..ruling()
+        };
+        assert!(
+            matches!(share(folder.path(), &other, false), Err(ShareError::Changed(id)) if id == ruling().id)
+        );
+        assert_eq!(
+            share(folder.path(), &other, true).expect("replaced"),
+            Shared::Written
+        );
         let written = std::fs::read(path(folder.path(), &ruling().id)).expect("a file");
         assert_eq!(read(&name(&ruling()), &written), Ok(other));
     }
@@ -345,10 +524,19 @@ mod tests {
 
     #[test]
     fn only_its_own_disposition_has_a_new_tag() {
-        let lowered =
-            SharedRuling { new_tag: Some(Tag::Should), disposition: Disposition::NotMandatory, ..ruling() };
+        let lowered = SharedRuling {
+            new_tag: Some(Tag::Should),
+            disposition: Disposition::NotMandatory,
+            ..ruling()
+        };
         assert!(write(&lowered).is_ok());
-        let bad = SharedRuling { new_tag: Some(Tag::Should), ..ruling() };
-        assert!(matches!(write(&bad), Err(ShareError::Invalid("new_tag", _))));
+        let bad = SharedRuling {
+            new_tag: Some(Tag::Should),
+            ..ruling()
+        };
+        assert!(matches!(
+            write(&bad),
+            Err(ShareError::Invalid("new_tag", _))
+        ));
     }
 }

@@ -21,7 +21,8 @@ pub struct YamlPosition {
 
 impl From<Location> for YamlPosition {
     fn from(at: Location) -> Self {
-        let [line, column] = [at.line(), at.column()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+        let [line, column] =
+            [at.line(), at.column()].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Self { line, column }
     }
 }
@@ -66,7 +67,10 @@ impl YamlNode {
             YamlTree::Scalar(value) => value.clone(),
             YamlTree::List(items) => Value::Array(items.iter().map(Self::json).collect()),
             YamlTree::Map(entries) => Value::Object(
-                entries.iter().map(|entry| (entry.key.clone(), entry.value.json())).collect::<Map<_, _>>(),
+                entries
+                    .iter()
+                    .map(|entry| (entry.key.clone(), entry.value.json()))
+                    .collect::<Map<_, _>>(),
             ),
         }
     }
@@ -83,8 +87,8 @@ pub(crate) fn parse(text: &str) -> Result<YamlNode, Unreadable> {
         with_snippet: false,
         budget: budget! { max_depth: MAX_DEPTH, max_nodes: MAX_NODES, max_aliases: 0 },
     };
-    let tree: Spanned<YamlTree> =
-        serde_yaml::from_str_with_options(text, options).map_err(|error| Unreadable::from(&error))?;
+    let tree: Spanned<YamlTree> = serde_yaml::from_str_with_options(text, options)
+        .map_err(|error| Unreadable::from(&error))?;
     Ok(located(tree))
 }
 
@@ -94,16 +98,28 @@ impl From<&Error> for Unreadable {
         let message = match error.without_snippet() {
             Error::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate key `{key}`"),
             Error::MultipleDocuments { .. } => "more than one document".to_owned(),
-            Error::Budget { breach: BudgetBreach::Aliases { .. }, .. } => "aliases are not accepted".to_owned(),
-            Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            Error::Budget {
+                breach: BudgetBreach::Aliases { .. },
+                ..
+            } => "aliases are not accepted".to_owned(),
+            Error::Budget {
+                breach: BudgetBreach::Depth { .. },
+                ..
+            } => {
                 format!("nested more than {MAX_DEPTH} levels deep")
             }
-            Error::Budget { breach: BudgetBreach::Nodes { .. }, .. } => format!("more than {MAX_NODES} values"),
+            Error::Budget {
+                breach: BudgetBreach::Nodes { .. },
+                ..
+            } => format!("more than {MAX_NODES} values"),
             // The message of the YAML library ends with the position of the error. The position is removed from
             // the message, because the field `at` contains the position.
             other => {
                 let message = other.to_string();
-                message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message).to_owned()
+                message
+                    .rsplit_once(" at line ")
+                    .map_or(message.as_str(), |(message, _)| message)
+                    .to_owned()
             }
         };
         Self { message, at }
@@ -111,7 +127,10 @@ impl From<&Error> for Unreadable {
 }
 
 fn located(tree: Spanned<YamlTree>) -> YamlNode {
-    YamlNode { tree: tree.value, at: tree.referenced.into() }
+    YamlNode {
+        tree: tree.value,
+        at: tree.referenced.into(),
+    }
 }
 
 impl<'de> Deserialize<'de> for YamlTree {
@@ -166,7 +185,11 @@ impl<'de> Visitor<'de> for TreeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<YamlTree, A::Error> {
         let mut map = Vec::new();
         while let Some((key, value)) = entries.next_entry::<Spanned<String>, _>()? {
-            map.push(YamlEntry { key: key.value, at: key.referenced.into(), value: located(value) });
+            map.push(YamlEntry {
+                key: key.value,
+                at: key.referenced.into(),
+                value: located(value),
+            });
         }
         Ok(YamlTree::Map(map))
     }
@@ -175,10 +198,15 @@ impl<'de> Visitor<'de> for TreeVisitor {
 /// Formats a value as YAML on one line, for example `judge`, `[MUST, HIGH]` or `{A: "1"}`.
 pub fn flow(value: &Value) -> String {
     match value {
-        Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(flow).collect::<Vec<_>>().join(", ")
+        ),
         Value::Object(entries) => {
-            let entries: Vec<_> =
-                entries.iter().map(|(key, value)| format!("{}: {}", word(key), flow(value))).collect();
+            let entries: Vec<_> = entries
+                .iter()
+                .map(|(key, value)| format!("{}: {}", word(key), flow(value)))
+                .collect();
             format!("{{{}}}", entries.join(", "))
         }
         Value::String(text) => word(text),
@@ -188,7 +216,8 @@ pub fn flow(value: &Value) -> String {
 
 /// Formats a text as a YAML scalar, with double quotes only if the text needs quotes.
 fn word(text: &str) -> String {
-    let harmless = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
+    let harmless =
+        |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '=' | ' ' | ':');
     let plain = text.chars().all(harmless)
         && parse(&format!("{{a: {text}}}")).is_ok_and(|node| node.json() == json!({ "a": text }));
     if plain { text.to_owned() } else { quoted(text) }
@@ -197,14 +226,17 @@ fn word(text: &str) -> String {
 /// Formats a text as a YAML scalar in double quotes. YAML requires more escapes than JSON.
 pub(crate) fn quoted(text: &str) -> String {
     let escaped = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
-    Value::String(text.to_owned()).to_string().chars().fold(String::new(), |mut quoted, c| {
-        if escaped(c) {
-            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-        } else {
-            quoted.push(c);
-        }
-        quoted
-    })
+    Value::String(text.to_owned())
+        .to_string()
+        .chars()
+        .fold(String::new(), |mut quoted, c| {
+            if escaped(c) {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            } else {
+                quoted.push(c);
+            }
+            quoted
+        })
 }
 
 #[cfg(test)]
@@ -231,10 +263,16 @@ mod tests {
 
     #[test]
     fn every_value_knows_where_it_stands() {
-        let YamlTree::Map(entries) = parse("a:\n  - b: c\n").unwrap().tree else { panic!("a map") };
+        let YamlTree::Map(entries) = parse("a:\n  - b: c\n").unwrap().tree else {
+            panic!("a map")
+        };
         assert_eq!(entries[0].at, YamlPosition { line: 1, column: 1 });
-        let YamlTree::List(items) = &entries[0].value.tree else { panic!("a list") };
-        let YamlTree::Map(inner) = &items[0].tree else { panic!("a map") };
+        let YamlTree::List(items) = &entries[0].value.tree else {
+            panic!("a list")
+        };
+        let YamlTree::Map(inner) = &items[0].tree else {
+            panic!("a map")
+        };
         assert_eq!(inner[0].at, YamlPosition { line: 2, column: 5 });
         assert_eq!(inner[0].value.at, YamlPosition { line: 2, column: 8 });
     }
@@ -255,7 +293,10 @@ mod tests {
         }
         assert_eq!(refusal(&wide).0, "more than 20000 values");
         // A merge key is parsed as an ordinary key.
-        assert_eq!(parse("<<: {a: 1}\n").unwrap().json(), json!({"<<": {"a": 1}}));
+        assert_eq!(
+            parse("<<: {a: 1}\n").unwrap().json(),
+            json!({"<<": {"a": 1}})
+        );
     }
 
     #[test]
@@ -266,13 +307,19 @@ mod tests {
             (json!("yes"), "yes"),
             (json!("true"), "\"true\""),
             (json!("1.0"), "\"1.0\""),
-            (json!(["a: b", "c, d", "", " e", "f #g", "*h"]), r#"["a: b", "c, d", "", " e", "f #g", "*h"]"#),
+            (
+                json!(["a: b", "c, d", "", " e", "f #g", "*h"]),
+                r#"["a: b", "c, d", "", " e", "f #g", "*h"]"#,
+            ),
             (json!({"A": "1", "B c": "x:"}), r#"{A: "1", B c: "x:"}"#),
             (json!("a\nb\u{7f}\t\"ü"), "\"a\\nb\\u007f\\t\\\"ü\""),
             (json!([1, true, null]), "[1, true, null]"),
         ] {
             assert_eq!(flow(&value), text);
-            assert_eq!(parse(&format!("k: {text}")).map(|node| node.json()), Ok(json!({"k": value})));
+            assert_eq!(
+                parse(&format!("k: {text}")).map(|node| node.json()),
+                Ok(json!({"k": value}))
+            );
         }
     }
 }

@@ -31,14 +31,27 @@ pub(crate) struct Layer {
 }
 
 /// Parses the text of a configuration file. If `name` is given, messages contain this file name and a position.
-pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<Layer, ConfigError> {
+pub(crate) fn from_text(
+    owner: Owner,
+    name: Option<&str>,
+    text: &str,
+) -> Result<Layer, ConfigError> {
     let place = |at: Option<YamlPosition>| match name {
-        Some(name) => Origin::File { owner, name: name.to_owned(), at },
+        Some(name) => Origin::File {
+            owner,
+            name: name.to_owned(),
+            at,
+        },
         None => Origin::Flag,
     };
-    let document = yaml::parse(text)
-        .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
-    let mut reader = Reader { place: &|at| place(Some(at)), layer: Layer::default() };
+    let document = yaml::parse(text).map_err(|error| ConfigError::Syntax {
+        place: place(error.at),
+        message: error.message,
+    })?;
+    let mut reader = Reader {
+        place: &|at| place(Some(at)),
+        layer: Layer::default(),
+    };
     reader.section("", &document)?;
     Ok(reader.layer)
 }
@@ -46,18 +59,31 @@ pub(crate) fn from_text(owner: Owner, name: Option<&str>, text: &str) -> Result<
 /// Reads the settings in environment variables. Fails if a variable has a prefix such as `GLEE_REVIEW_` but
 /// belongs to no key.
 pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, ConfigError> {
-    const SECTIONS: [&str; 4] = ["GLEE_REVIEW_", "GLEE_BUDGET_", "GLEE_LIMITS_", "GLEE_AGENTS_"];
+    const SECTIONS: [&str; 4] = [
+        "GLEE_REVIEW_",
+        "GLEE_BUDGET_",
+        "GLEE_LIMITS_",
+        "GLEE_AGENTS_",
+    ];
     let keys = || schema::KEYS.iter().map(|key| key.name.as_str());
     let mut layer = Layer::default();
-    for (name, text) in variables.iter().filter(|(name, _)| name.starts_with("GLEE_")) {
+    for (name, text) in variables
+        .iter()
+        .filter(|(name, _)| name.starts_with("GLEE_"))
+    {
         let mut known = keys().chain(renamed::KEYS.map(|(earlier, _)| earlier));
         if let Some(key) = known.find(|key| schema::variable(key) == *name) {
-            let value = schema::find(key).expect("each name is that of a key").read(text);
+            let value = schema::find(key)
+                .expect("each name is that of a key")
+                .read(text);
             layer.set(key, &value, Origin::Variable(name.clone()))?;
         } else if SECTIONS.iter().any(|section| name.starts_with(section)) {
             let known: Vec<String> = keys().map(schema::variable).collect();
             let suggestion = closest(name, known.iter().map(String::as_str)).map(str::to_owned);
-            return Err(ConfigError::UnknownVariable { name: name.clone(), suggestion });
+            return Err(ConfigError::UnknownVariable {
+                name: name.clone(),
+                suggestion,
+            });
         }
     }
     Ok(layer)
@@ -65,7 +91,9 @@ pub(crate) fn from_variables(variables: &[(String, String)]) -> Result<Layer, Co
 
 pub(crate) fn from_flags(flags: &[(String, Value)]) -> Result<Layer, ConfigError> {
     let mut layer = Layer::default();
-    flags.iter().try_for_each(|(name, value)| layer.set(name, value, Origin::Flag))?;
+    flags
+        .iter()
+        .try_for_each(|(name, value)| layer.set(name, value, Origin::Flag))?;
     Ok(layer)
 }
 
@@ -79,14 +107,23 @@ impl Layer {
     ) -> Result<(), ConfigError> {
         if let Some(earlier) = renamed::earlier(&key.name) {
             let (old, new, at) = match &place {
-                Origin::Variable(_) => (schema::variable(earlier), schema::variable(&key.name), String::new()),
+                Origin::Variable(_) => (
+                    schema::variable(earlier),
+                    schema::variable(&key.name),
+                    String::new(),
+                ),
                 _ => (earlier.to_owned(), key.name.clone(), place.to_string()),
             };
             if self.values.contains_key(key.name.as_str()) {
-                return Err(ConfigError::BothNames { place, earlier: old, today: new });
+                return Err(ConfigError::BothNames {
+                    place,
+                    earlier: old,
+                    today: new,
+                });
             }
             if name == earlier {
-                self.notices.push(format!("{at}{}", renamed::notice(&old, &new)));
+                self.notices
+                    .push(format!("{at}{}", renamed::notice(&old, &new)));
             }
         }
         self.values.insert(&key.name, given);
@@ -95,8 +132,18 @@ impl Layer {
 
     fn set(&mut self, name: &str, value: &Value, place: Origin) -> Result<(), ConfigError> {
         let key = schema::find(name).ok_or_else(|| unknown(place.clone(), name))?;
-        let value = key.check(value).map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
-        self.add(key, name, Setting { value, origin: place.clone() }, place)
+        let value = key
+            .check(value)
+            .map_err(|misfit| ConfigError::value(place.clone(), name, misfit))?;
+        self.add(
+            key,
+            name,
+            Setting {
+                value,
+                origin: place.clone(),
+            },
+            place,
+        )
     }
 }
 
@@ -105,16 +152,28 @@ pub(crate) fn unknown(place: Origin, name: &str) -> ConfigError {
     let siblings = schema::children(section);
     let suggestion = closest(last, siblings.iter().copied())
         .map(|child| schema::within(section, child))
-        .or_else(|| closest(name, schema::KEYS.iter().map(|key| key.name.as_str())).map(str::to_owned))
+        .or_else(|| {
+            closest(name, schema::KEYS.iter().map(|key| key.name.as_str())).map(str::to_owned)
+        })
         .or_else(|| {
             let middle = format!(".{last}.");
             schema::KEYS.iter().find_map(|key| {
                 let whole = format!("{}.", key.name);
-                whole.find(&middle).map(|start| whole[..start + middle.len() - 1].to_owned())
+                whole
+                    .find(&middle)
+                    .map(|start| whole[..start + middle.len() - 1].to_owned())
             })
         });
-    let known = siblings.into_iter().map(|child| schema::within(section, child)).collect();
-    ConfigError::UnknownKey { place, key: name.to_owned(), suggestion, known }
+    let known = siblings
+        .into_iter()
+        .map(|child| schema::within(section, child))
+        .collect();
+    ConfigError::UnknownKey {
+        place,
+        key: name.to_owned(),
+        suggestion,
+        known,
+    }
 }
 
 struct Reader<'a> {
@@ -125,8 +184,15 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn entries<'n>(&self, name: &str, node: &'n YamlNode) -> Result<&'n [YamlEntry], ConfigError> {
         let YamlTree::Map(entries) = &node.tree else {
-            let known = schema::children(name).into_iter().map(str::to_owned).collect();
-            return Err(ConfigError::NotASection { place: (self.place)(node.at), key: name.to_owned(), known });
+            let known = schema::children(name)
+                .into_iter()
+                .map(str::to_owned)
+                .collect();
+            return Err(ConfigError::NotASection {
+                place: (self.place)(node.at),
+                key: name.to_owned(),
+                known,
+            });
         };
         Ok(entries)
     }
@@ -160,18 +226,22 @@ impl Reader<'_> {
             let at = misfit.item.map_or(node.at, |item| node.item(item));
             ConfigError::value((self.place)(at), full, misfit)
         })?;
-        Ok(Setting { value, origin: (self.place)(node.at) })
+        Ok(Setting {
+            value,
+            origin: (self.place)(node.at),
+        })
     }
 
     fn agents(&mut self, node: &YamlNode) -> Result<(), ConfigError> {
         match &node.tree {
             YamlTree::Scalar(Value::Null) => Ok(()),
-            YamlTree::List(agents) => {
-                agents.iter().enumerate().try_for_each(|(index, agent)| self.agent(index, agent))
-            }
-            YamlTree::Scalar(_) | YamlTree::Map(_) => {
-                Err(ConfigError::AgentsNotAList { place: (self.place)(node.at) })
-            }
+            YamlTree::List(agents) => agents
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, agent)| self.agent(index, agent)),
+            YamlTree::Scalar(_) | YamlTree::Map(_) => Err(ConfigError::AgentsNotAList {
+                place: (self.place)(node.at),
+            }),
         }
     }
 
@@ -181,7 +251,8 @@ impl Reader<'_> {
         let mut values = BTreeMap::new();
         for YamlEntry { key, at, value } in self.entries(&path, node)? {
             let full = format!("{path}.{key}");
-            let key = schema::find_agent_key(key).ok_or_else(|| unknown((self.place)(*at), &full))?;
+            let key =
+                schema::find_agent_key(key).ok_or_else(|| unknown((self.place)(*at), &full))?;
             values.insert(key.name.as_str(), self.value(key, &full, value)?);
         }
         let Some(Value::String(name)) = values.remove("name").map(|given| given.value) else {
@@ -190,7 +261,11 @@ impl Reader<'_> {
         if self.layer.agents.iter().any(|other| other.name == name) {
             return Err(ConfigError::TwoAgents { place, name });
         }
-        self.layer.agents.push(GivenAgent { name, place, values });
+        self.layer.agents.push(GivenAgent {
+            name,
+            place,
+            values,
+        });
         Ok(())
     }
 }
@@ -212,45 +287,78 @@ mod tests {
 
     #[test]
     fn reads_values_and_agents_with_their_places() {
-        let text =
-            "version: 1\nagents:\n  - name: a\n    command: claude -p\nreview:\n  rounds: 2\n  judge:\nbudget:\n";
+        let text = "version: 1\nagents:\n  - name: a\n    command: claude -p\nreview:\n  rounds: 2\n  judge:\nbudget:\n";
         let layer = from_text(Owner::User, Some("c.yml"), text).unwrap();
         let at = |line, column| {
             let at = Some(YamlPosition { line, column });
-            Origin::File { owner: Owner::User, name: "c.yml".to_owned(), at }
+            Origin::File {
+                owner: Owner::User,
+                name: "c.yml".to_owned(),
+                at,
+            }
         };
         assert_eq!(
             layer,
             Layer {
                 values: BTreeMap::from([
-                    ("version", Setting { value: json!(1), origin: at(1, 10) }),
-                    ("review.rounds", Setting { value: json!(2), origin: at(6, 11) }),
+                    (
+                        "version",
+                        Setting {
+                            value: json!(1),
+                            origin: at(1, 10)
+                        }
+                    ),
+                    (
+                        "review.rounds",
+                        Setting {
+                            value: json!(2),
+                            origin: at(6, 11)
+                        }
+                    ),
                 ]),
                 agents: vec![GivenAgent {
                     name: "a".to_owned(),
                     place: at(3, 5),
                     values: BTreeMap::from([(
                         "command",
-                        Setting { value: json!(["claude", "-p"]), origin: at(4, 14) }
+                        Setting {
+                            value: json!(["claude", "-p"]),
+                            origin: at(4, 14)
+                        }
                     )]),
                 }],
                 notices: Vec::new(),
             }
         );
-        assert_eq!(from_text(Owner::User, Some("c.yml"), "# nothing\n").unwrap(), Layer::default());
-        assert_eq!(from_text(Owner::User, Some("c.yml"), "agents:\n").unwrap(), Layer::default());
+        assert_eq!(
+            from_text(Owner::User, Some("c.yml"), "# nothing\n").unwrap(),
+            Layer::default()
+        );
+        assert_eq!(
+            from_text(Owner::User, Some("c.yml"), "agents:\n").unwrap(),
+            Layer::default()
+        );
     }
 
     #[test]
     fn errors_name_the_place_the_key_and_what_is_allowed() {
         for (text, expected) in [
-            ("reviews:\n", "c.yml:1:1: unknown key `reviews` | did you mean `review`?"),
+            (
+                "reviews:\n",
+                "c.yml:1:1: unknown key `reviews` | did you mean `review`?",
+            ),
             (
                 "review:\n  on_disputes: {}\n",
                 "c.yml:2:3: unknown key `review.on_disputes` | did you mean `review.on_dispute`?",
             ),
-            ("rounds: 2\n", "c.yml:1:1: unknown key `rounds` | did you mean `review.rounds`?"),
-            ("review.rounds: 2\n", "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`"),
+            (
+                "rounds: 2\n",
+                "c.yml:1:1: unknown key `rounds` | did you mean `review.rounds`?",
+            ),
+            (
+                "review.rounds: 2\n",
+                "c.yml:1:1: unknown key `review.rounds` | write `rounds` under `review`",
+            ),
             (
                 "xyz: 2\n",
                 "c.yml:1:1: unknown key `xyz` | use one of the keys version, project, agents, review, rulings, \
@@ -294,13 +402,22 @@ mod tests {
                 "agents:\n  - rol: coder\n",
                 "c.yml:2:5: unknown key `agents[0].rol` | did you mean `agents[0].role`?",
             ),
-            ("agents:\n  - role: coder\n", "c.yml:2:5: the agent at `agents[0]` has no name | add `name: <name>`"),
+            (
+                "agents:\n  - role: coder\n",
+                "c.yml:2:5: the agent at `agents[0]` has no name | add `name: <name>`",
+            ),
             (
                 "agents:\n  - name: a\n    role: boss\n",
                 "c.yml:3:11: `agents[0].role` cannot be `boss` | allowed: coder, reviewer, judge, aggregator",
             ),
-            ("agents:\n  - name: a\n  - name: a\n", "c.yml:3:5: duplicate agent `a` | rename one of the agents"),
-            ("a: [1\n", "c.yml:1:4: not valid YAML: unclosed bracket '[' | "),
+            (
+                "agents:\n  - name: a\n  - name: a\n",
+                "c.yml:3:5: duplicate agent `a` | rename one of the agents",
+            ),
+            (
+                "a: [1\n",
+                "c.yml:1:4: not valid YAML: unclosed bracket '[' | ",
+            ),
         ] {
             assert_eq!(message(text), expected, "{text}");
         }
@@ -308,15 +425,25 @@ mod tests {
 
     #[test]
     fn earlier_names_work_and_name_todays() {
-        let layer =
-            from_text(Owner::User, Some("c.yml"), "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n").unwrap();
+        let layer = from_text(
+            Owner::User,
+            Some("c.yml"),
+            "limits:\n  total: 9m\nreview: {max_file_size: 2MiB}\n",
+        )
+        .unwrap();
         assert_eq!(layer.values["limits.call_timeout"].value, json!("9m"));
-        assert_eq!(layer.notices, ["c.yml:2:3: `limits.total` is now called `limits.call_timeout`"]);
+        assert_eq!(
+            layer.notices,
+            ["c.yml:2:3: `limits.total` is now called `limits.call_timeout`"]
+        );
         assert_eq!(
             message("limits: {idle: soon}\n"),
             "c.yml:1:16: `limits.idle` cannot be `soon` | allowed: a duration such as 90s, 10m or 1h30m"
         );
-        for text in ["budget: {wall: 1h, duration: 1h}\n", "budget: {duration: 1h, wall: 1h}\n"] {
+        for text in [
+            "budget: {wall: 1h, duration: 1h}\n",
+            "budget: {duration: 1h, wall: 1h}\n",
+        ] {
             let said = message(text);
             let (_, said) = said.split_once(": `").unwrap();
             assert_eq!(
@@ -326,16 +453,33 @@ mod tests {
             );
         }
         let set = |names: &[&str]| {
-            let variables: Vec<_> = names.iter().map(|name| ((*name).to_owned(), "5s".to_owned())).collect();
+            let variables: Vec<_> = names
+                .iter()
+                .map(|name| ((*name).to_owned(), "5s".to_owned()))
+                .collect();
             from_variables(&variables)
         };
         let layer = set(&["GLEE_WATCH_SETTLE"]).unwrap();
-        assert_eq!(layer.values["watch.debounce"].origin, Origin::Variable("GLEE_WATCH_SETTLE".to_owned()));
-        assert_eq!(layer.notices, ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]);
-        let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"]).unwrap_err().to_string();
-        assert!(both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are two names of one key"), "{both}");
+        assert_eq!(
+            layer.values["watch.debounce"].origin,
+            Origin::Variable("GLEE_WATCH_SETTLE".to_owned())
+        );
+        assert_eq!(
+            layer.notices,
+            ["`GLEE_WATCH_SETTLE` is now called `GLEE_WATCH_DEBOUNCE`"]
+        );
+        let both = set(&["GLEE_WATCH_SETTLE", "GLEE_WATCH_DEBOUNCE"])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            both.contains("`GLEE_WATCH_SETTLE` and `GLEE_WATCH_DEBOUNCE` are two names of one key"),
+            "{both}"
+        );
         for (earlier, today) in renamed::KEYS {
-            assert_eq!(schema::find(earlier).map(|key| key.name.as_str()), Some(today));
+            assert_eq!(
+                schema::find(earlier).map(|key| key.name.as_str()),
+                Some(today)
+            );
         }
     }
 
@@ -343,7 +487,13 @@ mod tests {
     fn variables_set_keys_and_misspelt_ones_are_errors() {
         let read = |name: &str, text: &str| {
             from_variables(&[(name.to_owned(), text.to_owned())])
-                .map(|layer| layer.values.into_iter().map(|(key, given)| (key, given.value)).collect::<Vec<_>>())
+                .map(|layer| {
+                    layer
+                        .values
+                        .into_iter()
+                        .map(|(key, given)| (key, given.value))
+                        .collect::<Vec<_>>()
+                })
                 .map_err(|error| format!("{error} | {}", error.hint().unwrap_or_default()))
         };
         assert_eq!(
@@ -354,7 +504,13 @@ mod tests {
             read("GLEE_REVIEW_ISSUES_MANDATORY", "HIGH, MEDIUM"),
             Ok(vec![("review.issues.mandatory", json!(["HIGH", "MEDIUM"]))])
         );
-        for other in ["GLEE_STATE_DIR", "GLEE_NONCE", "PATH", "GLEEFUL", "GLEE_VERSIONS"] {
+        for other in [
+            "GLEE_STATE_DIR",
+            "GLEE_NONCE",
+            "PATH",
+            "GLEEFUL",
+            "GLEE_VERSIONS",
+        ] {
             assert_eq!(read(other, "x"), Ok(vec![]), "{other}");
         }
         assert_eq!(

@@ -71,10 +71,15 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<Loaded, ConfigError> {
     Ok(Loaded {
         settings: resolved.settings,
         values: resolved.values,
-        notices: [&layers.user, &layers.project, &layers.variables, &layers.flags]
-            .iter()
-            .flat_map(|layer| layer.notices.clone())
-            .collect(),
+        notices: [
+            &layers.user,
+            &layers.project,
+            &layers.variables,
+            &layers.flags,
+        ]
+        .iter()
+        .flat_map(|layer| layer.notices.clone())
+        .collect(),
         untrusted: untrusted(sources, &layers.project)?,
         project_file: project_file.filter(|_| project.is_some()),
         user_file: sources.user_file.clone().filter(|_| user.is_some()),
@@ -87,24 +92,41 @@ fn optional(path: Option<&Path>, owner: Owner) -> Result<Option<Layer>, ConfigEr
         Owner::User => (path.display().to_string(), Links::Followed),
         Owner::Project => (PROJECT_FILE.to_owned(), Links::Refused),
     };
-    let Some(text) = file::read(path, links)? else { return Ok(None) };
+    let Some(text) = file::read(path, links)? else {
+        return Ok(None);
+    };
     layer::from_text(owner, Some(&name), &text).map(Some)
 }
 
 /// Reads `project.id` in the project's configuration file. Errors in keys other than `project.id` are ignored, so
 /// that Glee finds the history even if the configuration is invalid.
 pub fn project_id(root: &Path) -> Result<Option<String>, ConfigError> {
-    let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else { return Ok(None) };
-    let place = |at| Origin::File { owner: Owner::Project, name: PROJECT_FILE.to_owned(), at };
-    let document = yaml::parse(&text)
-        .map_err(|error| ConfigError::Syntax { place: place(error.at), message: error.message })?;
-    let Some(given) = schema::at(&document.json(), PROJECT_ID).cloned() else { return Ok(None) };
+    let Some(text) = file::read(&root.join(PROJECT_FILE), Links::Refused)? else {
+        return Ok(None);
+    };
+    let place = |at| Origin::File {
+        owner: Owner::Project,
+        name: PROJECT_FILE.to_owned(),
+        at,
+    };
+    let document = yaml::parse(&text).map_err(|error| ConfigError::Syntax {
+        place: place(error.at),
+        message: error.message,
+    })?;
+    let Some(given) = schema::at(&document.json(), PROJECT_ID).cloned() else {
+        return Ok(None);
+    };
     let key = schema::find(PROJECT_ID).expect("the key is one of the schema's");
-    let id = key.check(&given).map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;
+    let id = key
+        .check(&given)
+        .map_err(|misfit| ConfigError::value(place(None), PROJECT_ID, misfit))?;
     Ok(id.as_str().filter(|id| *id != "none").map(str::to_owned))
 }
 
-fn untrusted(sources: &ConfigSources<'_>, project: &Layer) -> Result<Option<UntrustedConfig>, ConfigError> {
+fn untrusted(
+    sources: &ConfigSources<'_>,
+    project: &Layer,
+) -> Result<Option<UntrustedConfig>, ConfigError> {
     if let Some(hash) = sources.trust_flag.filter(|hash| !trust::is_hash(hash)) {
         return Err(ConfigError::NotAHash(hash.to_owned()));
     }
@@ -112,11 +134,15 @@ fn untrusted(sources: &ConfigSources<'_>, project: &Layer) -> Result<Option<Untr
         Some(copy) => Some(Roots::copy(copy)),
         None => sources.project_root.map(Roots::of),
     };
-    let Some(needed) = trust::needed(project, roots.as_ref()) else { return Ok(None) };
+    let Some(needed) = trust::needed(project, roots.as_ref()) else {
+        return Ok(None);
+    };
     if sources.trust_flag == Some(needed.hash.as_str()) {
         return Ok(None);
     }
-    let (Some(state), Some(root)) = (&sources.state_dir, sources.project_root) else { return Ok(Some(needed)) };
+    let (Some(state), Some(root)) = (&sources.state_dir, sources.project_root) else {
+        return Ok(Some(needed));
+    };
     let store = Store::new(state);
     if store.trusts(root, &needed.hash)? {
         return Ok(None);
@@ -126,7 +152,9 @@ fn untrusted(sources: &ConfigSources<'_>, project: &Layer) -> Result<Option<Untr
 }
 
 pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
-    let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok(()) };
+    let ReviewerChoice::Named(names) = &settings.review.reviewers else {
+        return Ok(());
+    };
     let reviewers: Vec<String> = settings
         .agents
         .iter()
@@ -134,7 +162,10 @@ pub fn check_names(settings: &Settings) -> Result<(), ConfigError> {
         .map(|agent| agent.name.0.clone())
         .collect();
     match names.iter().find(|name| !reviewers.contains(name)) {
-        Some(name) => Err(ConfigError::NoSuchReviewer { name: name.clone(), reviewers }),
+        Some(name) => Err(ConfigError::NoSuchReviewer {
+            name: name.clone(),
+            reviewers,
+        }),
         None => Ok(()),
     }
 }
@@ -149,36 +180,60 @@ pub fn check_text(
 ) -> Result<Option<UntrustedConfig>, ConfigError> {
     let given = layer::from_text(owner, name, text)?;
     let layers = match owner {
-        Owner::User => ConfigLayers { user: given, ..ConfigLayers::default() },
+        Owner::User => ConfigLayers {
+            user: given,
+            ..ConfigLayers::default()
+        },
         Owner::Project => {
             let user = optional(sources.user_file.as_deref(), Owner::User)?;
-            ConfigLayers { user: user.unwrap_or_default(), project: given, ..ConfigLayers::default() }
+            ConfigLayers {
+                user: user.unwrap_or_default(),
+                project: given,
+                ..ConfigLayers::default()
+            }
         }
     };
     resolve(&layers)?;
-    let roots = sources.project_root.map(Roots::of).filter(|_| owner == Owner::Project);
+    let roots = sources
+        .project_root
+        .map(Roots::of)
+        .filter(|_| owner == Owner::Project);
     Ok(trust::needed(&layers.project, roots.as_ref()))
 }
 
 /// Parses and checks a value for a dotted key. The returned value keeps the user's notation, for example `1h`
 /// instead of seconds.
 pub fn typed(key: &str, text: &str) -> Result<Value, ConfigError> {
-    let found = match key.strip_prefix("agents.").and_then(|rest| rest.rsplit_once('.')) {
-        Some((_, last)) => schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?,
+    let found = match key
+        .strip_prefix("agents.")
+        .and_then(|rest| rest.rsplit_once('.'))
+    {
+        Some((_, last)) => {
+            schema::find_agent_key(last).ok_or_else(|| layer::unknown(Origin::Flag, key))?
+        }
         None => schema::find(key).ok_or_else(|| unknown_key(key))?,
     };
     let value = found.read(text);
-    found.check(&value).map_err(|misfit| ConfigError::value(Origin::Flag, key, misfit))?;
+    found
+        .check(&value)
+        .map_err(|misfit| ConfigError::value(Origin::Flag, key, misfit))?;
     Ok(value)
 }
 
 pub fn unknown_key(key: &str) -> ConfigError {
     let place = Origin::Flag;
-    let known: Vec<String> = schema::children(key).into_iter().map(|child| format!("{key}.{child}")).collect();
+    let known: Vec<String> = schema::children(key)
+        .into_iter()
+        .map(|child| format!("{key}.{child}"))
+        .collect();
     match key {
         "agents" => ConfigError::AgentsNotAList { place },
         _ if known.is_empty() => layer::unknown(place, key),
-        _ => ConfigError::NotASection { place, key: key.to_owned(), known },
+        _ => ConfigError::NotASection {
+            place,
+            key: key.to_owned(),
+            known,
+        },
     }
 }
 
@@ -208,23 +263,37 @@ mod tests {
         };
         let untrusted = load(&sources).unwrap().untrusted.unwrap();
         assert_eq!(untrusted.runs, ["./a.sh (agent `a`)"]);
-        let by_hash = ConfigSources { trust_flag: Some(&untrusted.hash), ..sources.clone() };
+        let by_hash = ConfigSources {
+            trust_flag: Some(&untrusted.hash),
+            ..sources.clone()
+        };
         assert_eq!(load(&by_hash).unwrap().untrusted, None);
         let other = format!("blake3:{}", "0".repeat(64));
-        let by_other = ConfigSources { trust_flag: Some(&other), ..sources.clone() };
+        let by_other = ConfigSources {
+            trust_flag: Some(&other),
+            ..sources.clone()
+        };
         assert_eq!(load(&by_other).unwrap().untrusted, Some(untrusted.clone()));
-        Store::new(state.path()).trust(root.path(), &untrusted).unwrap();
+        Store::new(state.path())
+            .trust(root.path(), &untrusted)
+            .unwrap();
         assert_eq!(load(&sources).unwrap().untrusted, None);
     }
 
     #[test]
     fn what_the_user_says_needs_no_trust() {
         let user = project(RUNS);
-        let sources = ConfigSources { user_file: Some(user.path().join(PROJECT_FILE)), ..ConfigSources::default() };
+        let sources = ConfigSources {
+            user_file: Some(user.path().join(PROJECT_FILE)),
+            ..ConfigSources::default()
+        };
         let loaded = load(&sources).unwrap();
         assert_eq!(loaded.untrusted, None);
         assert_eq!(loaded.settings.agents.len(), 1);
-        assert_eq!((loaded.project_file, loaded.user_file), (None, sources.user_file));
+        assert_eq!(
+            (loaded.project_file, loaded.user_file),
+            (None, sources.user_file)
+        );
     }
 
     #[test]
@@ -233,7 +302,10 @@ mod tests {
             let root = project(&format!(
                 "agents:\n  - {{name: a, command: claude, role: reviewer}}\n  - {{name: b, command: claude, role: coder}}\nreview: {{reviewers: {names}}}\n"
             ));
-            let sources = ConfigSources { project_root: Some(root.path()), ..ConfigSources::default() };
+            let sources = ConfigSources {
+                project_root: Some(root.path()),
+                ..ConfigSources::default()
+            };
             check_names(&load(&sources).unwrap().settings)
                 .map_err(|error| format!("{error} | {}", error.hint().unwrap_or_default()))
         };

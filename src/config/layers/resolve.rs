@@ -11,7 +11,8 @@ use super::layer::{GivenAgent, Layer, Setting};
 use crate::config::schema::{self, BUILTINS, KNOWN_PROGRAMS, SettingKey, units};
 use crate::config::settings::{AgentForm, Settings};
 use crate::config::{
-    error::ConfigError, files::yaml::flow, origin::Origin, schema::suggest::closest, schema::values::words,
+    error::ConfigError, files::yaml::flow, origin::Origin, schema::suggest::closest,
+    schema::values::words,
 };
 use crate::domain::Role;
 
@@ -37,34 +38,61 @@ pub(crate) fn resolve(layers: &ConfigLayers) -> Result<Resolved, ConfigError> {
         values.insert(key.name.clone(), value(layers, key)?);
     }
     disjoint(&mut values)?;
-    let plain = values.iter().map(|(key, setting)| (key.clone(), setting.value.clone()));
+    let plain = values
+        .iter()
+        .map(|(key, setting)| (key.clone(), setting.value.clone()));
     let mut settings = schema::typed(plain).expect("every layer was checked");
     for given in layers.project.agents.iter().chain(&layers.user.agents) {
-        if settings.agents.iter().any(|known| known.name.0 == given.name) {
+        if settings
+            .agents
+            .iter()
+            .any(|known| known.name.0 == given.name)
+        {
             continue;
         }
         let keys = agent(layers, given)?;
-        let plain = keys.iter().map(|(key, setting)| ((*key).to_owned(), setting.value.clone()));
+        let plain = keys
+            .iter()
+            .map(|(key, setting)| ((*key).to_owned(), setting.value.clone()));
         let plain = plain.chain([("name".to_owned(), json!(given.name))]);
-        settings.agents.push(AgentForm::deserialize(plain.collect::<Value>()).expect("the agent is complete"));
-        values.extend(keys.into_iter().map(|(key, setting)| (format!("agents.{}.{key}", given.name), setting)));
+        settings
+            .agents
+            .push(AgentForm::deserialize(plain.collect::<Value>()).expect("the agent is complete"));
+        values.extend(
+            keys.into_iter()
+                .map(|(key, setting)| (format!("agents.{}.{key}", given.name), setting)),
+        );
     }
     Ok(Resolved { settings, values })
 }
 
 fn value(layers: &ConfigLayers, key: &'static SettingKey) -> Result<Setting, ConfigError> {
     let name = key.name.as_str();
-    let [user, project, variable, flag] = [&layers.user, &layers.project, &layers.variables, &layers.flags]
-        .map(|layer: &Layer| layer.values.get(name));
+    let [user, project, variable, flag] = [
+        &layers.user,
+        &layers.project,
+        &layers.variables,
+        &layers.flags,
+    ]
+    .map(|layer: &Layer| layer.values.get(name));
     // A flag, like the project's file, is allowed to set a key that is marked `@own`, because Glee passes the
     // recorded settings of a run as flags.
     if let Some(Setting { origin, .. }) = user.or(variable).filter(|_| key.is_of_project()) {
-        return Err(ConfigError::OfProject { place: origin.clone(), key: name.to_owned() });
+        return Err(ConfigError::OfProject {
+            place: origin.clone(),
+            key: name.to_owned(),
+        });
     }
     if let Some(Setting { origin, .. }) = project.filter(|_| key.is_of_user()) {
-        return Err(ConfigError::OfUser { place: origin.clone(), key: name.to_owned() });
+        return Err(ConfigError::OfUser {
+            place: origin.clone(),
+            key: name.to_owned(),
+        });
     }
-    let default = Setting { value: key.default.clone(), origin: Origin::Default };
+    let default = Setting {
+        value: key.default.clone(),
+        origin: Origin::Default,
+    };
     let below = user.unwrap_or(&default);
     let files = match project {
         Some(given) if key.is_guarded() => guard(key, name, given, below, &default.value)?,
@@ -89,9 +117,18 @@ fn guard<'a>(
     if !looser(&project.value, default) {
         return Ok(below);
     }
-    let bound = if looser(&below.value, default) { &below.value } else { default };
+    let bound = if looser(&below.value, default) {
+        &below.value
+    } else {
+        default
+    };
     let (value, bound) = (flow(&project.value), flow(bound));
-    Err(ConfigError::Looser { place: project.origin.clone(), key: name.to_owned(), value, bound })
+    Err(ConfigError::Looser {
+        place: project.origin.clone(),
+        key: name.to_owned(),
+        value,
+        bound,
+    })
 }
 
 /// Converts a value to a number: a looser value becomes a larger number. A duration is converted to
@@ -103,12 +140,19 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
         Value::String(none) if none == "none" => u128::MAX,
         Value::String(text) => {
             let words = key.words();
-            let word = words.iter().position(|word| word == text).map(|at| (words.len() - at) as u128);
+            let word = words
+                .iter()
+                .position(|word| word == text)
+                .map(|at| (words.len() - at) as u128);
             word.or_else(|| units::duration(text).map(|time| time.as_millis()))
                 .or_else(|| units::size(text).map(u128::from))
                 .unwrap_or_default()
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "caps and counts are positive")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "caps and counts are positive"
+        )]
         value => value.as_f64().map_or(0, |number| (number * 1e6) as u128),
     }
 }
@@ -118,14 +162,23 @@ fn amount(key: &SettingKey, value: &Value) -> u128 {
 fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     for mandatory in ["review.opinions.mandatory", "review.issues.mandatory"] {
         for optional in ["review.opinions.optional", "review.issues.optional"] {
-            let (above, below) = match values[mandatory].origin.rank().cmp(&values[optional].origin.rank()) {
+            let (above, below) = match values[mandatory]
+                .origin
+                .rank()
+                .cmp(&values[optional].origin.rank())
+            {
                 Ordering::Less => (optional, mandatory),
                 Ordering::Greater => (mandatory, optional),
                 Ordering::Equal => {
                     let others = words(&values[optional].value);
-                    let both = |tag: &String| others.iter().any(|other| other.eq_ignore_ascii_case(tag));
+                    let both =
+                        |tag: &String| others.iter().any(|other| other.eq_ignore_ascii_case(tag));
                     if let Some(tag) = words(&values[mandatory].value).into_iter().find(both) {
-                        return Err(ConfigError::BothWays { tag, mandatory, optional });
+                        return Err(ConfigError::BothWays {
+                            tag,
+                            mandatory,
+                            optional,
+                        });
                     }
                     continue;
                 }
@@ -141,7 +194,10 @@ fn disjoint(values: &mut BTreeMap<String, Setting>) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
+fn agent(
+    layers: &ConfigLayers,
+    given: &GivenAgent,
+) -> Result<BTreeMap<&'static str, Setting>, ConfigError> {
     let named = |layer: &Layer| {
         let agent = layer.agents.iter().find(|agent| agent.name == given.name);
         agent.map(|agent| agent.values.clone()).unwrap_or_default()
@@ -149,12 +205,24 @@ fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static 
     let mut values = named(&layers.user);
     for (key, mut setting) in named(&layers.project) {
         if key == "timeout" {
-            let total = schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");
-            let default = Setting { value: total.default.clone(), origin: Origin::Default };
-            let below =
-                values.get(key).or_else(|| layers.user.values.get("limits.call_timeout")).unwrap_or(&default);
-            setting =
-                guard(total, &format!("agents.{}.timeout", given.name), &setting, below, &default.value)?.clone();
+            let total =
+                schema::find("limits.call_timeout").expect("`limits.call_timeout` is a key");
+            let default = Setting {
+                value: total.default.clone(),
+                origin: Origin::Default,
+            };
+            let below = values
+                .get(key)
+                .or_else(|| layers.user.values.get("limits.call_timeout"))
+                .unwrap_or(&default);
+            setting = guard(
+                total,
+                &format!("agents.{}.timeout", given.name),
+                &setting,
+                below,
+                &default.value,
+            )?
+            .clone();
         }
         values.insert(key, setting);
     }
@@ -162,30 +230,57 @@ fn agent(layers: &ConfigLayers, given: &GivenAgent) -> Result<BTreeMap<&'static 
     Ok(values)
 }
 
-fn complete(given: &GivenAgent, values: &mut BTreeMap<&'static str, Setting>) -> Result<(), ConfigError> {
+fn complete(
+    given: &GivenAgent,
+    values: &mut BTreeMap<&'static str, Setting>,
+) -> Result<(), ConfigError> {
     let name = given.name.clone();
     let place = given.place.clone();
     let Some(command) = values.get("command").map(|setting| words(&setting.value)) else {
-        return Err(ConfigError::Incomplete { place, name, missing: "command" });
+        return Err(ConfigError::Incomplete {
+            place,
+            name,
+            missing: "command",
+        });
     };
-    let Some(role) = values.get("role").and_then(|setting| Role::deserialize(&setting.value).ok()) else {
-        return Err(ConfigError::Incomplete { place, name, missing: "role" });
+    let Some(role) = values
+        .get("role")
+        .and_then(|setting| Role::deserialize(&setting.value).ok())
+    else {
+        return Err(ConfigError::Incomplete {
+            place,
+            name,
+            missing: "role",
+        });
     };
     let guessed = adapter_of(&command);
     let adapter = values
         .entry("adapter")
-        .or_insert_with(|| Setting { value: json!(guessed), origin: Origin::Default })
+        .or_insert_with(|| Setting {
+            value: json!(guessed),
+            origin: Origin::Default,
+        })
         .value
         .clone();
     if (guessed == "builtin") != (adapter == "builtin") {
-        return Err(ConfigError::Adapter { place, name, command: command.join(" ") });
+        return Err(ConfigError::Adapter {
+            place,
+            name,
+            command: command.join(" "),
+        });
     }
     if guessed == "builtin" {
         let kind = command[0].trim_start_matches("builtin:");
         match BUILTINS.iter().find(|(builtin, _)| *builtin == kind) {
             Some((_, its)) if *its == role && command.len() == 1 => {}
             Some((_, its)) if command.len() == 1 => {
-                return Err(ConfigError::BuiltinRole { place, name, kind: kind.to_owned(), its: *its, role });
+                return Err(ConfigError::BuiltinRole {
+                    place,
+                    name,
+                    kind: kind.to_owned(),
+                    its: *its,
+                    role,
+                });
             }
             _ => {
                 let suggestion = closest(kind, BUILTINS.map(|(builtin, _)| builtin));
@@ -206,16 +301,25 @@ pub(crate) fn adapter_of(command: &[String]) -> &'static str {
     if program.starts_with("builtin:") {
         return "builtin";
     }
-    let stem = std::path::Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = std::path::Path::new(program)
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let stem = stem.strip_suffix(".exe").unwrap_or(stem);
-    KNOWN_PROGRAMS.into_iter().find(|known| *known == stem).unwrap_or("text")
+    KNOWN_PROGRAMS
+        .into_iter()
+        .find(|known| *known == stem)
+        .unwrap_or("text")
 }
 
 /// Returns `value` for display, and masks the values of environment variables.
 pub fn shown(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(variables) if key.starts_with("agents.") && key.ends_with(".env") => {
-            variables.keys().map(|name| (name.clone(), json!("***"))).collect()
+            variables
+                .keys()
+                .map(|name| (name.clone(), json!("***")))
+                .collect()
         }
         _ => value.clone(),
     }
@@ -244,7 +348,11 @@ mod tests {
     fn value(layers: &ConfigLayers, key: &str) -> String {
         let resolved = resolve(layers).unwrap();
         let setting = &resolved.values[key];
-        format!("{} ({})", crate::config::flow(&setting.value), setting.origin.label())
+        format!(
+            "{} ({})",
+            crate::config::flow(&setting.value),
+            setting.origin.label()
+        )
     }
 
     fn refusal(user: &str, project: &str) -> String {
@@ -348,7 +456,10 @@ limits: {max_output_size: 3MB}
         assert_eq!(Settings::of_record(&record), settings);
         assert_eq!(settings.review.debate, DebateRounds::Two);
         assert_eq!(
-            (&record["budget.duration"], &record["limits.max_output_size"]),
+            (
+                &record["budget.duration"],
+                &record["limits.max_output_size"]
+            ),
             (&json!("1m30s"), &json!("3000000B"))
         );
         // Unknown keys are ignored; missing keys have their defaults.
@@ -357,8 +468,14 @@ limits: {max_output_size: 3MB}
         // Earlier versions of Glee recorded keys under their earlier names.
         let duration = record.remove("budget.duration").unwrap();
         record.insert("budget.wall".to_owned(), duration);
-        let review = ReviewSettings { debate: DebateRounds::Off, ..settings.review.clone() };
-        assert_eq!(Settings::of_record(&record), Settings { review, ..settings });
+        let review = ReviewSettings {
+            debate: DebateRounds::Off,
+            ..settings.review.clone()
+        };
+        assert_eq!(
+            Settings::of_record(&record),
+            Settings { review, ..settings }
+        );
     }
 
     #[test]
@@ -371,7 +488,8 @@ limits: {max_output_size: 3MB}
         assert_eq!(value(&layers, key), "2 (user.yml:2)");
         layers.project = layer::from_text(Owner::Project, Some("project.yml"), &text(3)).unwrap();
         assert_eq!(value(&layers, key), "3 (project.yml:2)");
-        layers.variables = layer::from_variables(&[("GLEE_REVIEW_ROUNDS".to_owned(), "4".to_owned())]).unwrap();
+        layers.variables =
+            layer::from_variables(&[("GLEE_REVIEW_ROUNDS".to_owned(), "4".to_owned())]).unwrap();
         assert_eq!(value(&layers, key), "4 (GLEE_REVIEW_ROUNDS)");
         layers.flags = layer::from_flags(&[(key.to_owned(), json!(5))]).unwrap();
         assert_eq!(value(&layers, key), "5 (command line)");
@@ -407,7 +525,12 @@ review: {issues: {mandatory: [HIGH]}}
             backup: None,
             price: None,
         };
-        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let words = |words: &[&str]| {
+            words
+                .iter()
+                .map(|&word| word.to_owned())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(
             settings.agents,
             [
@@ -421,7 +544,10 @@ review: {issues: {mandatory: [HIGH]}}
                     model: Some("m".to_owned()),
                     ..agent("both", Role::Reviewer, "codex")
                 },
-                Agent { focus: words(&["security"]), ..agent("mine", Role::Reviewer, "claude") },
+                Agent {
+                    focus: words(&["security"]),
+                    ..agent("mine", Role::Reviewer, "claude")
+                },
             ]
         );
         assert_eq!(settings.review.mandatory(), ["MUST", "HIGH"]);
@@ -442,36 +568,53 @@ review: {issues: {mandatory: [HIGH]}}
             (
                 "",
                 "31m",
-                Err("project.yml:1:24: a project cannot change `limits.call_timeout` from 30m to the less \
+                Err(
+                    "project.yml:1:24: a project cannot change `limits.call_timeout` from 30m to the less \
                      strict value 31m | set the value in the user's configuration file: `glee config set --user \
-                     limits.call_timeout 31m`"),
+                     limits.call_timeout 31m`",
+                ),
             ),
             ("1h", "45m", Ok("45m (project.yml:1)")),
             ("1h", "60m", Ok("60m (project.yml:1)")),
             (
                 "1h",
                 "61m",
-                Err("project.yml:1:24: a project cannot change `limits.call_timeout` from 1h to the less strict \
+                Err(
+                    "project.yml:1:24: a project cannot change `limits.call_timeout` from 1h to the less strict \
                      value 61m | set the value in the user's configuration file: `glee config set --user \
-                     limits.call_timeout 61m`"),
+                     limits.call_timeout 61m`",
+                ),
             ),
             // A project cannot set a limit that is looser than both the default and the user's limit.
             ("5m", "20m", Ok("5m (user.yml:1)")),
             (
                 "5m",
                 "40m",
-                Err("project.yml:1:24: a project cannot change `limits.call_timeout` from 30m to the less \
+                Err(
+                    "project.yml:1:24: a project cannot change `limits.call_timeout` from 30m to the less \
                      strict value 40m | set the value in the user's configuration file: `glee config set --user \
-                     limits.call_timeout 40m`"),
+                     limits.call_timeout 40m`",
+                ),
             ),
         ] {
-            let user = if user.is_empty() { String::new() } else { total(user) };
+            let user = if user.is_empty() {
+                String::new()
+            } else {
+                total(user)
+            };
             let result = resolve(&layers(&user, &total(project)));
             let shown = match &result {
-                Ok(_) => Ok(value(&layers(&user, &total(project)), "limits.call_timeout")),
+                Ok(_) => Ok(value(
+                    &layers(&user, &total(project)),
+                    "limits.call_timeout",
+                )),
                 Err(_) => Err(refusal(&user, &total(project))),
             };
-            assert_eq!(shown, expected.map(str::to_owned).map_err(str::to_owned), "{user} {project}");
+            assert_eq!(
+                shown,
+                expected.map(str::to_owned).map_err(str::to_owned),
+                "{user} {project}"
+            );
         }
         let evidence = |on: bool| format!("review: {{judge: {{require_evidence: {on}}}}}");
         assert_eq!(
@@ -487,32 +630,75 @@ review: {issues: {mandatory: [HIGH]}}
             "project.yml:1:10: a project cannot change `sandbox` from auto to the less strict value off | set \
              the value in the user's configuration file: `glee config set --user sandbox off`"
         );
-        assert_eq!(value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"), "required (user.yml:1)");
-        assert_eq!(value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"), "required (project.yml:1)");
-        assert!(
-            resolve(&layers(&evidence(false), &evidence(true))).unwrap().settings.review.judge.require_evidence
+        assert_eq!(
+            value(&layers(&sandbox("required"), &sandbox("auto")), "sandbox"),
+            "required (user.yml:1)"
+        );
+        assert_eq!(
+            value(&layers(&sandbox("off"), &sandbox("required")), "sandbox"),
+            "required (project.yml:1)"
         );
         assert!(
-            refusal("", "limits: {max_output_size: 1GiB}").contains("from 64MiB to the less strict value 1GiB")
+            resolve(&layers(&evidence(false), &evidence(true)))
+                .unwrap()
+                .settings
+                .review
+                .judge
+                .require_evidence
         );
-        assert!(refusal("", "budget: {duration: 2h}").contains("from 1h to the less strict value 2h"));
+        assert!(
+            refusal("", "limits: {max_output_size: 1GiB}")
+                .contains("from 64MiB to the less strict value 1GiB")
+        );
+        assert!(
+            refusal("", "budget: {duration: 2h}").contains("from 1h to the less strict value 2h")
+        );
         let tokens = |cap: &str| format!("budget: {{tokens: {cap}}}");
-        assert_eq!(value(&layers("", &tokens("5000")), "budget.tokens"), "5000 (project.yml:1)");
-        assert_eq!(value(&layers(&tokens("1000"), &tokens("5000")), "budget.tokens"), "1000 (user.yml:1)");
-        assert_eq!(value(&layers(&tokens("1000"), &tokens("null")), "budget.tokens"), "1000 (user.yml:1)");
-        assert_eq!(value(&layers("budget: {usd: 2}", "budget: {usd: 1.5}"), "budget.usd"), "1.5 (project.yml:1)");
+        assert_eq!(
+            value(&layers("", &tokens("5000")), "budget.tokens"),
+            "5000 (project.yml:1)"
+        );
+        assert_eq!(
+            value(&layers(&tokens("1000"), &tokens("5000")), "budget.tokens"),
+            "1000 (user.yml:1)"
+        );
+        assert_eq!(
+            value(&layers(&tokens("1000"), &tokens("null")), "budget.tokens"),
+            "1000 (user.yml:1)"
+        );
+        assert_eq!(
+            value(
+                &layers("budget: {usd: 2}", "budget: {usd: 1.5}"),
+                "budget.usd"
+            ),
+            "1.5 (project.yml:1)"
+        );
     }
 
     #[test]
     fn an_agents_own_time_is_guarded_too() {
-        let agent = |time: &str| format!("agents: [{{name: a, command: claude, role: coder, timeout: {time}}}]");
-        assert_eq!(value(&layers("", &agent("10m")), "agents.a.timeout"), "10m (project.yml:1)");
-        assert_eq!(value(&layers(&agent("2h"), &agent("90m")), "agents.a.timeout"), "90m (project.yml:1)");
+        let agent = |time: &str| {
+            format!("agents: [{{name: a, command: claude, role: coder, timeout: {time}}}]")
+        };
         assert_eq!(
-            value(&layers("limits: {call_timeout: 5m}", &agent("10m")), "agents.a.timeout"),
+            value(&layers("", &agent("10m")), "agents.a.timeout"),
+            "10m (project.yml:1)"
+        );
+        assert_eq!(
+            value(&layers(&agent("2h"), &agent("90m")), "agents.a.timeout"),
+            "90m (project.yml:1)"
+        );
+        assert_eq!(
+            value(
+                &layers("limits: {call_timeout: 5m}", &agent("10m")),
+                "agents.a.timeout"
+            ),
             "5m (user.yml:1)"
         );
-        assert!(refusal("", &agent("31m")).contains("`agents.a.timeout` from 30m to the less strict value 31m"));
+        assert!(
+            refusal("", &agent("31m"))
+                .contains("`agents.a.timeout` from 30m to the less strict value 31m")
+        );
     }
 
     #[test]
@@ -545,22 +731,35 @@ review: {issues: {mandatory: [HIGH]}}
                  derives from the command",
             ),
         ] {
-            assert_eq!(agent(rest), format!("project.yml:1:10: {expected}"), "{rest}");
+            assert_eq!(
+                agent(rest),
+                format!("project.yml:1:10: {expected}"),
+                "{rest}"
+            );
         }
     }
 
     #[test]
     fn the_higher_layer_says_whether_a_tag_is_mandatory() {
-        let shown = |layers: &ConfigLayers, list: &str| value(layers, &format!("review.issues.{list}"));
+        let shown =
+            |layers: &ConfigLayers, list: &str| value(layers, &format!("review.issues.{list}"));
         let medium = layers("", "review: {issues: {mandatory: [HIGH, MEDIUM]}}");
-        assert_eq!(shown(&medium, "mandatory"), "[HIGH, MEDIUM] (project.yml:1)");
+        assert_eq!(
+            shown(&medium, "mandatory"),
+            "[HIGH, MEDIUM] (project.yml:1)"
+        );
         assert_eq!(shown(&medium, "optional"), "[LOW] (default)");
-        let must =
-            layers("review: {issues: {mandatory: [HIGH, LOW]}}", "review: {issues: {optional: [low, must]}}");
+        let must = layers(
+            "review: {issues: {mandatory: [HIGH, LOW]}}",
+            "review: {issues: {optional: [low, must]}}",
+        );
         assert_eq!(shown(&must, "mandatory"), "[HIGH] (user.yml:1)");
         assert_eq!(value(&must, "review.opinions.mandatory"), "[] (default)");
         assert_eq!(
-            refusal("", "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"),
+            refusal(
+                "",
+                "review: {opinions: {mandatory: [MUST]}, issues: {optional: [must]}}"
+            ),
             "the tag `MUST` is in both `review.opinions.mandatory` and `review.issues.optional` | remove `MUST` \
              from `review.opinions.mandatory` or from `review.issues.optional`"
         );
@@ -576,7 +775,11 @@ review: {issues: {mandatory: [HIGH]}}
             ("semgrep", "text"),
             ("builtin:rules", "builtin"),
         ] {
-            assert_eq!(adapter_of(&[command.to_owned(), "x".to_owned()]), adapter, "{command}");
+            assert_eq!(
+                adapter_of(&[command.to_owned(), "x".to_owned()]),
+                adapter,
+                "{command}"
+            );
         }
     }
 }

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::suggest::closest;
 use super::units;
-use super::values::{ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReviewerChoice, ValueForm, words};
+use super::values::{
+    ADAPTERS, ConfirmAbove, Count, Hyperlink, InvalidValue, ReviewerChoice, ValueForm, words,
+};
 use crate::domain::{AgentName, Price as Dollars, Tag};
 use crate::rules::review::mandatory;
 

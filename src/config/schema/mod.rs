@@ -30,8 +30,11 @@ pub(crate) struct SettingKey {
 /// The programs that users can name without arguments, because an adapter adds the arguments for each role.
 pub const KNOWN_PROGRAMS: [&str; 6] = ["claude", "codex", "gemini", "opencode", "qwen", "copilot"];
 
-pub const BUILTINS: [(&str, Role); 3] =
-    [("rules", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)];
+pub const BUILTINS: [(&str, Role); 3] = [
+    ("rules", Role::Reviewer),
+    ("fixer", Role::Coder),
+    ("referee", Role::Judge),
+];
 
 static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
@@ -51,7 +54,12 @@ fn keys(schema: &Value, section: &str, defaults: &Value) -> Vec<SettingKey> {
             found.extend(keys(schema, &name, defaults));
         } else if name != "agents" {
             let default = at(defaults, &name).cloned().unwrap_or_default();
-            found.push(SettingKey { name, default, schema: schema.clone(), of_agent: defaults.is_null() });
+            found.push(SettingKey {
+                name,
+                default,
+                schema: schema.clone(),
+                of_agent: defaults.is_null(),
+            });
         }
     }
     found
@@ -79,7 +87,11 @@ impl SettingKey {
     }
 
     pub(crate) fn words(&self) -> Vec<&str> {
-        if self.schema["type"] == "boolean" { vec!["true", "false"] } else { words(&self.schema) }
+        if self.schema["type"] == "boolean" {
+            vec!["true", "false"]
+        } else {
+            words(&self.schema)
+        }
     }
 
     /// Parses the text of an environment variable or a command-line argument, without checking the value.
@@ -98,7 +110,9 @@ impl SettingKey {
         }
         let is_command = |schema: &Value| {
             let forms = schema["anyOf"].as_array().into_iter().flatten();
-            forms.chain([schema]).any(|form| form["format"] == "command")
+            forms
+                .chain([schema])
+                .any(|form| form["format"] == "command")
         };
         if !is("array") || is_command(&self.schema) || self.words().contains(&text) {
             return json!(text);
@@ -106,16 +120,24 @@ impl SettingKey {
         if is_command(&self.schema["items"]) {
             return json!([text]);
         }
-        text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect()
+        text.split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+            .map(Value::from)
+            .collect()
     }
 
     /// Checks and normalises a value. Durations and sizes keep the user's unit.
     pub(crate) fn check(&self, value: &Value) -> Result<Value, InvalidValue> {
         let words = self.words();
-        let word = value.as_i64().map(|number| number.to_string()).filter(|word| words.contains(&word.as_str()));
+        let word = value
+            .as_i64()
+            .map(|number| number.to_string())
+            .filter(|word| words.contains(&word.as_str()));
         let value = word.map_or_else(|| value.clone(), Value::from);
         let typed = if self.of_agent {
-            let mut agent = json!({"name": "a", "command": "a", "adapter": "text", "role": "coder"});
+            let mut agent =
+                json!({"name": "a", "command": "a", "adapter": "text", "role": "coder"});
             agent[&self.name] = value.clone();
             AgentForm::deserialize(agent).and_then(|agent| AgentForm::serialize(&agent, Serializer))
         } else {
@@ -126,9 +148,8 @@ impl SettingKey {
             Ok(Some(typed)) if !typed.is_null() => Ok(typed.clone()),
             Ok(_) => Err(InvalidValue::word(&value, &words)),
             // The text of the error is an `InvalidValue` as JSON.
-            Err(error) => {
-                Err(serde_json::from_str(&error.to_string()).unwrap_or_else(|_| InvalidValue::word(&value, &words)))
-            }
+            Err(error) => Err(serde_json::from_str(&error.to_string())
+                .unwrap_or_else(|_| InvalidValue::word(&value, &words))),
         }
     }
 }
@@ -137,14 +158,21 @@ fn admits(schema: &Value, kind: &str) -> bool {
     match &schema["type"] {
         Value::String(one) => one == kind,
         Value::Array(several) => several.iter().any(|one| one == kind),
-        _ => schema["anyOf"].as_array().into_iter().flatten().any(|one| admits(one, kind)),
+        _ => schema["anyOf"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|one| admits(one, kind)),
     }
 }
 
 fn words(schema: &Value) -> Vec<&str> {
     let list = |name: &str| schema[name].as_array().into_iter().flatten();
-    let own = list("enum").chain(schema.get("const")).filter_map(Value::as_str);
-    own.chain(list("anyOf").chain(list("oneOf")).flat_map(words)).collect()
+    let own = list("enum")
+        .chain(schema.get("const"))
+        .filter_map(Value::as_str);
+    own.chain(list("anyOf").chain(list("oneOf")).flat_map(words))
+        .collect()
 }
 
 /// Finds a key by its present or earlier name. Keys of agents, such as `role`, are not found.
@@ -162,29 +190,45 @@ pub(crate) fn children(section: &str) -> Vec<&'static str> {
     let place = if section.starts_with("agents.") || section.starts_with("agents[") {
         &SCHEMA["properties"]["agents"]["items"]
     } else {
-        section.split('.').filter(|part| !part.is_empty()).fold(&*SCHEMA, |place, part| &place["properties"][part])
+        section
+            .split('.')
+            .filter(|part| !part.is_empty())
+            .fold(&*SCHEMA, |place, part| &place["properties"][part])
     };
-    place["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect()
+    place["properties"]
+        .as_object()
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .collect()
 }
 
 pub(crate) fn within(section: &str, name: &str) -> String {
-    if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") }
+    if section.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{section}.{name}")
+    }
 }
 
 pub(crate) fn at<'a>(document: &'a Value, key: &str) -> Option<&'a Value> {
-    key.split('.').try_fold(document, |value, part| value.get(part))
+    key.split('.')
+        .try_fold(document, |value, part| value.get(part))
 }
 
 pub(crate) fn nested(values: impl IntoIterator<Item = (String, Value)>) -> Value {
     let mut document = json!({});
     for (key, value) in values {
-        *key.split('.').fold(&mut document, |place, part| &mut place[part]) = value;
+        *key.split('.')
+            .fold(&mut document, |place, part| &mut place[part]) = value;
     }
     document
 }
 
 /// Builds settings from dotted keys. Missing keys get their defaults.
-pub(crate) fn typed(values: impl IntoIterator<Item = (String, Value)>) -> serde_json::Result<Settings> {
+pub(crate) fn typed(
+    values: impl IntoIterator<Item = (String, Value)>,
+) -> serde_json::Result<Settings> {
     serde_json::from_value(nested(values))
 }
 
@@ -205,8 +249,14 @@ pub fn json_schema() -> Value {
 
 /// Permits empty sections in the schema, and removes the defaults of sections and agents.
 fn finish(schema: &mut Value) {
-    let of_agents = schema.get("items").is_some_and(|items| items["properties"].is_object());
-    let Some(keys) = schema.pointer_mut(if of_agents { "/items/properties" } else { "/properties" }) else {
+    let of_agents = schema
+        .get("items")
+        .is_some_and(|items| items["properties"].is_object());
+    let Some(keys) = schema.pointer_mut(if of_agents {
+        "/items/properties"
+    } else {
+        "/properties"
+    }) else {
         return;
     };
     for key in keys.as_object_mut().into_iter().flat_map(Map::values_mut) {
@@ -220,20 +270,28 @@ fn finish(schema: &mut Value) {
     } else {
         schema["type"] = json!(["object", "null"]);
     }
-    schema.as_object_mut().map(|schema| schema.shift_remove("default"));
+    schema
+        .as_object_mut()
+        .map(|schema| schema.shift_remove("default"));
 }
 
 impl Settings {
     pub fn recorded(&self) -> BTreeMap<String, Value> {
         let document = json!(self);
         let value = |key: &SettingKey| at(&document, &key.name).cloned().unwrap_or_default();
-        KEYS.iter().map(|key| (key.name.clone(), value(key))).collect()
+        KEYS.iter()
+            .map(|key| (key.name.clone(), value(key)))
+            .collect()
     }
 
     /// Builds settings from recorded values. Missing keys get their defaults, and unknown keys are ignored.
     pub fn of_record(record: &BTreeMap<String, Value>) -> Self {
-        typed(record.iter().filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))))
-            .unwrap_or_default()
+        typed(
+            record
+                .iter()
+                .filter_map(|(name, value)| Some((find(name)?.name.clone(), value.clone()))),
+        )
+        .unwrap_or_default()
     }
 }
 
@@ -274,17 +332,24 @@ mod tests {
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write("docs/schema/config.json", format!("{:#}\n", json_schema())).unwrap();
         }
-        let published: Value = serde_json::from_str(include_str!("../../../docs/schema/config.json")).unwrap();
+        let published: Value =
+            serde_json::from_str(include_str!("../../../docs/schema/config.json")).unwrap();
         assert!(published == json_schema(), "run with UPDATE_SCHEMA=1");
     }
 
     #[test]
     fn the_schema_accepts_what_glee_accepts() {
         let schema = jsonschema::validator_for(&json_schema()).unwrap();
-        let defaults = nested(KEYS.iter().map(|key| (key.name.clone(), key.default.clone())));
+        let defaults = nested(
+            KEYS.iter()
+                .map(|key| (key.name.clone(), key.default.clone())),
+        );
         assert!(schema.is_valid(&defaults));
         for (document, valid) in [
-            (json!({"agents": [{"name": "a", "command": ["x", "y"], "role": "coder", "domain": "backend"}]}), true),
+            (
+                json!({"agents": [{"name": "a", "command": ["x", "y"], "role": "coder", "domain": "backend"}]}),
+                true,
+            ),
             (json!({"agents": [{"name": "a", "role": "boss"}]}), false),
             (json!({"agents": [{"role": "coder"}]}), false),
             (json!({"limits": {"call_timeout": "1h30m"}}), true),
@@ -305,8 +370,16 @@ mod tests {
             ("review.rounds", "3", json!(3)),
             ("review.quorum", "all", json!("all")),
             ("budget.duration", "90", json!("90")),
-            ("review.issues.mandatory", "MUST, HIGH", json!(["MUST", "HIGH"])),
-            ("review.issues.mandatory", "[MUST, HIGH]", json!(["MUST", "HIGH"])),
+            (
+                "review.issues.mandatory",
+                "MUST, HIGH",
+                json!(["MUST", "HIGH"]),
+            ),
+            (
+                "review.issues.mandatory",
+                "[MUST, HIGH]",
+                json!(["MUST", "HIGH"]),
+            ),
             ("review.issues.mandatory", "", json!([])),
             ("review.reviewers", "all", json!("all")),
             ("review.reviewers", "a", json!(["a"])),
@@ -314,10 +387,21 @@ mod tests {
             ("notify.command", "tell a, b", json!("tell a, b")),
             ("notify.command", "[tell, 'a b']", json!(["tell", "a b"])),
             ("review.verify", "cargo test", json!(["cargo test"])),
-            ("review.verify", "[cargo test, [make, x]]", json!(["cargo test", ["make", "x"]])),
+            (
+                "review.verify",
+                "[cargo test, [make, x]]",
+                json!(["cargo test", ["make", "x"]]),
+            ),
             ("env", "{A: b}", json!({"A": "b"})),
         ] {
-            assert_eq!(find(key).or_else(|| find_agent_key(key)).unwrap().read(text), value, "{text}");
+            assert_eq!(
+                find(key)
+                    .or_else(|| find_agent_key(key))
+                    .unwrap()
+                    .read(text),
+                value,
+                "{text}"
+            );
         }
     }
 }

@@ -17,11 +17,15 @@ pub(crate) const KEYS: [(&str, &str); 12] = [
 ];
 
 pub fn today(name: &str) -> Option<&'static str> {
-    KEYS.into_iter().find(|(earlier, _)| *earlier == name).map(|(_, today)| today)
+    KEYS.into_iter()
+        .find(|(earlier, _)| *earlier == name)
+        .map(|(_, today)| today)
 }
 
 pub(crate) fn earlier(name: &str) -> Option<&'static str> {
-    KEYS.into_iter().find(|(_, today)| *today == name).map(|(earlier, _)| earlier)
+    KEYS.into_iter()
+        .find(|(_, today)| *today == name)
+        .map(|(earlier, _)| earlier)
 }
 
 pub fn notice(earlier: &str, today: &str) -> String {

@@ -26,21 +26,32 @@ const UNITS: [(&str, u64); 8] = [
 /// Parses a duration with the units `h`, `m`, `s` and `ms`, in this order.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     // `SpanParser` also accepts spaces, fractions and words, which Glee refuses.
-    let is_plain = text.chars().all(|c| c.is_ascii_digit() || "hms".contains(c));
-    SpanParser::new().parse_unsigned_duration(text).ok().filter(|time| is_plain && *time <= LONGEST)
+    let is_plain = text
+        .chars()
+        .all(|c| c.is_ascii_digit() || "hms".contains(c));
+    SpanParser::new()
+        .parse_unsigned_duration(text)
+        .ok()
+        .filter(|time| is_plain && *time <= LONGEST)
 }
 
 pub(crate) fn duration_text(time: Duration) -> String {
-    SpanPrinter::new().spacing(Spacing::None).unsigned_duration_to_string(&time)
+    SpanPrinter::new()
+        .spacing(Spacing::None)
+        .unsigned_duration_to_string(&time)
 }
 
 const MOST_DAYS: u64 = 36_500;
 
 /// Parses an age: either a number of days such as `90d`, or a duration. An age of zero is invalid.
 pub(crate) fn age(text: &str) -> Option<Duration> {
-    let days = text.strip_suffix('d').filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
+    let days = text
+        .strip_suffix('d')
+        .filter(|days| days.bytes().all(|byte| byte.is_ascii_digit()));
     let age = match days {
-        Some(days) => Duration::from_secs(days.parse::<u64>().ok().filter(|days| *days <= MOST_DAYS)? * DAY),
+        Some(days) => {
+            Duration::from_secs(days.parse::<u64>().ok().filter(|days| *days <= MOST_DAYS)? * DAY)
+        }
         None => duration(text)?,
     };
     (!age.is_zero()).then_some(age)
@@ -48,20 +59,30 @@ pub(crate) fn age(text: &str) -> Option<Duration> {
 
 pub(crate) fn age_text(age: Duration) -> String {
     match age.as_secs() {
-        seconds if age.subsec_nanos() == 0 && seconds.is_multiple_of(DAY) => format!("{}d", seconds / DAY),
+        seconds if age.subsec_nanos() == 0 && seconds.is_multiple_of(DAY) => {
+            format!("{}d", seconds / DAY)
+        }
         _ => duration_text(age),
     }
 }
 
 pub(crate) fn size(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit())?);
-    let (_, bytes) = UNITS.into_iter().find(|(name, _)| *name == unit.trim_start())?;
-    number.parse::<u64>().ok()?.checked_mul(bytes).filter(|bytes| *bytes <= LARGEST)
+    let (_, bytes) = UNITS
+        .into_iter()
+        .find(|(name, _)| *name == unit.trim_start())?;
+    number
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(bytes)
+        .filter(|bytes| *bytes <= LARGEST)
 }
 
 pub(crate) fn size_text(bytes: u64) -> String {
-    let (unit, each) =
-        UNITS.into_iter().find(|(_, each)| bytes.is_multiple_of(*each)).expect("any number is one of bytes");
+    let (unit, each) = UNITS
+        .into_iter()
+        .find(|(_, each)| bytes.is_multiple_of(*each))
+        .expect("any number is one of bytes");
     format!("{}{unit}", bytes / each)
 }
 
@@ -92,7 +113,11 @@ mod tests {
             ("99999999999999999999h", None),
             ("9999999999999999999h", None),
         ] {
-            assert_eq!(duration(text), milliseconds.map(Duration::from_millis), "{text}");
+            assert_eq!(
+                duration(text),
+                milliseconds.map(Duration::from_millis),
+                "{text}"
+            );
         }
     }
 
@@ -102,7 +127,9 @@ mod tests {
             assert_eq!(duration(text).map(duration_text).as_deref(), Some(text));
         }
         assert_eq!(duration("90s").map(duration_text).as_deref(), Some("1m30s"));
-        for text in ["1B", "1000B", "1KiB", "1025B", "128KiB", "1536KiB", "64MiB", "1024GiB"] {
+        for text in [
+            "1B", "1000B", "1KiB", "1025B", "128KiB", "1536KiB", "64MiB", "1024GiB",
+        ] {
             assert_eq!(size(text).map(size_text).as_deref(), Some(text));
         }
         assert_eq!(size("2kB").map(size_text).as_deref(), Some("2000B"));

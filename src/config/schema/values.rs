@@ -40,15 +40,22 @@ impl InvalidValue {
             Value::String(text) => format!("cannot be `{text}`"),
             Value::Bool(_) | Value::Number(_) => format!("cannot be `{given}`"),
         };
-        Self { problem, allowed, suggestion, item: None }
+        Self {
+            problem,
+            allowed,
+            suggestion,
+            item: None,
+        }
     }
 
     pub(crate) fn word(given: &Value, words: &[&str]) -> Self {
-        let suggestion = given.as_str().and_then(|typed| match typed.to_lowercase().as_str() {
-            "yes" | "y" | "on" if words == ["true", "false"] => Some("true"),
-            "no" | "n" | "off" if words == ["true", "false"] => Some("false"),
-            typed => closest(typed, words.iter().copied()),
-        });
+        let suggestion = given
+            .as_str()
+            .and_then(|typed| match typed.to_lowercase().as_str() {
+                "yes" | "y" | "on" if words == ["true", "false"] => Some("true"),
+                "no" | "n" | "off" if words == ["true", "false"] => Some("false"),
+                typed => closest(typed, words.iter().copied()),
+            });
         Self::of(given, words.join(", "), suggestion.map(str::to_owned))
     }
 
@@ -89,10 +96,16 @@ pub(crate) trait ValueForm {
     }
 
     fn misfit(given: &Value) -> InvalidValue {
-        let item = given.as_array().and_then(|items| items.iter().position(|item| !Self::item(item)));
+        let item = given
+            .as_array()
+            .and_then(|items| items.iter().position(|item| !Self::item(item)));
         let wrong = item.map_or(given, |item| &given[item]);
         let misfit = InvalidValue::of(wrong, Self::allowed(), Self::suggestion(wrong));
-        InvalidValue { item, problem: Self::problem(wrong).unwrap_or(misfit.problem), ..misfit }
+        InvalidValue {
+            item,
+            problem: Self::problem(wrong).unwrap_or(misfit.problem),
+            ..misfit
+        }
     }
 }
 
@@ -100,13 +113,18 @@ pub(crate) trait ValueForm {
 pub(crate) struct As<F>(PhantomData<F>);
 
 impl<F: ValueForm> As<F> {
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<F::Value, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<F::Value, D::Error> {
         let given = Value::deserialize(deserializer)?;
         // A serde error contains only a text, so this text is the `InvalidValue` in JSON form.
         F::read(&given).ok_or_else(|| D::Error::custom(json!(F::misfit(&given))))
     }
 
-    pub(crate) fn serialize<S: Serializer>(value: &F::Value, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(
+        value: &F::Value,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         F::write(value).serialize(serializer)
     }
 }
@@ -117,7 +135,9 @@ impl<F: ValueForm> JsonSchema for As<F> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        F::schema().try_into().expect("a form's schema is an object")
+        F::schema()
+            .try_into()
+            .expect("a form's schema is an object")
     }
 }
 
@@ -166,12 +186,20 @@ impl<F: ValueForm, const NONE: bool> ValueForm for Or<F, NONE> {
     }
 
     fn schema() -> Value {
-        let words = if NONE { json!([Self::WORD, null]) } else { json!([Self::WORD]) };
+        let words = if NONE {
+            json!([Self::WORD, null])
+        } else {
+            json!([Self::WORD])
+        };
         json!({"anyOf": [{"enum": words}, F::schema()]})
     }
 
     fn read(given: &Value) -> Option<Self::Value> {
-        if given == Self::WORD || NONE && given.is_null() { Some(None) } else { F::read(given).map(Some) }
+        if given == Self::WORD || NONE && given.is_null() {
+            Some(None)
+        } else {
+            F::read(given).map(Some)
+        }
     }
 
     fn write(value: &Self::Value) -> Value {
@@ -197,7 +225,10 @@ impl<const LEAST: u32, const MOST: u32> ValueForm for Count<LEAST, MOST> {
     }
 
     fn read(given: &Value) -> Option<u32> {
-        given.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| (LEAST..=MOST).contains(count))
+        given
+            .as_u64()
+            .and_then(|count| u32::try_from(count).ok())
+            .filter(|count| (LEAST..=MOST).contains(count))
     }
 }
 
@@ -212,7 +243,14 @@ impl<const ZERO: bool> ValueForm for DurationForm<ZERO> {
     type Value = Duration;
 
     fn allowed() -> String {
-        format!("a duration such as {}", if ZERO { "0s, 3s or 1m" } else { "90s, 10m or 1h30m" })
+        format!(
+            "a duration such as {}",
+            if ZERO {
+                "0s, 3s or 1m"
+            } else {
+                "90s, 10m or 1h30m"
+            }
+        )
     }
 
     fn schema() -> Value {
@@ -233,11 +271,19 @@ impl<const ZERO: bool> ValueForm for DurationForm<ZERO> {
 }
 
 pub(crate) fn words(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
-pub(crate) const ADAPTERS: [&str; 11] =
-    ["text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen", "copilot", "acp"];
+pub(crate) const ADAPTERS: [&str; 11] = [
+    "text", "json", "builtin", "replay", "claude", "codex", "gemini", "opencode", "qwen",
+    "copilot", "acp",
+];
 
 /// If a review would exceed this limit, Glee asks the user before the review starts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -271,8 +317,11 @@ mod tests {
     use crate::config::schema;
 
     fn checked(key: &str, value: Value) -> Result<Value, String> {
-        let key = schema::find(key).or_else(|| schema::find_agent_key(key)).expect("a key");
-        key.check(&value).map_err(|misfit| format!("{misfit}; {}", misfit.hint()))
+        let key = schema::find(key)
+            .or_else(|| schema::find_agent_key(key))
+            .expect("a key");
+        key.check(&value)
+            .map_err(|misfit| format!("{misfit}; {}", misfit.hint()))
     }
 
     #[test]
@@ -289,7 +338,11 @@ mod tests {
             ("review.confirm_above", json!("0USD"), json!("0USD")),
             ("budget.duration", json!("1h30m"), json!("1h30m")),
             ("watch.debounce", json!("0s"), json!("0s")),
-            ("review.reviewers", json!(["a", "b.c-1"]), json!(["a", "b.c-1"])),
+            (
+                "review.reviewers",
+                json!(["a", "b.c-1"]),
+                json!(["a", "b.c-1"]),
+            ),
             (
                 "review.issues.mandatory",
                 json!(["MUST", "blocker", "P0", "CUSTOM", "🔴"]),
@@ -298,13 +351,33 @@ mod tests {
             ("domain", json!("backend"), json!(["backend"])),
             ("domain", json!([]), json!([])),
             ("command", json!("sh -c 'a b'"), json!(["sh", "-c", "a b"])),
-            ("command", json!(["sh", "-c", "a b"]), json!(["sh", "-c", "a b"])),
-            ("review.verify", json!(["cargo test", ["make", "x y"]]), json!([["cargo", "test"], ["make", "x y"]])),
+            (
+                "command",
+                json!(["sh", "-c", "a b"]),
+                json!(["sh", "-c", "a b"]),
+            ),
+            (
+                "review.verify",
+                json!(["cargo test", ["make", "x y"]]),
+                json!([["cargo", "test"], ["make", "x y"]]),
+            ),
             ("env", json!({"A_1": "x"}), json!({"A_1": "x"})),
-            ("notify.command", json!("tell 'a b'"), json!(["tell", "a b"])),
+            (
+                "notify.command",
+                json!("tell 'a b'"),
+                json!(["tell", "a b"]),
+            ),
             ("notify.command", json!("none"), json!("none")),
-            ("ui.hyperlink", json!("vscode://file{path}:{line}"), json!("vscode://file{path}:{line}")),
-            ("ui.hyperlink", json!("file://{path}"), json!("file://{path}")),
+            (
+                "ui.hyperlink",
+                json!("vscode://file{path}:{line}"),
+                json!("vscode://file{path}:{line}"),
+            ),
+            (
+                "ui.hyperlink",
+                json!("file://{path}"),
+                json!("file://{path}"),
+            ),
         ] {
             assert_eq!(checked(key, given), Ok(one_form));
         }
@@ -333,13 +406,41 @@ mod tests {
                 json!("judg"),
                 "cannot be `judg`; allowed: judge, human, discard; did you mean `judge`?",
             ),
-            ("review.on_dispute.default", json!("coin"), "cannot be `coin`; allowed: judge, human, discard"),
-            ("review.on_dispute.default", json!(["judge"]), "cannot be a list; allowed: judge, human, discard"),
-            ("review.on_dispute.default", json!(null), "has no value; allowed: judge, human, discard"),
-            ("review.recheck", json!("yes"), "cannot be `yes`; allowed: true, false; did you mean `true`?"),
-            ("review.rounds", json!(0), "cannot be `0`; allowed: a whole number from 1 to 100"),
-            ("review.rounds", json!(1.5), "cannot be `1.5`; allowed: a whole number from 1 to 100"),
-            ("review.rounds", json!(-1), "cannot be `-1`; allowed: a whole number from 1 to 100"),
+            (
+                "review.on_dispute.default",
+                json!("coin"),
+                "cannot be `coin`; allowed: judge, human, discard",
+            ),
+            (
+                "review.on_dispute.default",
+                json!(["judge"]),
+                "cannot be a list; allowed: judge, human, discard",
+            ),
+            (
+                "review.on_dispute.default",
+                json!(null),
+                "has no value; allowed: judge, human, discard",
+            ),
+            (
+                "review.recheck",
+                json!("yes"),
+                "cannot be `yes`; allowed: true, false; did you mean `true`?",
+            ),
+            (
+                "review.rounds",
+                json!(0),
+                "cannot be `0`; allowed: a whole number from 1 to 100",
+            ),
+            (
+                "review.rounds",
+                json!(1.5),
+                "cannot be `1.5`; allowed: a whole number from 1 to 100",
+            ),
+            (
+                "review.rounds",
+                json!(-1),
+                "cannot be `-1`; allowed: a whole number from 1 to 100",
+            ),
             (
                 "review.quorum",
                 json!("al"),
@@ -360,8 +461,16 @@ mod tests {
                 json!(90),
                 "cannot be `90`; allowed: a duration such as 90s, 10m or 1h30m; did you mean `90s`?",
             ),
-            ("budget.duration", json!("0s"), "cannot be `0s`; allowed: a duration such as 90s, 10m or 1h30m"),
-            ("limits.max_output_size", json!("64mb"), "cannot be `64mb`; allowed: a size such as 512KiB or 64MiB"),
+            (
+                "budget.duration",
+                json!("0s"),
+                "cannot be `0s`; allowed: a duration such as 90s, 10m or 1h30m",
+            ),
+            (
+                "limits.max_output_size",
+                json!("64mb"),
+                "cannot be `64mb`; allowed: a size such as 512KiB or 64MiB",
+            ),
             (
                 "review.issues.mandatory",
                 json!(["MSUT"]),

@@ -79,13 +79,19 @@ impl FailureKind {
 
     /// Whether a later retry can succeed.
     pub fn is_transient(self) -> bool {
-        matches!(self, Self::RateLimited { .. } | Self::Unavailable | Self::Empty)
+        matches!(
+            self,
+            Self::RateLimited { .. } | Self::Unavailable | Self::Empty
+        )
     }
 
     /// Whether an immediate second call can succeed, for example after a crash or an output without an answer.
     pub fn may_pass(self) -> bool {
         use FailureKind::{Crashed, Empty, Killed, MaxTurns, Protocol, Truncated, Unavailable};
-        matches!(self, Unavailable | MaxTurns | Truncated | Empty | Killed | Crashed | Protocol)
+        matches!(
+            self,
+            Unavailable | MaxTurns | Truncated | Empty | Killed | Crashed | Protocol
+        )
     }
 
     pub fn is_exhausted(self) -> bool {
@@ -134,9 +140,14 @@ mod tests {
     fn the_kind_is_recorded_by_name() {
         let kinds = [
             (FailureKind::NotLoggedIn, r#"{"kind":"not_logged_in"}"#),
-            (FailureKind::RateLimited { reset: None }, r#"{"kind":"rate_limited"}"#),
             (
-                FailureKind::OverQuota { reset: Some(Timestamp::UNIX_EPOCH) },
+                FailureKind::RateLimited { reset: None },
+                r#"{"kind":"rate_limited"}"#,
+            ),
+            (
+                FailureKind::OverQuota {
+                    reset: Some(Timestamp::UNIX_EPOCH),
+                },
                 r#"{"kind":"over_quota","reset":"1970-01-01T00:00:00Z"}"#,
             ),
         ];

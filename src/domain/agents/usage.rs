@@ -72,10 +72,19 @@ pub struct Price {
 impl Price {
     /// Parses the prices of input, cached input and output from a text such as `1.25/0.125/10`.
     pub fn parse(text: &str) -> Option<Self> {
-        let number = |part: &str| part.trim().parse().ok().filter(|number| (0.0..1e6).contains(number));
+        let number = |part: &str| {
+            part.trim()
+                .parse()
+                .ok()
+                .filter(|number| (0.0..1e6).contains(number))
+        };
         let numbers = text.split('/').map(number).collect::<Option<Vec<f64>>>()?;
         let [input, cached, output] = numbers.try_into().ok()?;
-        Some(Self { input, cached, output })
+        Some(Self {
+            input,
+            cached,
+            output,
+        })
     }
 }
 
@@ -109,8 +118,15 @@ impl Caps {
 impl Spent {
     /// The number of tokens that agents read and wrote, or `None` if no agent reported tokens.
     pub fn tokens(&self) -> Option<u64> {
-        let Usage { input_tokens, output_tokens, .. } = self.usage;
-        [input_tokens, output_tokens].into_iter().flatten().reduce(u64::saturating_add)
+        let Usage {
+            input_tokens,
+            output_tokens,
+            ..
+        } = self.usage;
+        [input_tokens, output_tokens]
+            .into_iter()
+            .flatten()
+            .reduce(u64::saturating_add)
     }
 }
 
@@ -135,7 +151,10 @@ pub struct CallMetadata {
     pub retries: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }

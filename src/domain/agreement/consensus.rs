@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{AgentName, Confidence, Severity};
 
 /// The classification of findings that describe the same problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// Two or more reviewers raised the finding, or one reviewer raised the finding with sufficient evidence.

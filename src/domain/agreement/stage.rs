@@ -31,7 +31,10 @@ pub struct StagePlan {
 
 impl StagePlan {
     pub fn all(&self) -> impl Iterator<Item = &Agent> {
-        self.agents.iter().chain(&self.aggregator).chain(&self.arbiter)
+        self.agents
+            .iter()
+            .chain(&self.aggregator)
+            .chain(&self.arbiter)
     }
 }
 

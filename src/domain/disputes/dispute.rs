@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, RunId, Tag, Untrusted,
+    Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, RunId, Tag,
+    Untrusted,
 };
 
 /// The relation of a finding to an earlier dispute whose outcome does not bind the finding.
@@ -49,20 +50,28 @@ impl EarlierDispute {
     pub fn sentence(&self) -> Untrusted {
         let number = &self.dispute;
         match &self.relation {
-            Relation::Reopens { evidence } => {
-                Untrusted::joined(evidence, ", ").labelled(&format!("reopens dispute {number} with new evidence: "))
-            }
+            Relation::Reopens { evidence } => Untrusted::joined(evidence, ", ")
+                .labelled(&format!("reopens dispute {number} with new evidence: ")),
             Relation::CodeChanged { .. } => {
                 format!("dispute {number} was about this; the code has changed since").into()
             }
-            Relation::MayRepeat => self.title.labelled(&format!("may repeat dispute {number}: ")),
+            Relation::MayRepeat => self
+                .title
+                .labelled(&format!("may repeat dispute {number}: ")),
         }
     }
 
     /// The outcome and its reason, for example `refuted: the rationale`.
     pub fn decided(&self) -> Untrusted {
-        let word = self.disposition.as_ref().map_or("open", Disposition::as_str);
-        if self.rationale.is_blank() { word.into() } else { self.rationale.labelled(&format!("{word}: ")) }
+        let word = self
+            .disposition
+            .as_ref()
+            .map_or("open", Disposition::as_str);
+        if self.rationale.is_blank() {
+            word.into()
+        } else {
+            self.rationale.labelled(&format!("{word}: "))
+        }
     }
 
     pub fn diff(&self) -> Option<&Untrusted> {
@@ -149,7 +158,13 @@ pub struct Sides {
 
 impl Sides {
     pub fn numbered(self, number: DisputeNumber) -> Dispute {
-        let Self { finding, objection, objector, earlier, participant } = self;
+        let Self {
+            finding,
+            objection,
+            objector,
+            earlier,
+            participant,
+        } = self;
         Dispute {
             number,
             finding,
@@ -205,7 +220,10 @@ impl Dispute {
     }
 
     pub fn reopens(&self) -> Option<DisputeNumber> {
-        let reopened = self.earlier.iter().find(|earlier| matches!(earlier.relation, Relation::Reopens { .. }));
+        let reopened = self
+            .earlier
+            .iter()
+            .find(|earlier| matches!(earlier.relation, Relation::Reopens { .. }));
         reopened.and_then(|earlier| earlier.dispute.number())
     }
 

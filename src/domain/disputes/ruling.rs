@@ -125,13 +125,32 @@ impl PanelVote {
     /// The vote in words, for example `a DISMISS [SHOULD]: the rationale`, or `a: the judge gave no ruling`.
     pub fn said(&self) -> Untrusted {
         let Some(ruling) = &self.ruling else {
-            return format!("{}: {}", self.judge, self.error.as_deref().unwrap_or("no ruling")).into();
+            return format!(
+                "{}: {}",
+                self.judge,
+                self.error.as_deref().unwrap_or("no ruling")
+            )
+            .into();
         };
-        let tag = ruling.new_tag.map(|tag| format!(" [{tag}]")).unwrap_or_default();
-        let duplicate = ruling.duplicate_of.map(|of| format!(" (as {of})")).unwrap_or_default();
+        let tag = ruling
+            .new_tag
+            .map(|tag| format!(" [{tag}]"))
+            .unwrap_or_default();
+        let duplicate = ruling
+            .duplicate_of
+            .map(|of| format!(" (as {of})"))
+            .unwrap_or_default();
         let rationale = ruling.rationale.as_written().trim();
-        let rationale = if rationale.is_empty() { String::new() } else { format!(": {rationale}") };
-        format!("{} {}{tag}{duplicate}{rationale}", self.judge, ruling.ruling).into()
+        let rationale = if rationale.is_empty() {
+            String::new()
+        } else {
+            format!(": {rationale}")
+        };
+        format!(
+            "{} {}{tag}{duplicate}{rationale}",
+            self.judge, ruling.ruling
+        )
+        .into()
     }
 }
 

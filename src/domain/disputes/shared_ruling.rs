@@ -6,7 +6,8 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Anchor, Disposition, DisputeId, FindingId, Location, RulingWord, RunId, Tag, Untrusted,
+    AgentName, Anchor, Disposition, DisputeId, FindingId, Location, RulingWord, RunId, Tag,
+    Untrusted,
 };
 
 /// The content of `.glee/rulings/<id>.yml`.
@@ -86,7 +87,11 @@ impl SharedRuling {
     pub const VERSION: u32 = 1;
 
     pub fn location(&self) -> Location {
-        Location { file: self.file.clone(), line: self.line, end_line: self.end_line }
+        Location {
+            file: self.file.clone(),
+            line: self.line,
+            end_line: self.end_line,
+        }
     }
 
     /// The anchor of the finding. `text` contains the normalised words of the title, and `category` contains the
@@ -106,19 +111,42 @@ impl SharedRuling {
     /// The first key with an invalid value, and the reason why the value is invalid.
     pub fn problem(&self) -> Option<(&'static str, &'static str)> {
         let is_hex = |text: &str, digits: usize| {
-            text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            text.len() == digits
+                && text
+                    .bytes()
+                    .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         };
-        let is_person =
-            |name: &String| !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control);
-        let has_no_ruler = self.by.judge.is_none() && self.by.panel.is_empty() && self.by.person.is_none();
-        let is_reverse = self.end_line.is_some_and(|end| self.line.is_none_or(|line| end < line));
+        let is_person = |name: &String| {
+            !name.trim().is_empty() && name.len() <= 200 && !name.chars().any(char::is_control)
+        };
+        let has_no_ruler =
+            self.by.judge.is_none() && self.by.panel.is_empty() && self.by.person.is_none();
+        let is_reverse = self
+            .end_line
+            .is_some_and(|end| self.line.is_none_or(|line| end < line));
         let has_wrong_tag = self.new_tag.is_some() && self.disposition != Disposition::NotMandatory;
         let checks = [
             (self.version != Self::VERSION, "version", "is not 1"),
-            (!is_hex(&self.id.0, 16), "id", "is not 16 hexadecimal digits in lower case"),
-            (self.id != DisputeId::of(&self.run, self.finding), "id", "does not match `run` and `finding`"),
-            (!is_inside(&self.file), "file", "is not a path inside the tree"),
-            (self.line == Some(0) || is_reverse, "line", "is not a range of lines"),
+            (
+                !is_hex(&self.id.0, 16),
+                "id",
+                "is not 16 hexadecimal digits in lower case",
+            ),
+            (
+                self.id != DisputeId::of(&self.run, self.finding),
+                "id",
+                "does not match `run` and `finding`",
+            ),
+            (
+                !is_inside(&self.file),
+                "file",
+                "is not a path inside the tree",
+            ),
+            (
+                self.line == Some(0) || is_reverse,
+                "line",
+                "is not a range of lines",
+            ),
             (self.title.is_blank(), "title", "is empty"),
             (
                 !is_hex(&self.anchor.block, 64),
@@ -130,17 +158,33 @@ impl SharedRuling {
                 "anchor",
                 "needs an `offset` if and only if `line` is set",
             ),
-            (has_wrong_tag, "new_tag", "requires the disposition `not_mandatory`"),
-            (has_no_ruler && self.disposition != Disposition::Discarded, "by", "names no judge, panel or person"),
-            (!self.by.person.iter().all(is_person), "by", "has a `person` that is not a name on one line"),
+            (
+                has_wrong_tag,
+                "new_tag",
+                "requires the disposition `not_mandatory`",
+            ),
+            (
+                has_no_ruler && self.disposition != Disposition::Discarded,
+                "by",
+                "names no judge, panel or person",
+            ),
+            (
+                !self.by.person.iter().all(is_person),
+                "by",
+                "has a `person` that is not a name on one line",
+            ),
         ];
-        checks.into_iter().find(|(fails, ..)| *fails).map(|(_, key, why)| (key, why))
+        checks
+            .into_iter()
+            .find(|(fails, ..)| *fails)
+            .map(|(_, key, why)| (key, why))
     }
 }
 
 /// Whether a path is lexically inside the tree and outside `.git`.
 fn is_inside(path: &str) -> bool {
-    let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
+    let is_name =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
     path.len() <= 4096
         && path.split('/').all(is_name)
         && !path.contains('\\')

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind, PeerReview, RawFinding,
-    Recheck, Response, Ruling, Said, Untrusted,
+    AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind,
+    PeerReview, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -80,7 +80,10 @@ impl Purpose {
     }
 
     pub fn is_coder(&self) -> bool {
-        matches!(self, Self::Respond { .. } | Self::Enforce { .. } | Self::Repair { .. } | Self::Work)
+        matches!(
+            self,
+            Self::Respond { .. } | Self::Enforce { .. } | Self::Repair { .. } | Self::Work
+        )
     }
 }
 
@@ -124,7 +127,15 @@ impl CallId {
 }
 
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect()
 }
 
 /// The size and the hash of an agent's output, and how the process ended. Glee stores the output itself in files

@@ -14,11 +14,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::domain::{
-    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot, CallMetadata, Coverage,
-    DebateMessage, Decision, Disposition, Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange,
-    FileReview, Finding, FindingId, FindingOrigin, RawFinding, Repetition, Resolution, ReusedFrom, ReviewRequest,
-    Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
-    StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
+    CallMetadata, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
+    EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId, FindingOrigin,
+    RawFinding, Repetition, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit,
+    RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
+    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -157,7 +158,12 @@ pub enum RunEvent {
     /// `glee runs resume` continues the run.
     RunResumed,
     /// A call begins. The answer has to repeat the nonce.
-    CallStarted { call: CallId, role: Role, prompt_bytes: u64, nonce: String },
+    CallStarted {
+        call: CallId,
+        role: Role,
+        prompt_bytes: u64,
+        nonce: String,
+    },
     /// A call ended. `answer` is the parsed answer, or the reason why the answer is missing.
     CallFinished {
         call: CallId,
@@ -232,7 +238,9 @@ pub enum ReviewEvent {
     },
     /// The results of looking up findings in databases of advisories. A key of `answers` identifies a finding by
     /// the reviewer's call and by the finding's index in the answer to the call.
-    AdvisoriesAsked { answers: BTreeMap<String, AdvisoryStatus> },
+    AdvisoriesAsked {
+        answers: BTreeMap<String, AdvisoryStatus>,
+    },
     /// The findings of all reviewers in a round, after findings about the same problem were merged.
     FindingsMerged {
         round: u32,
@@ -242,7 +250,11 @@ pub enum ReviewEvent {
         repeats: Vec<Repetition>,
     },
     /// A round of the debate (2 or 3) is complete.
-    DebateRound { round: u32, debate_round: u32, message: DebateMessage },
+    DebateRound {
+        round: u32,
+        debate_round: u32,
+        message: DebateMessage,
+    },
     /// The debate of a round has ended. `findings` contains the findings of the round after the debate, including
     /// findings that reviewers added during the debate. `silent` lists the reviewers that did not answer.
     DebateConcluded {
@@ -278,7 +290,10 @@ pub enum ReviewEvent {
     },
     /// A finding repeats an earlier finding, and the dispute about the earlier finding waits for a person. Glee
     /// opens no second dispute about the problem.
-    StillDisputed { finding: FindingId, dispute: DisputeNumber },
+    StillDisputed {
+        finding: FindingId,
+        dispute: DisputeNumber,
+    },
     /// A snapshot of the tree before the coder's first edit.
     BeforeImage {
         /// The file that describes the snapshot, as a path relative to the state folder. Older runs recorded a git
@@ -288,14 +303,24 @@ pub enum ReviewEvent {
     },
     /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
     /// findings whose anchored code changed.
-    TreeChanged { call: CallId, tree: String, changes: Vec<FileChange>, touched: Vec<FindingId> },
+    TreeChanged {
+        call: CallId,
+        tree: String,
+        changes: Vec<FileChange>,
+        touched: Vec<FindingId>,
+    },
     /// A run continues after its end: the coder receives only the findings of the fix request.
     FixRequested {
         #[serde(flatten)]
         request: FixRequest,
     },
     /// A command of `review.verify` checked the coder's edits; `tail` is the end of the command's output.
-    Verified { round: u32, command: String, passed: bool, tail: String },
+    Verified {
+        round: u32,
+        command: String,
+        passed: bool,
+        tail: String,
+    },
 }
 
 /// Events of disputes. A review or a watch can open a dispute. While no run is active, commands such as `glee
@@ -316,9 +341,16 @@ pub enum DisputeEvent {
     /// still open and continues in this run. Both runs record how the dispute ends.
     DisputeCarriedOn { dispute: Box<Dispute>, from: RunId },
     /// A person, or the configured default, chose the route of a dispute.
-    RouteChosen { dispute: DisputeNumber, route: Route, by_person: bool },
+    RouteChosen {
+        dispute: DisputeNumber,
+        route: Route,
+        by_person: bool,
+    },
     /// A judge or a person ruled.
-    RulingGiven { dispute: DisputeNumber, ruling: RulingRecord },
+    RulingGiven {
+        dispute: DisputeNumber,
+        ruling: RulingRecord,
+    },
     /// A dispute ended. `by` names the judge, person or route that settled the dispute, and `disposition` is the
     /// result.
     DisputeSettled {
@@ -370,20 +402,40 @@ pub enum WatchEvent {
         said: AgentEvent,
     },
     /// A cycle of a watch begins. Cycles are counted from 1.
-    CycleStarted { cycle: u32, triggers: BTreeSet<Trigger> },
+    CycleStarted {
+        cycle: u32,
+        triggers: BTreeSet<Trigger>,
+    },
     /// The reviewers of a watch are asked to review the work. `tree` is absent if the content could not be recorded.
-    ReviewRequested { cycle: u32, requests: Vec<ReviewRequest>, tree: Option<String> },
+    ReviewRequested {
+        cycle: u32,
+        requests: Vec<ReviewRequest>,
+        tree: Option<String>,
+    },
     /// A cycle ends with an action, which results from the verdicts. `status` remains paused if a person or a
     /// blocker paused the work.
-    CycleDecided { cycle: u32, action: Action, status: WatchStatus, ballots: Vec<Ballot> },
+    CycleDecided {
+        cycle: u32,
+        action: Action,
+        status: WatchStatus,
+        ballots: Vec<Ballot>,
+    },
     /// Agents are asked for a clarification.
-    ClarificationAsked { cycle: u32, agents: Vec<AgentName>, prompt: Untrusted },
+    ClarificationAsked {
+        cycle: u32,
+        agents: Vec<AgentName>,
+        prompt: Untrusted,
+    },
     /// A person paused the work; `reason` can be empty.
     WatchPaused { by: Untrusted, reason: Untrusted },
     /// A person resumed the work; `reason` can be empty.
     WatchResumed { by: Untrusted, reason: Untrusted },
     /// A person closed an issue; `reason` can be empty.
-    IssueClosed { issue: u32, by: Untrusted, reason: Untrusted },
+    IssueClosed {
+        issue: u32,
+        by: Untrusted,
+        reason: Untrusted,
+    },
 }
 
 impl EventKind {
@@ -405,15 +457,28 @@ macro_rules! groups {
     };
 }
 
-groups!(Run(RunEvent), Review(ReviewEvent), Dispute(DisputeEvent), Consensus(ConsensusEvent), Watch(WatchEvent));
+groups!(
+    Run(RunEvent),
+    Review(ReviewEvent),
+    Dispute(DisputeEvent),
+    Consensus(ConsensusEvent),
+    Watch(WatchEvent)
+);
 
 impl<'de> Deserialize<'de> for EventKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let mut read = GROUPS.iter().map(|group| group(&value).map_err(D::Error::custom));
+        let mut read = GROUPS
+            .iter()
+            .map(|group| group(&value).map_err(D::Error::custom));
         // Serde reports `unknown variant` if the event belongs to another group.
         let is_foreign = |error: &D::Error| error.to_string().starts_with("unknown variant");
         read.find(|read| !read.as_ref().is_err_and(is_foreign))
-            .unwrap_or_else(|| Err(D::Error::custom(format!("unknown event `{}`", value["event"]))))
+            .unwrap_or_else(|| {
+                Err(D::Error::custom(format!(
+                    "unknown event `{}`",
+                    value["event"]
+                )))
+            })
     }
 }

@@ -15,17 +15,23 @@ pub enum AdvisoryStatus {
     /// its locked version.
     Confirmed { id: String, version: String },
     /// The locked version of the package contains the fix; `fixed` is the version that introduced the fix.
-    Patched { id: String, version: String, fixed: String },
+    Patched {
+        id: String,
+        version: String,
+        fixed: String,
+    },
 }
 
 impl AdvisoryStatus {
     pub fn note(&self) -> Option<String> {
         match self {
             Self::Unasked | Self::Nothing => None,
-            Self::Confirmed { id, version } => Some(format!("confirmed by {id}: {version} is affected")),
-            Self::Patched { id, version, fixed } => {
-                Some(format!("{id} is patched since {fixed}, and {version} is locked: one severity lower"))
+            Self::Confirmed { id, version } => {
+                Some(format!("confirmed by {id}: {version} is affected"))
             }
+            Self::Patched { id, version, fixed } => Some(format!(
+                "{id} is patched since {fixed}, and {version} is locked: one severity lower"
+            )),
         }
     }
 

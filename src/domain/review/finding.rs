@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::FindingId;
 use crate::domain::review::severity::Confidence;
 use crate::domain::{
-    AgentName, Class, Corroboration, Disposition, DisputeNumber, ExactFix, Location, RulingRef, Severity, Untrusted,
+    AgentName, Class, Corroboration, Disposition, DisputeNumber, ExactFix, Location, RulingRef,
+    Severity, Untrusted,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -53,7 +54,11 @@ pub struct RawFinding {
 impl RawFinding {
     pub fn location(&self) -> Option<Location> {
         let file = self.file.clone()?;
-        Some(Location { file, line: self.line, end_line: self.end_line })
+        Some(Location {
+            file,
+            line: self.line,
+            end_line: self.end_line,
+        })
     }
 }
 
@@ -109,15 +114,18 @@ impl Finding {
     /// Returns the suggestion. Returns `None` if the suggestion only repeats the text of the exact fix.
     pub fn other_suggestion(&self) -> Option<&Untrusted> {
         let repeated = self.exact_fix.as_ref().map(|fix| fix.shown().trimmed());
-        self.raw.suggestion.as_ref().filter(|suggestion| Some(suggestion.trimmed()) != repeated)
+        self.raw
+            .suggestion
+            .as_ref()
+            .filter(|suggestion| Some(suggestion.trimmed()) != repeated)
     }
 
     /// Whether the finding is rejected. The reviewer that raised a finding can withdraw even a mandatory
     /// finding. Other reviewers can reject only an optional finding.
     pub fn is_rejected(&self) -> bool {
-        self.consensus
-            .as_ref()
-            .is_some_and(|consensus| consensus.class == Class::Rejected && (consensus.withdrawn || !self.mandatory))
+        self.consensus.as_ref().is_some_and(|consensus| {
+            consensus.class == Class::Rejected && (consensus.withdrawn || !self.mandatory)
+        })
     }
 }
 
@@ -148,7 +156,10 @@ pub enum FindingState {
     /// A ruling dismissed the finding.
     Dismissed { dispute: DisputeNumber },
     /// A ruling or disposition of an earlier dispute is in force.
-    AlreadyRuled { dispute: RulingRef, disposition: Disposition },
+    AlreadyRuled {
+        dispute: RulingRef,
+        disposition: Disposition,
+    },
 }
 
 impl FindingState {

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// A location as `path`, `path:line` or `path:line-end_line`. Line numbers start at 1, and a range includes its
 /// first and its last line.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub struct Location {
     /// The path as written; a valid path is relative to the root of the reviewed tree.
     pub file: String,
@@ -19,14 +21,21 @@ pub struct Location {
 
 impl Location {
     pub fn line(file: impl Into<String>, line: u32) -> Self {
-        Self { file: file.into(), line: Some(line), end_line: None }
+        Self {
+            file: file.into(),
+            line: Some(line),
+            end_line: None,
+        }
     }
 }
 
 /// Resolves `path` relative to each folder that encloses the file `from`. A text about a finding in the file
 /// `from` cites `path`. The nearest folder comes first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {
-    let folders = from.rmatch_indices('/').map(|(at, _)| &from[..=at]).chain([""]);
+    let folders = from
+        .rmatch_indices('/')
+        .map(|(at, _)| &from[..=at])
+        .chain([""]);
     folders.map(move |folder| format!("{folder}{path}"))
 }
 
@@ -52,7 +61,12 @@ mod tests {
         let meant: Vec<String> = meanings("tests/t.py", "examples/shop/orders/a.py").collect();
         assert_eq!(
             meant,
-            ["examples/shop/orders/tests/t.py", "examples/shop/tests/t.py", "examples/tests/t.py", "tests/t.py"]
+            [
+                "examples/shop/orders/tests/t.py",
+                "examples/shop/tests/t.py",
+                "examples/tests/t.py",
+                "tests/t.py"
+            ]
         );
         assert_eq!(meanings("t.py", "a.py").collect::<Vec<_>>(), ["t.py"]);
     }

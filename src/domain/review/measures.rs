@@ -17,8 +17,14 @@ pub enum TallyKind {
 }
 
 impl TallyKind {
-    pub const ALL: [Self; 6] =
-        [Self::All, Self::Reviewer, Self::Judge, Self::Model, Self::JudgeModel, Self::Category];
+    pub const ALL: [Self; 6] = [
+        Self::All,
+        Self::Reviewer,
+        Self::Judge,
+        Self::Model,
+        Self::JudgeModel,
+        Self::Category,
+    ];
 
     /// Returns the name that the history database uses for the kind.
     pub fn as_str(self) -> &'static str {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::ids::RunId;
 use crate::domain::{
-    AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState, NoLongerRaised,
-    Response, Reused, Role, RulingRef, Severity, Usage,
+    AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
+    NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -106,7 +106,11 @@ impl UnreadFile {
         }
         let more = named.len().saturating_sub(Self::NAMED);
         named.truncate(Self::NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         format!("{}{more}", named.join(", "))
     }
 }
@@ -216,9 +220,17 @@ impl ExitReason {
         /// The exit codes, from the weakest to the strongest. The exit codes after a signal are not in the list.
         /// An exit code after a signal takes precedence over all codes in the list.
         const STRENGTHS: [u8; 10] = [0, 1, 3, 4, 75, 5, 2, 6, 7, 8];
-        let strength =
-            |reason: Self| STRENGTHS.iter().position(|code| *code == reason.code()).unwrap_or(usize::MAX);
-        if strength(other) > strength(self) { other } else { self }
+        let strength = |reason: Self| {
+            STRENGTHS
+                .iter()
+                .position(|code| *code == reason.code())
+                .unwrap_or(usize::MAX)
+        };
+        if strength(other) > strength(self) {
+            other
+        } else {
+            self
+        }
     }
 }
 
@@ -324,7 +336,9 @@ impl Outcome {
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
-        self.findings.iter().find(|finding| finding.finding.id == id)
+        self.findings
+            .iter()
+            .find(|finding| finding.finding.id == id)
     }
 
     /// The dispute about a finding, even if an earlier run opened the dispute.

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// A severity tag of the specification. The variants are sorted, the most severe tag first. `MUST` marks a
 /// required change, `SHOULD` marks a recommended change, and the other tags state how severe a problem is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tag {
     /// An issue at least as severe as `HIGH`.
@@ -27,7 +29,14 @@ pub enum Tag {
 
 impl Tag {
     /// All tags, most severe first.
-    pub const ALL: [Self; 6] = [Self::Critical, Self::Must, Self::High, Self::Should, Self::Medium, Self::Low];
+    pub const ALL: [Self; 6] = [
+        Self::Critical,
+        Self::Must,
+        Self::High,
+        Self::Should,
+        Self::Medium,
+        Self::Low,
+    ];
 }
 
 /// The severity of a finding: the word that the reviewer wrote, and the corresponding tag.
@@ -42,7 +51,10 @@ pub struct Severity {
 
 impl Severity {
     pub fn known(tag: Tag) -> Self {
-        Self { tag: Some(tag), raw: tag.as_str().to_owned() }
+        Self {
+            tag: Some(tag),
+            raw: tag.as_str().to_owned(),
+        }
     }
 }
 
@@ -56,7 +68,9 @@ impl fmt::Display for Severity {
 }
 
 /// A reviewer's confidence, 0 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Confidence(u8);
 

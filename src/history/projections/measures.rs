@@ -5,10 +5,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use rusqlite::{Connection, OptionalExtension as _, ToSql, params};
 
-use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent};
+use crate::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent,
+};
 use crate::domain::{
-    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response, Role, Ruler,
-    RulingRecord, RulingWord, RunId, Usage,
+    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response,
+    Role, Ruler, RulingRecord, RulingWord, RunId, Usage,
 };
 use crate::history::projections::problems::{Key, Problems, STRONGER, key_of};
 
@@ -23,7 +25,11 @@ const MOST: u64 = 1_000_000_000_000;
 const CATEGORY: usize = 60;
 
 pub(crate) fn apply(db: &Connection, event: &Event) -> rusqlite::Result<()> {
-    let measures = Measures { db, run: &event.run, at: event.at };
+    let measures = Measures {
+        db,
+        run: &event.run,
+        at: event.at,
+    };
     match &event.kind {
         EventKind::Run(event) => measures.of_run(event),
         EventKind::Review(event) => measures.of_review(event),
@@ -41,7 +47,14 @@ struct Measures<'a> {
 impl Measures<'_> {
     fn of_run(&self, event: &RunEvent) -> rusqlite::Result<()> {
         match event {
-            RunEvent::CallFinished { call, answer, millis, usage, told, .. } => {
+            RunEvent::CallFinished {
+                call,
+                answer,
+                millis,
+                usage,
+                told,
+                ..
+            } => {
                 self.call(call, *millis, usage, told)?;
                 self.answer(call, answer)
             }
@@ -58,22 +71,40 @@ impl Measures<'_> {
 
     fn of_review(&self, event: &ReviewEvent) -> rusqlite::Result<()> {
         match event {
-            ReviewEvent::RunStarted { plan } => plan.agents.iter().try_for_each(|agent| self.participant(agent)),
-            ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => self.answered(call),
-            ReviewEvent::FindingsMerged { findings, repeats, .. }
-            | ReviewEvent::DebateConcluded { findings, repeats, .. } => findings.iter().try_for_each(|finding| {
-                let repeated = repeats.iter().filter(|repetition| repetition.finding == finding.id);
-                let repeated: Vec<Key> = repeated.map(|repetition| key_of(&repetition.of)).collect();
+            ReviewEvent::RunStarted { plan } => plan
+                .agents
+                .iter()
+                .try_for_each(|agent| self.participant(agent)),
+            ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => {
+                self.answered(call)
+            }
+            ReviewEvent::FindingsMerged {
+                findings, repeats, ..
+            }
+            | ReviewEvent::DebateConcluded {
+                findings, repeats, ..
+            } => findings.iter().try_for_each(|finding| {
+                let repeated = repeats
+                    .iter()
+                    .filter(|repetition| repetition.finding == finding.id);
+                let repeated: Vec<Key> =
+                    repeated.map(|repetition| key_of(&repetition.of)).collect();
                 self.raise(finding, &repeated)
             }),
             ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
-                self.change(*finding, "UPDATE measured SET changed = 1 WHERE run = ?1 AND number = ?2", &[])
+                self.change(
+                    *finding,
+                    "UPDATE measured SET changed = 1 WHERE run = ?1 AND number = ?2",
+                    &[],
+                )
             }),
-            ReviewEvent::FixRequested { request } => request.findings.iter().try_for_each(|finding| {
-                let sql = "UPDATE measured SET implemented = 0, changed = 0, objected = 0
+            ReviewEvent::FixRequested { request } => {
+                request.findings.iter().try_for_each(|finding| {
+                    let sql = "UPDATE measured SET implemented = 0, changed = 0, objected = 0
                            WHERE run = ?1 AND number = ?2";
-                self.change(*finding, sql, &[])
-            }),
+                    self.change(*finding, sql, &[])
+                })
+            }
             ReviewEvent::RoundStarted { .. }
             | ReviewEvent::AnswersReused { .. }
             | ReviewEvent::FilesReviewed { .. }
@@ -130,10 +161,16 @@ impl Measures<'_> {
     }
 
     fn participant(&self, agent: &Agent) -> rusqlite::Result<()> {
-        let Some(role) = role_name(agent.role) else { return Ok(()) };
+        let Some(role) = role_name(agent.role) else {
+            return Ok(());
+        };
         let model = match (&agent.model, agent.is_embedded(), agent.adapter.as_str()) {
             (Some(model), ..) => model.clone(),
-            (None, true, _) => agent.command.first().cloned().unwrap_or_else(|| UNKNOWN.to_owned()),
+            (None, true, _) => agent
+                .command
+                .first()
+                .cloned()
+                .unwrap_or_else(|| UNKNOWN.to_owned()),
             (None, false, _) => UNKNOWN.to_owned(),
         };
         self.db
@@ -144,19 +181,43 @@ impl Measures<'_> {
 
     fn answered(&self, call: &CallId) -> rusqlite::Result<()> {
         let sql = "UPDATE participant SET answered = 1 WHERE run = ?1 AND agent = ?2 AND role = 'reviewer'";
-        self.db.prepare_cached(sql)?.execute([&self.run.0, &call.agent.0]).map(drop)
+        self.db
+            .prepare_cached(sql)?
+            .execute([&self.run.0, &call.agent.0])
+            .map(drop)
     }
 
     /// Adds the usage of a call to the sums if the agent is a reviewer or a judge.
-    fn call(&self, call: &CallId, millis: u64, usage: &Usage, told: &CallMetadata) -> rusqlite::Result<()> {
-        let Some(role) = role_of(&call.purpose) else { return Ok(()) };
+    fn call(
+        &self,
+        call: &CallId,
+        millis: u64,
+        usage: &Usage,
+        told: &CallMetadata,
+    ) -> rusqlite::Result<()> {
+        let Some(role) = role_of(&call.purpose) else {
+            return Ok(());
+        };
         if let Some(model) = &told.model {
-            let sql = "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
-            self.db.prepare_cached(sql)?.execute([&self.run.0, &call.agent.0, role, model])?;
+            let sql =
+                "UPDATE participant SET model = ?4 WHERE run = ?1 AND agent = ?2 AND role = ?3";
+            self.db
+                .prepare_cached(sql)?
+                .execute([&self.run.0, &call.agent.0, role, model])?;
         }
-        let models = if role == "judge" { "judge_model" } else { "model" };
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is in range")]
-        let micros = usage.usd.map(|usd| (usd * 1e6).round().clamp(0.0, MOST as f64) as u64);
+        let models = if role == "judge" {
+            "judge_model"
+        } else {
+            "model"
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the value is in range"
+        )]
+        let micros = usage
+            .usd
+            .map(|usd| (usd * 1e6).round().clamp(0.0, MOST as f64) as u64);
         let number = |number: u64| number.min(MOST).cast_signed();
         let sql = "INSERT INTO tally (kind, name, day, calls, unpriced, millis, input, output, micros)
              SELECT column1, column2, ?4, 1, ?5, ?6, ?7, ?8, ?9
@@ -186,9 +247,9 @@ impl Measures<'_> {
     fn answer(&self, call: &CallId, answer: &CallAnswer) -> rusqlite::Result<()> {
         match answer {
             CallAnswer::Review { status, .. } if status.is_complete() => self.answered(call),
-            CallAnswer::Respond { responses, .. } => {
-                responses.iter().try_for_each(|response| self.respond(&call.purpose, response))
-            }
+            CallAnswer::Respond { responses, .. } => responses
+                .iter()
+                .try_for_each(|response| self.respond(&call.purpose, response)),
             CallAnswer::Recheck { checks } => {
                 let denied = checks.iter().filter(|check| !check.resolved);
                 denied.into_iter().try_for_each(|check| {
@@ -244,7 +305,9 @@ impl Measures<'_> {
 
     fn is_known(&self, finding: FindingId) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM measured WHERE run = ?1 AND number = ?2";
-        self.db.prepare_cached(sql)?.exists(params![self.run.0, finding.0])
+        self.db
+            .prepare_cached(sql)?
+            .exists(params![self.run.0, finding.0])
     }
 
     /// Stores a finding. An update of a stored finding does not change the columns `day`, `reverses`,
@@ -252,7 +315,10 @@ impl Measures<'_> {
     fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
-        let category = category.or(raw.category.as_ref()).or(raw.rule.as_ref()).map_or("bug", String::as_str);
+        let category = category
+            .or(raw.category.as_ref())
+            .or(raw.rule.as_ref())
+            .map_or("bug", String::as_str);
         let category: String = category.chars().take(CATEGORY).collect();
         self.db
             .prepare_cached(
@@ -279,7 +345,10 @@ impl Measures<'_> {
         if !problems.is_repeated(origin)? {
             problems.forget_opinions(origin)?;
         }
-        let confirmed = finding.consensus.iter().flat_map(|consensus| &consensus.confirmed_by);
+        let confirmed = finding
+            .consensus
+            .iter()
+            .flat_map(|consensus| &consensus.confirmed_by);
         let said = finding.raised_by.iter().map(|name| (name, "raised"));
         let mut insert = self.db.prepare_cached(&format!(
             "INSERT INTO opinion (run, number, reviewer, model, said) VALUES (?1, ?2, ?3,
@@ -307,7 +376,11 @@ impl Measures<'_> {
         self.count(id, -1)?;
         let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
              WHERE run = ?1 AND number = ?2";
-        self.db.prepare_cached(sql)?.execute(params![self.run.0, id.0, dispute.number.0.cast_signed()])?;
+        self.db.prepare_cached(sql)?.execute(params![
+            self.run.0,
+            id.0,
+            dispute.number.0.cast_signed()
+        ])?;
         self.count(id, 1)
     }
 
@@ -317,7 +390,9 @@ impl Measures<'_> {
             Ruler::Panel => {
                 let side = |ruling: &crate::domain::Ruling| decided(ruling.ruling);
                 let votes = record.votes.iter();
-                votes.map(|vote| (vote.judge.0.as_str(), vote.ruling.as_ref().and_then(side))).collect()
+                votes
+                    .map(|vote| (vote.judge.0.as_str(), vote.ruling.as_ref().and_then(side)))
+                    .collect()
             }
             Ruler::Human | Ruler::Policy => return Ok(()),
         };
@@ -338,7 +413,8 @@ impl Measures<'_> {
     /// Changes a finding of this run. The first two parameters of the statement `sql` are the run and the finding.
     fn change(&self, finding: FindingId, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
         self.count(finding, -1)?;
-        self.finding(self.run.0.clone(), finding).write(sql, values)?;
+        self.finding(self.run.0.clone(), finding)
+            .write(sql, values)?;
         self.count(finding, 1)
     }
 
@@ -353,16 +429,28 @@ impl Measures<'_> {
         let place = self
             .db
             .prepare_cached(sql)?
-            .query_row([dispute.0.cast_signed()], |row| Ok((row.get::<_, String>(0)?, FindingId(row.get(1)?))));
-        let Some((run, id)) = place.optional()? else { return Ok(()) };
-        let of = Measures { db: self.db, run: &RunId(run.clone()), at: self.at };
+            .query_row([dispute.0.cast_signed()], |row| {
+                Ok((row.get::<_, String>(0)?, FindingId(row.get(1)?)))
+            });
+        let Some((run, id)) = place.optional()? else {
+            return Ok(());
+        };
+        let of = Measures {
+            db: self.db,
+            run: &RunId(run.clone()),
+            at: self.at,
+        };
         of.count(id, -1)?;
         change(&self.finding(run, id))?;
         of.count(id, 1)
     }
 
     fn finding(&self, run: String, finding: FindingId) -> Disputed<'_> {
-        Disputed { db: self.db, run, finding }
+        Disputed {
+            db: self.db,
+            run,
+            finding,
+        }
     }
 
     /// Finds all problems that depend on `finding`. Adds the numbers of these problems to the sums if `sign` is 1,
@@ -375,9 +463,15 @@ impl Measures<'_> {
     /// Returns `finding`. If `finding` reverses another finding, also returns the other finding. A change of
     /// `finding` affects the sums for both findings.
     fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
-        let sql = "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
-        let reversed = self.db.prepare_cached(sql)?.query_row(params![self.run.0, finding.0], |row| row.get(0));
-        let reversed = reversed.optional()?.map(|reversed| self.key(FindingId(reversed)));
+        let sql =
+            "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
+        let reversed = self
+            .db
+            .prepare_cached(sql)?
+            .query_row(params![self.run.0, finding.0], |row| row.get(0));
+        let reversed = reversed
+            .optional()?
+            .map(|reversed| self.key(FindingId(reversed)));
         Ok(std::iter::once(self.key(finding)).chain(reversed).collect())
     }
 }
@@ -392,7 +486,10 @@ impl Disputed<'_> {
     fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
         let mut all: Vec<&dyn ToSql> = vec![&self.run, &self.finding.0];
         all.extend(values);
-        self.db.prepare_cached(sql)?.execute(all.as_slice()).map(drop)
+        self.db
+            .prepare_cached(sql)?
+            .execute(all.as_slice())
+            .map(drop)
     }
 }
 
@@ -406,9 +503,10 @@ fn role_name(role: Role) -> Option<&'static str> {
 
 fn role_of(purpose: &Purpose) -> Option<&'static str> {
     match purpose {
-        Purpose::Review { .. } | Purpose::Examine { .. } | Purpose::Defend { .. } | Purpose::Recheck { .. } => {
-            Some("reviewer")
-        }
+        Purpose::Review { .. }
+        | Purpose::Examine { .. }
+        | Purpose::Defend { .. }
+        | Purpose::Recheck { .. } => Some("reviewer"),
         Purpose::Judge { .. } | Purpose::Compare { .. } => Some("judge"),
         Purpose::Respond { .. }
         | Purpose::Enforce { .. }
@@ -422,8 +520,12 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
 /// Returns `upheld` or `dismissed`. Returns `None` if the finding was discarded without a decision.
 fn side(disposition: &Disposition) -> Option<&'static str> {
     match disposition {
-        Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => Some("upheld"),
-        Disposition::Refuted | Disposition::Duplicate { .. } | Disposition::NotMandatory => Some("dismissed"),
+        Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => {
+            Some("upheld")
+        }
+        Disposition::Refuted | Disposition::Duplicate { .. } | Disposition::NotMandatory => {
+            Some("dismissed")
+        }
         Disposition::Discarded => None,
     }
 }

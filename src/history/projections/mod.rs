@@ -7,7 +7,9 @@ use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::domain::event::{ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent};
+use crate::domain::event::{
+    ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
+};
 use crate::domain::{Dispute, RunId};
 
 pub(crate) mod measures;
@@ -129,8 +131,12 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         json(&finding.raised_by),
         dispute.reopens().map(|number| number.0.cast_signed()),
     ])?;
-    let mut raiser = db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
-    finding.raised_by.iter().try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
+    let mut raiser =
+        db.prepare_cached("INSERT OR IGNORE INTO raiser (reviewer, dispute) VALUES (?1, ?2)")?;
+    finding
+        .raised_by
+        .iter()
+        .try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
 }
 
 /// Formats a time in UTC with six decimals, so that sorting the texts also sorts the times.
@@ -145,7 +151,8 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 /// Reads a column that [`json`] wrote. `NULL` in SQL becomes `null` in JSON.
 pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
     let text: Option<String> = row.get(column)?;
-    serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|error| unreadable(row, column, error))
+    serde_json::from_str(text.as_deref().unwrap_or("null"))
+        .map_err(|error| unreadable(row, column, error))
 }
 
 pub(crate) fn from_time<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {

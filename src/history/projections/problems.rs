@@ -30,7 +30,10 @@ impl Problems<'_> {
 
     pub(crate) fn of_run(&self, run: &str) -> rusqlite::Result<BTreeSet<Key>> {
         let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1";
-        self.db.prepare_cached(sql)?.query_map([run], key)?.collect()
+        self.db
+            .prepare_cached(sql)?
+            .query_map([run], key)?
+            .collect()
     }
 
     /// Adds the numbers of `problems` to the tables `tally` and `pair` if `sign` is 1, and subtracts the numbers
@@ -49,10 +52,15 @@ impl Problems<'_> {
     /// becomes the origin of the joined problem. Returns the origin.
     pub(crate) fn join(&self, finding: &Key, repeated: &[Key]) -> rusqlite::Result<Key> {
         let joined = self.of(&[std::slice::from_ref(finding), repeated].concat())?;
-        let mut day = self.db.prepare_cached("SELECT day FROM measured WHERE run = ?1 AND number = ?2")?;
+        let mut day = self
+            .db
+            .prepare_cached("SELECT day FROM measured WHERE run = ?1 AND number = ?2")?;
         let mut dated: BTreeSet<(String, &Key)> = BTreeSet::new();
         for origin in &joined {
-            dated.insert((day.query_row(params![origin.0, origin.1], |row| row.get(0))?, origin));
+            dated.insert((
+                day.query_row(params![origin.0, origin.1], |row| row.get(0))?,
+                origin,
+            ));
         }
         let first = dated.first().map_or(finding, |(_, origin)| *origin);
         for origin in joined.iter().filter(|origin| *origin != first) {
@@ -72,12 +80,17 @@ impl Problems<'_> {
     /// Whether several findings belong to the problem.
     pub(crate) fn is_repeated(&self, origin: &Key) -> rusqlite::Result<bool> {
         let sql = "SELECT 1 FROM measured WHERE origin_run = ?1 AND origin = ?2 LIMIT 1 OFFSET 1";
-        self.db.prepare_cached(sql)?.exists(params![origin.0, origin.1])
+        self.db
+            .prepare_cached(sql)?
+            .exists(params![origin.0, origin.1])
     }
 
     pub(crate) fn forget_opinions(&self, origin: &Key) -> rusqlite::Result<()> {
         let sql = "DELETE FROM opinion WHERE run = ?1 AND number = ?2";
-        self.db.prepare_cached(sql)?.execute(params![origin.0, origin.1]).map(drop)
+        self.db
+            .prepare_cached(sql)?
+            .execute(params![origin.0, origin.1])
+            .map(drop)
     }
 }
 

@@ -17,7 +17,11 @@ impl Journal {
     }
 
     /// Calls `take` for each event whose id is greater than `after`, in the order of the ids.
-    pub(crate) fn each_since(&self, after: u64, take: impl FnMut(&Event)) -> Result<(), JournalError> {
+    pub(crate) fn each_since(
+        &self,
+        after: u64,
+        take: impl FnMut(&Event),
+    ) -> Result<(), JournalError> {
         let sql = "SELECT run, seq, at, body FROM event WHERE id > ?1 ORDER BY id";
         self.stream(sql, [after.cast_signed()], take)
     }
@@ -43,11 +47,19 @@ impl Journal {
 
     pub(crate) fn last_at(&self, run: &RunId) -> Result<Option<Timestamp>, JournalError> {
         let sql = "SELECT at FROM event WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
-        Ok(self.rows(sql, [&run.0], |row| from_time(row, "at"))?.pop().flatten())
+        Ok(self
+            .rows(sql, [&run.0], |row| from_time(row, "at"))?
+            .pop()
+            .flatten())
     }
 
     /// Reads the rows one by one. The function keeps only one event in memory at a time.
-    fn stream(&self, sql: &str, params: impl Params, mut take: impl FnMut(&Event)) -> Result<(), JournalError> {
+    fn stream(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut take: impl FnMut(&Event),
+    ) -> Result<(), JournalError> {
         let all = || -> rusqlite::Result<()> {
             let mut statement = self.db.prepare_cached(sql)?;
             let mut rows = statement.query(params)?;

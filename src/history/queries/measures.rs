@@ -86,12 +86,21 @@ impl Journal {
     /// For each pair of reviewers or pair of judges, returns how often the two agreed. `kind` is
     /// [`TallyKind::Reviewer`] or [`TallyKind::Judge`], because the history records agreement only between two
     /// reviewers or two judges.
-    pub fn agreements(&self, kind: TallyKind, since: Option<Date>) -> Result<Vec<AgreementCount>, JournalError> {
-        let sql = "SELECT one, other, sum(compared), sum(agreed) FROM pair WHERE kind = ?1 AND day >= ?2
+    pub fn agreements(
+        &self,
+        kind: TallyKind,
+        since: Option<Date>,
+    ) -> Result<Vec<AgreementCount>, JournalError> {
+        let sql =
+            "SELECT one, other, sum(compared), sum(agreed) FROM pair WHERE kind = ?1 AND day >= ?2
              GROUP BY one, other HAVING sum(compared) > 0 ORDER BY one, other";
         self.rows(sql, params![kind.as_str(), first_day(since)], |row| {
             let count = |index: usize| row.get(index).map(i64::unsigned_abs);
-            Ok(AgreementCount { between: [row.get(0)?, row.get(1)?], compared: count(2)?, agreed: count(3)? })
+            Ok(AgreementCount {
+                between: [row.get(0)?, row.get(1)?],
+                compared: count(2)?,
+                agreed: count(3)?,
+            })
         })
     }
 

@@ -6,10 +6,13 @@ use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
-use crate::domain::{Disposition, Dispute, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId};
+use crate::domain::{
+    Disposition, Dispute, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId,
+};
 use crate::history::projections::{from_json, from_time, time};
 use crate::history::queries::rows::{
-    Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow, StageRow,
+    Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
+    StageRow,
 };
 use crate::history::{JournalError, store::Journal};
 
@@ -32,8 +35,13 @@ impl Journal {
             [],
             |row| row.get(0),
         )?;
-        let began = self.rows("SELECT at FROM event ORDER BY id LIMIT 1", [], |row| from_time(row, "at"))?;
-        Ok(Extent { commits, began: began.first().copied().flatten() })
+        let began = self.rows("SELECT at FROM event ORDER BY id LIMIT 1", [], |row| {
+            from_time(row, "at")
+        })?;
+        Ok(Extent {
+            commits,
+            began: began.first().copied().flatten(),
+        })
     }
 
     /// Returns the events of a run, or an empty list for an unknown run. Fails if this version of Glee does not
@@ -92,7 +100,9 @@ impl Journal {
 
     pub fn last_stage(&self, id: &str, stage: &str) -> Result<Option<RunId>, JournalError> {
         let sql = "SELECT run FROM stage WHERE id = ?1 AND stage = ?2 ORDER BY number DESC LIMIT 1";
-        Ok(self.rows(sql, [id, stage], |row| row.get(0).map(RunId))?.pop())
+        Ok(self
+            .rows(sql, [id, stage], |row| row.get(0).map(RunId))?
+            .pop())
     }
 
     /// Returns the plan of a review, or `None` if the history contains no review with this id.
@@ -106,14 +116,20 @@ impl Journal {
 
     /// Returns the latest version of each finding of a run, in the order of the findings' numbers.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
-        self.rows("SELECT body FROM finding WHERE run = ?1 ORDER BY number", [&run.0], |row| from_json(row, "body"))
+        self.rows(
+            "SELECT body FROM finding WHERE run = ?1 ORDER BY number",
+            [&run.0],
+            |row| from_json(row, "body"),
+        )
     }
 
     /// Returns the bindings of all disputes whose findings have an anchor, oldest first. If two bindings have the
     /// same anchor, the later binding applies.
     pub fn bindings(&self) -> Result<Vec<Binding>, JournalError> {
-        let mut bindings =
-            self.rows("SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number", [], |row| {
+        let mut bindings = self.rows(
+            "SELECT * FROM dispute WHERE anchor IS NOT NULL ORDER BY number",
+            [],
+            |row| {
                 let ended: Option<Timestamp> = from_time(row, "ended")?;
                 Ok(Binding {
                     dispute: number(row)?.into(),
@@ -133,13 +149,15 @@ impl Journal {
                         .get::<_, Option<i64>>("reopens")?
                         .map(|number| DisputeNumber(number.unsigned_abs())),
                 })
-            })?;
+            },
+        )?;
         for binding in &mut bindings {
             if binding.disposition == Some(Disposition::NotMandatory)
                 && let Some(number) = binding.number()
             {
-                binding.new_tag =
-                    self.dispute(number)?.and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
+                binding.new_tag = self
+                    .dispute(number)?
+                    .and_then(|record| record.dispute.rulings.last()?.ruling.new_tag);
             }
         }
         Ok(bindings)
@@ -160,7 +178,9 @@ impl Journal {
         number: DisputeNumber,
     ) -> Result<Option<(DisputeRecord, Timestamp)>, JournalError> {
         let sql = "SELECT run FROM dispute WHERE number = ?1";
-        let run = self.rows(sql, [number.0.cast_signed()], |row| row.get(0).map(RunId))?.pop();
+        let run = self
+            .rows(sql, [number.0.cast_signed()], |row| row.get(0).map(RunId))?
+            .pop();
         let Some(run) = run else { return Ok(None) };
         Ok(replayed(number, self.events_where(&run, OF_DISPUTES)?))
     }
@@ -213,7 +233,10 @@ impl Journal {
 
     /// Finds a run of any kind, in the same way as [`Self::find_run`] finds a review.
     pub fn find_any_run(&self, text: &str) -> Result<RunId, JournalError> {
-        self.find_in("(SELECT run AS id, max(id) AS number FROM event GROUP BY run)", text)
+        self.find_in(
+            "(SELECT run AS id, max(id) AS number FROM event GROUP BY run)",
+            text,
+        )
     }
 
     fn find_in(&self, runs: &str, text: &str) -> Result<RunId, JournalError> {
@@ -243,7 +266,8 @@ impl Journal {
     }
 
     fn events_where(&self, run: &RunId, condition: &str) -> Result<Vec<Event>, JournalError> {
-        let sql = format!("SELECT id, run, seq, at, body FROM event WHERE {condition} ORDER BY seq");
+        let sql =
+            format!("SELECT id, run, seq, at, body FROM event WHERE {condition} ORDER BY seq");
         self.rows(&sql, [&run.0], event)
     }
 
@@ -253,8 +277,12 @@ impl Journal {
         params: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, JournalError> {
-        let all =
-            || -> rusqlite::Result<Vec<T>> { self.db.prepare_cached(sql)?.query_map(params, read)?.collect() };
+        let all = || -> rusqlite::Result<Vec<T>> {
+            self.db
+                .prepare_cached(sql)?
+                .query_map(params, read)?
+                .collect()
+        };
         all().map_err(|error| self.fault(error))
     }
 }
@@ -270,10 +298,15 @@ pub(crate) fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
 
 /// Computes the state of a dispute from the events of its run. Returns `None` if the dispute was never opened. The
 /// returned time is the time of the last event that changed the dispute.
-fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> Option<(DisputeRecord, Timestamp)> {
+fn replayed(
+    number: DisputeNumber,
+    events: impl IntoIterator<Item = Event>,
+) -> Option<(DisputeRecord, Timestamp)> {
     let mut found: Option<(DisputeRecord, Timestamp)> = None;
     for Event { run, at, kind, .. } in events {
-        let EventKind::Dispute(event) = kind else { continue };
+        let EventKind::Dispute(event) = kind else {
+            continue;
+        };
         match (event, &mut found) {
             (DisputeEvent::DisputeOpened { dispute }, None) if dispute.number == number => {
                 let record = DisputeRecord {
@@ -293,15 +326,25 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                 record.dispute.route = None;
                 *last = at;
             }
-            (DisputeEvent::RouteChosen { dispute, route, .. }, Some((record, last))) if dispute == number => {
+            (DisputeEvent::RouteChosen { dispute, route, .. }, Some((record, last)))
+                if dispute == number =>
+            {
                 record.dispute.route = Some(route);
                 *last = at;
             }
-            (DisputeEvent::RulingGiven { dispute, ruling }, Some((record, last))) if dispute == number => {
+            (DisputeEvent::RulingGiven { dispute, ruling }, Some((record, last)))
+                if dispute == number =>
+            {
                 record.dispute.rulings.push(ruling);
                 *last = at;
             }
-            (DisputeEvent::DisputeSettled { dispute, settlement }, Some((record, last))) if dispute == number => {
+            (
+                DisputeEvent::DisputeSettled {
+                    dispute,
+                    settlement,
+                },
+                Some((record, last)),
+            ) if dispute == number => {
                 record.settled_at = Some(at);
                 record.dispute.disposition = Some(settlement.disposition.clone());
                 let is_discarded = settlement.disposition == Disposition::Discarded;
@@ -310,9 +353,16 @@ fn replayed(number: DisputeNumber, events: impl IntoIterator<Item = Event>) -> O
                 record.ended_at = None;
                 *last = at;
             }
-            (DisputeEvent::RulingRevoked { dispute, reason }, Some((record, last))) if dispute == number => {
+            (DisputeEvent::RulingRevoked { dispute, reason }, Some((record, last)))
+                if dispute == number =>
+            {
                 (record.settled_at, record.settlement, record.ended_at) = (None, None, None);
-                let Dispute { disposition, discarded_by, route, .. } = &mut record.dispute;
+                let Dispute {
+                    disposition,
+                    discarded_by,
+                    route,
+                    ..
+                } = &mut record.dispute;
                 (*disposition, *discarded_by, *route) = (None, None, None);
                 record.reopened = Some(Reopened { at, reason });
                 *last = at;

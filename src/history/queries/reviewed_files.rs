@@ -35,7 +35,9 @@ impl Journal {
 
     pub fn event(&self, run: &RunId, seq: u64) -> Result<Option<Event>, JournalError> {
         let sql = "SELECT id, run, seq, at, body FROM event WHERE run = ?1 AND seq = ?2";
-        Ok(self.rows(sql, params![run.0, seq.cast_signed()], query::event)?.pop())
+        Ok(self
+            .rows(sql, params![run.0, seq.cast_signed()], query::event)?
+            .pop())
     }
 
     /// Whether all records of a run are intact and linked in the hash chain. The result is false if a read-only
@@ -51,7 +53,8 @@ impl Journal {
             expected += 1;
             let text = |column: &str| row.get::<_, String>(column);
             let (seq, hash, prev) = (row.get("seq")?, text("hash")?, text("prev")?);
-            let is_whole = seq == expected && link(&prev, &run.0, seq, &text("at")?, &text("body")?) == hash;
+            let is_whole =
+                seq == expected && link(&prev, &run.0, seq, &text("at")?, &text("body")?) == hash;
             Ok(is_whole
                 && prev == text("before")?
                 && hash == text("after")?

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::{Mode, Settlement};
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler, RulingRef,
-    RulingWord, RunId, Tag, Untrusted,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler,
+    RulingRef, RulingWord, RunId, Tag, Untrusted,
 };
 
 /// Selects the disputes that meet all conditions of the filter.

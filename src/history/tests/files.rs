@@ -21,9 +21,21 @@ fn files_and_folders_are_private() {
     let (_folder, path, mut journal) = fresh();
     let run = sample(&mut journal);
     let transcripts = journal.transcripts(&run).unwrap();
-    assert_eq!(transcripts, fs::canonicalize(path.parent().unwrap()).unwrap().join("runs").join(&run.0));
+    assert_eq!(
+        transcripts,
+        fs::canonicalize(path.parent().unwrap())
+            .unwrap()
+            .join("runs")
+            .join(&run.0)
+    );
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let modes = [path.as_path(), path.parent().unwrap(), &transcripts, transcripts.parent().unwrap()].map(mode);
+    let modes = [
+        path.as_path(),
+        path.parent().unwrap(),
+        &transcripts,
+        transcripts.parent().unwrap(),
+    ]
+    .map(mode);
     assert_eq!(modes, [0o600, 0o700, 0o700, 0o700]);
     let hostile = journal.transcripts(&RunId("../../x".to_owned())).unwrap();
     assert_eq!(hostile.parent(), transcripts.parent());
@@ -38,8 +50,14 @@ fn a_link_or_a_folder_is_no_history() {
     let link = folder.path().join("history.db");
     std::os::unix::fs::symlink(&target, &link).unwrap();
     for path in [&link, &folder.path().to_owned()] {
-        assert!(matches!(Journal::open(path), Err(JournalError::NotAFile { .. })));
-        assert!(matches!(Journal::open_read(path), Err(JournalError::NotAFile { .. })));
+        assert!(matches!(
+            Journal::open(path),
+            Err(JournalError::NotAFile { .. })
+        ));
+        assert!(matches!(
+            Journal::open_read(path),
+            Err(JournalError::NotAFile { .. })
+        ));
     }
     assert_eq!(fs::read(&target).unwrap(), b"");
 }
@@ -48,17 +66,42 @@ fn a_link_or_a_folder_is_no_history() {
 fn a_newer_or_foreign_database_is_left_alone() {
     let (_folder, path, journal) = fresh();
     drop(journal);
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    Connection::open(&path)
+        .unwrap()
+        .pragma_update(None, "user_version", 99)
+        .unwrap();
     let error = Journal::open(&path).unwrap_err();
-    assert!(matches!(error, JournalError::Newer { found: 99, known: 6, .. }), "{error}");
-    assert!(matches!(Journal::open_read(&path), Err(JournalError::Newer { .. })));
+    assert!(
+        matches!(
+            error,
+            JournalError::Newer {
+                found: 99,
+                known: 6,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(matches!(
+        Journal::open_read(&path),
+        Err(JournalError::Newer { .. })
+    ));
     assert_eq!(error.exit(), ExitReason::History);
 
     let other = path.with_file_name("other.db");
-    Connection::open(&other).unwrap().execute_batch("CREATE TABLE event (a)").unwrap();
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE event (a)")
+        .unwrap();
     let before = fs::read(&other).unwrap();
-    assert!(matches!(Journal::open(&other), Err(JournalError::Foreign { .. })));
-    assert!(matches!(Journal::open_read(&other), Err(JournalError::Foreign { .. })));
+    assert!(matches!(
+        Journal::open(&other),
+        Err(JournalError::Foreign { .. })
+    ));
+    assert!(matches!(
+        Journal::open_read(&other),
+        Err(JournalError::Foreign { .. })
+    ));
     assert_eq!(fs::read(&other).unwrap(), before);
 }
 
@@ -66,7 +109,9 @@ fn a_newer_or_foreign_database_is_left_alone() {
 fn what_is_no_database_is_named_and_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");
-    let garbage = b"this is no database at all, only a text that is long enough to be taken for one".repeat(20);
+    let garbage =
+        b"this is no database at all, only a text that is long enough to be taken for one"
+            .repeat(20);
     fs::write(&path, &garbage).unwrap();
     let error = Journal::open(&path).unwrap_err();
     assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
@@ -81,16 +126,28 @@ fn the_good_part_of_a_torn_history_is_shown() {
     for number in 1..=40 {
         let run = run(&number.to_string());
         journal.append(&run, started("x")).unwrap();
-        journal.open_dispute(&run, finding(number, Tag::Must, &["codex"]), objection(number)).unwrap();
+        journal
+            .open_dispute(
+                &run,
+                finding(number, Tag::Must, &["codex"]),
+                objection(number),
+            )
+            .unwrap();
     }
     drop(journal);
     let whole = fs::read(&path).unwrap();
     let torn = &whole[..whole.len() / 4 * 3];
     fs::write(&path, torn).unwrap();
 
-    assert!(matches!(Journal::open(&path), Err(JournalError::Damaged { .. })));
+    assert!(matches!(
+        Journal::open(&path),
+        Err(JournalError::Damaged { .. })
+    ));
     let journal = Journal::open_read(&path);
-    assert!(matches!(journal, Err(JournalError::Damaged { .. })), "{journal:?}");
+    assert!(
+        matches!(journal, Err(JournalError::Damaged { .. })),
+        "{journal:?}"
+    );
     let part = Journal::open_damaged(&path).unwrap();
     let shown = numbers(&part, DisputeFilter::default());
     assert!(!shown.is_empty() && shown.len() < 40, "{shown:?}");

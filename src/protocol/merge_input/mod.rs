@@ -81,7 +81,9 @@ impl MergeInput {
             file: node.file().or_else(|| outer.file.clone()),
             observed: outer.observed,
         };
-        self.debate.reviewers.extend(node.get(&["reviewers"]).texts());
+        self.debate
+            .reviewers
+            .extend(node.get(&["reviewers"]).texts());
         self.debate.silent.extend(node.get(&["silent"]).texts());
         let inside = [
             (Place::Item, node.inside(node::FINDINGS)?),
@@ -101,14 +103,31 @@ impl MergeInput {
             self.debate.reviewers.extend(named);
         } else if node.text(&["finding_id"]).is_some() {
             for observation in node.inside(&["new_observations"])?.into_iter().flatten() {
-                self.take(observation, Place::Item, &Context { observed: true, ..context.clone() }, debate)?;
+                self.take(
+                    observation,
+                    Place::Item,
+                    &Context {
+                        observed: true,
+                        ..context.clone()
+                    },
+                    debate,
+                )?;
             }
-            debate.push(Message { document: node.0.clone(), by: context.model });
+            debate.push(Message {
+                document: node.0.clone(),
+                by: context.model,
+            });
         } else if node.is_message() && place == Place::Top {
             let text = node.text(&["content"]).unwrap_or_default();
-            let inside: Vec<LenientValue> =
-                serde_json::Deserializer::from_str(&text).into_iter().map_while(Result::ok).collect();
-            for inner in inside.iter().map_while(|document| documents(document).ok()).flatten() {
+            let inside: Vec<LenientValue> = serde_json::Deserializer::from_str(&text)
+                .into_iter()
+                .map_while(Result::ok)
+                .collect();
+            for inner in inside
+                .iter()
+                .map_while(|document| documents(document).ok())
+                .flatten()
+            {
                 self.take(inner, Place::Top, &context, debate)?;
             }
         } else if node.is_text() && place != Place::Item {
@@ -116,14 +135,16 @@ impl MergeInput {
         } else if node.is_finding() {
             self.add(node, context);
         } else if place == Place::Answer {
-            self.problems.push("an answer of the debate names no finding".to_owned());
+            self.problems
+                .push("an answer of the debate names no finding".to_owned());
         } else if !self.take_nested(node, place, &context, debate) {
             if place == Place::Item || !node.has_verdict() && node.says_something() {
                 self.add(node, context);
             } else if node.has_verdict() {
                 self.debate.reviewers.extend(context.model);
             } else {
-                self.problems.push("an object holds neither a finding nor an answer of a debate".to_owned());
+                self.problems
+                    .push("an object holds neither a finding nor an answer of a debate".to_owned());
             }
         }
         Ok(())
@@ -138,26 +159,44 @@ impl MergeInput {
             && number.parse::<u32>().is_ok()
             && complete.eq_ignore_ascii_case("complete"));
         if !is_known {
-            self.problems.push(format!("`{}` is neither a finding nor an answer of a debate", first_line(&text)));
+            self.problems.push(format!(
+                "`{}` is neither a finding nor an answer of a debate",
+                first_line(&text)
+            ));
         }
     }
 
     /// Reads findings and reviews from the unknown fields of an object. If the object is an item of `findings`,
     /// the name of an unknown field is the path of a file, and the value contains the findings in this file.
     /// Returns whether the function read a finding, a review or a message.
-    fn take_nested(&mut self, node: Node<'_>, place: Place, context: &Context, debate: &mut Vec<Message>) -> bool {
-        let size =
-            |input: &Self, debate: &[Message]| (input.members.len(), input.debate.reviewers.len(), debate.len());
+    fn take_nested(
+        &mut self,
+        node: Node<'_>,
+        place: Place,
+        context: &Context,
+        debate: &mut Vec<Message>,
+    ) -> bool {
+        let size = |input: &Self, debate: &[Message]| {
+            (
+                input.members.len(),
+                input.debate.reviewers.len(),
+                debate.len(),
+            )
+        };
         let known = size(self, debate);
         let problems = self.problems.len();
         for (name, value) in node.nested() {
-            let Ok(documents) = documents(value) else { continue };
+            let Ok(documents) = documents(value) else {
+                continue;
+            };
             let by_file = place == Place::Item;
             if by_file && !name.contains(['.', '/']) {
                 continue;
             }
             let context = Context {
-                file: by_file.then(|| name.to_owned()).or_else(|| context.file.clone()),
+                file: by_file
+                    .then(|| name.to_owned())
+                    .or_else(|| context.file.clone()),
                 ..context.clone()
             };
             for inner in documents {
@@ -182,13 +221,17 @@ impl MergeInput {
         let level = node.severity().map_or(Level::Medium, |word| {
             let tag = mandatory::normalise(&word);
             if tag.is_none() {
-                self.problems.push(format!("the severity `{word}` is unknown and counts as high"));
+                self.problems.push(format!(
+                    "the severity `{word}` is unknown and counts as high"
+                ));
             }
             Level::of(tag)
         });
         let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
         let title = if title.is_empty() {
-            self.problems.push(format!("a finding of {model} has no text; the finding is recorded without text"));
+            self.problems.push(format!(
+                "a finding of {model} has no text; the finding is recorded without text"
+            ));
             UNTITLED.to_owned()
         } else {
             title
@@ -246,36 +289,66 @@ impl MergeInput {
         }
         let place = |Member { raw, .. }: &Member| {
             let line = raw.line.map(|line| line.to_string()).unwrap_or_default();
-            format!("{}:{line}:{}", raw.file.as_deref().unwrap_or_default(), raw.title.as_written())
+            format!(
+                "{}:{line}:{}",
+                raw.file.as_deref().unwrap_or_default(),
+                raw.title.as_written()
+            )
         };
         let by_id = |member: &Member| (member.id.clone(), member.id.clone());
-        let places = self.members.iter().map(|member| (place(member), member.id.clone()));
-        let finder: HashMap<String, String> = places.chain(self.members.iter().map(by_id)).collect();
+        let places = self
+            .members
+            .iter()
+            .map(|member| (place(member), member.id.clone()));
+        let finder: HashMap<String, String> =
+            places.chain(self.members.iter().map(by_id)).collect();
         for Message { document, by } in messages {
             let node = Node(&document);
             let named = node.text(&["finding_id"]).unwrap_or_default();
             let sender = by.as_deref().unwrap_or("an unnamed reviewer").to_owned();
             let Some(finding) = finder.get(&named).cloned() else {
-                self.problems.push(format!("{sender} answers to the finding `{named}`, which does not exist"));
+                self.problems.push(format!(
+                    "{sender} answers to the finding `{named}`, which does not exist"
+                ));
                 continue;
             };
-            let action = node.text(&["action"]).unwrap_or_default().trim().to_lowercase();
+            let action = node
+                .text(&["action"])
+                .unwrap_or_default()
+                .trim()
+                .to_lowercase();
             let adjustment = node::number(node.get(&["confidence_adjustment"])).unwrap_or(0);
             let reasoning = node.text(&["reasoning"]).unwrap_or_default();
             match (ExaminationWord::parse(&action), DefenceWord::parse(&action)) {
                 (Some(word), _) => {
                     let by = by.unwrap_or_else(|| UNNAMED.to_owned());
-                    self.debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
+                    self.debate.examinations.push(Examination {
+                        by,
+                        finding,
+                        word,
+                        adjustment,
+                        reasoning,
+                    });
                 }
                 (None, Some(word)) => {
                     // A defence without a sender is attributed to the reviewer that raised the finding.
                     let raiser = || self.members.iter().find(|member| member.id == finding);
-                    let by = by.or_else(|| Some(raiser()?.model.clone())).unwrap_or_else(|| UNNAMED.to_owned());
+                    let by = by
+                        .or_else(|| Some(raiser()?.model.clone()))
+                        .unwrap_or_else(|| UNNAMED.to_owned());
                     let severity = node.text(&["revised_severity"]);
-                    let revised_severity = severity.map(|word| Level::of(mandatory::normalise(&word)));
+                    let revised_severity =
+                        severity.map(|word| Level::of(mandatory::normalise(&word)));
                     let revised_description = node.filled(&["revised_description"]);
-                    let defence =
-                        Defence { by, finding, word, adjustment, reasoning, revised_severity, revised_description };
+                    let defence = Defence {
+                        by,
+                        finding,
+                        word,
+                        adjustment,
+                        reasoning,
+                        revised_severity,
+                        revised_description,
+                    };
                     self.debate.defences.push(defence);
                 }
                 (None, None) => {
@@ -290,9 +363,16 @@ impl MergeInput {
 
 pub fn denies(title: &str) -> bool {
     let title = title.trim().to_lowercase();
-    ["not an issue", "not a bug", "not a vulnerability", "no issue", "false positive:", "works as intended"]
-        .iter()
-        .any(|start| title.starts_with(start))
+    [
+        "not an issue",
+        "not a bug",
+        "not a vulnerability",
+        "no issue",
+        "false positive:",
+        "works as intended",
+    ]
+    .iter()
+    .any(|start| title.starts_with(start))
 }
 
 fn first_line(text: &str) -> String {
@@ -320,7 +400,13 @@ mod tests {
         "#;
         let input = read(text).unwrap();
         let row = |member: &Member| {
-            let RawFinding { file, line, end_line, confidence, .. } = member.raw.clone();
+            let RawFinding {
+                file,
+                line,
+                end_line,
+                confidence,
+                ..
+            } = member.raw.clone();
             (
                 member.id.clone(),
                 file,
@@ -335,9 +421,33 @@ mod tests {
         assert_eq!(
             rows,
             [
-                ("codex/1".into(), Some("src/db.py".into()), Some(12), None, Level::Critical, Some(90), false),
-                ("codex/2".into(), Some("src/db.py".into()), Some(3), Some(4), Level::Medium, Some(50), false),
-                ("claude/1".into(), None, None, None, Level::Medium, None, true),
+                (
+                    "codex/1".into(),
+                    Some("src/db.py".into()),
+                    Some(12),
+                    None,
+                    Level::Critical,
+                    Some(90),
+                    false
+                ),
+                (
+                    "codex/2".into(),
+                    Some("src/db.py".into()),
+                    Some(3),
+                    Some(4),
+                    Level::Medium,
+                    Some(50),
+                    false
+                ),
+                (
+                    "claude/1".into(),
+                    None,
+                    None,
+                    None,
+                    Level::Medium,
+                    None,
+                    true
+                ),
             ]
         );
         assert_eq!(input.debate.reviewers, ["codex", "gemini"]);
@@ -358,10 +468,20 @@ mod tests {
         "#;
         let input = read(text).unwrap();
         assert_eq!(input.id.as_deref(), Some("run"));
-        let members: Vec<_> = input.members.iter().map(|m| (m.id.as_str(), m.model.as_str(), m.observed)).collect();
-        assert_eq!(members, [("a", "codex", false), ("gemini/1", "gemini", true)]);
+        let members: Vec<_> = input
+            .members
+            .iter()
+            .map(|m| (m.id.as_str(), m.model.as_str(), m.observed))
+            .collect();
+        assert_eq!(
+            members,
+            [("a", "codex", false), ("gemini/1", "gemini", true)]
+        );
         let said = &input.debate.examinations[0];
-        assert_eq!((said.by.as_str(), said.finding.as_str(), said.adjustment), ("gemini", "a", 5));
+        assert_eq!(
+            (said.by.as_str(), said.finding.as_str(), said.adjustment),
+            ("gemini", "a", 5)
+        );
         assert_eq!(input.debate.defences[0].revised_severity, Some(Level::Low));
         assert_eq!(
             input.problems,

@@ -25,7 +25,9 @@ const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priori
 pub(crate) struct Node<'a>(pub(crate) &'a LenientValue);
 
 pub(crate) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_json::Error> {
-    let wrong = |found| serde_json::Error::invalid_type(found, &"an object with findings, or a list of objects");
+    let wrong = |found| {
+        serde_json::Error::invalid_type(found, &"an object with findings, or a list of objects")
+    };
     match value {
         LenientValue::Nothing => Ok(Vec::new()),
         LenientValue::Text(_) | LenientValue::Object(_) => Ok(vec![Node(value)]),
@@ -34,7 +36,9 @@ pub(crate) fn documents(value: &LenientValue) -> Result<Vec<Node<'_>>, serde_jso
             Ok(inside?.into_iter().flatten().collect())
         }
         LenientValue::Bool(flag) => Err(wrong(Unexpected::Bool(*flag))),
-        LenientValue::Number(number) => Err(wrong(Unexpected::Other(&format!("number `{number}`")))),
+        LenientValue::Number(number) => {
+            Err(wrong(Unexpected::Other(&format!("number `{number}`"))))
+        }
     }
 }
 
@@ -56,9 +60,14 @@ impl<'a> Node<'a> {
     }
 
     pub(crate) fn inside(self, names: &[&str]) -> Result<Option<Vec<Self>>, serde_json::Error> {
-        let given =
-            self.0.fields().iter().filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
-        let inside = given.map(|(_, value)| documents(value)).collect::<Result<Vec<_>, _>>()?;
+        let given = self
+            .0
+            .fields()
+            .iter()
+            .filter(|(name, value)| names.contains(&name.as_str()) && !value.is_nothing());
+        let inside = given
+            .map(|(_, value)| documents(value))
+            .collect::<Result<Vec<_>, _>>()?;
         Ok((!inside.is_empty()).then(|| inside.into_iter().flatten().collect()))
     }
 
@@ -89,12 +98,13 @@ impl<'a> Node<'a> {
 
     pub(crate) fn is_message(self) -> bool {
         const KINDS: [&str; 3] = ["message", "shutdown_request", "shutdown_response"];
-        self.text(&["type"]).is_some_and(|kind| KINDS.contains(&kind.as_str()))
+        self.text(&["type"])
+            .is_some_and(|kind| KINDS.contains(&kind.as_str()))
     }
 
     pub(crate) fn says_something(self) -> bool {
-        let has_words =
-            self.named(&HEADS).next().is_some() || self.others().any(|(_, value)| value.string().is_some());
+        let has_words = self.named(&HEADS).next().is_some()
+            || self.others().any(|(_, value)| value.string().is_some());
         has_words || is_scalar(self.get(&["content"])) || is_scalar(self.get(LINE))
     }
 
@@ -124,12 +134,23 @@ impl<'a> Node<'a> {
         }
         let mut heads = self.named(&HEADS).map(|(_, text)| text);
         let head = heads.next();
-        let mut bodies: Vec<String> = self.named(&BODIES).map(|(_, text)| text).chain(heads).collect();
+        let mut bodies: Vec<String> = self
+            .named(&BODIES)
+            .map(|(_, text)| text)
+            .chain(heads)
+            .collect();
         if head.is_none() && bodies.is_empty() {
             let others = || self.others().filter(|(name, _)| *name != "location");
             bodies.extend(others().filter_map(|(_, value)| value.string()));
-            bodies.extend(self.text(&["content"]).filter(|text| !text.trim().is_empty()));
-            bodies.extend(others().filter(|(_, value)| is_nested(value)).filter_map(|(_, value)| value.joined()));
+            bodies.extend(
+                self.text(&["content"])
+                    .filter(|text| !text.trim().is_empty()),
+            );
+            bodies.extend(
+                others()
+                    .filter(|(_, value)| is_nested(value))
+                    .filter_map(|(_, value)| value.joined()),
+            );
         }
         (head, bodies.join("\n\n"))
     }
@@ -139,16 +160,24 @@ impl<'a> Node<'a> {
     }
 
     fn others(self) -> impl Iterator<Item = (&'a str, &'a LenientValue)> {
-        let fields = self.0.fields().iter().map(|(name, value)| (name.as_str(), value));
+        let fields = self
+            .0
+            .fields()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value));
         let is_known = |name: &&str| {
             KNOWN.split(' ').any(|known| known == *name)
-                || [&HEADS[..], &BODIES, FILE, LINE].iter().any(|names| names.contains(name))
+                || [&HEADS[..], &BODIES, FILE, LINE]
+                    .iter()
+                    .any(|names| names.contains(name))
         };
         fields.filter(move |(name, _)| !is_known(name))
     }
 
     fn named(self, names: &[&'static str]) -> impl Iterator<Item = (&'static str, String)> {
-        names.iter().filter_map(move |name| Some((*name, self.get(&[name]).joined()?)))
+        names
+            .iter()
+            .filter_map(move |name| Some((*name, self.get(&[name]).joined()?)))
     }
 }
 
@@ -160,11 +189,19 @@ fn is_scalar(value: &LenientValue) -> bool {
     !value.is_nothing() && !is_nested(value)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a cast from a float saturates"
+)]
 pub(crate) fn number(value: &LenientValue) -> Option<i32> {
     match value {
         LenientValue::Number(number) => Some(number.round() as i32),
-        LenientValue::Text(text) => text.trim().trim_start_matches('+').trim_end_matches('%').parse().ok(),
+        LenientValue::Text(text) => text
+            .trim()
+            .trim_start_matches('+')
+            .trim_end_matches('%')
+            .parse()
+            .ok(),
         _ => None,
     }
 }
@@ -173,7 +210,9 @@ pub(crate) fn number(value: &LenientValue) -> Option<i32> {
 /// number by 100.
 pub(crate) fn percent(value: &LenientValue) -> Option<Confidence> {
     let number = match value {
-        LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => number(&LenientValue::Number(share * 100.0)),
+        LenientValue::Number(share) if *share > 0.0 && *share < 1.0 => {
+            number(&LenientValue::Number(share * 100.0))
+        }
         value => number(value),
     };
     number.map(|number| Confidence::clamped(number.into()))
@@ -187,6 +226,9 @@ fn range(value: &LenientValue) -> (Option<u32>, Option<u32>) {
             (first.trim().parse().ok(), last.trim().parse().ok())
         }
         LenientValue::Number(line) if *line > f64::from(i32::MAX) => (None, None),
-        other => (number(other).and_then(|number| u32::try_from(number).ok()), None),
+        other => (
+            number(other).and_then(|number| u32::try_from(number).ok()),
+            None,
+        ),
     }
 }

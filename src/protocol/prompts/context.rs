@@ -9,11 +9,12 @@
 use serde_json::{Value, json};
 
 use crate::domain::{
-    AgentName, Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding, RulingRecord, Untrusted,
+    AgentName, Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding,
+    RulingRecord, Untrusted,
 };
 use crate::protocol::request::{
-    Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile, StagePosition, StageSubject,
-    Task, UncertainPair,
+    Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile,
+    StagePosition, StageSubject, Task, UncertainPair,
 };
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
@@ -26,19 +27,27 @@ pub(crate) fn closing(request: &Request) -> String {
         Task::Review { .. } => format!("GLEE-REVIEW-END nonce={nonce} findings=<n>"),
         Task::Respond { .. } => format!("GLEE-RESPONSE-END nonce={nonce} answers=<n>"),
         Task::Judge { dispute, .. } => {
-            format!("GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>", dispute.number)
+            format!(
+                "GLEE-RULING nonce={nonce} dispute={} ruling=<WORD>",
+                dispute.number
+            )
         }
         Task::Aggregate { .. }
         | Task::Arbitrate { .. }
         | Task::Questions { .. }
         | Task::Validate { .. }
         | Task::Peer { .. } => format!("\"nonce\": \"{nonce}\""),
-        task => format!("GLEE-{}-END nonce={nonce} answers=<n>", task.kind().to_uppercase()),
+        task => format!(
+            "GLEE-{}-END nonce={nonce} answers=<n>",
+            task.kind().to_uppercase()
+        ),
     }
 }
 
 pub(crate) fn context(request: &Request) -> Value {
-    let fence = Fence { mark: nonce::mark(&request.nonce) };
+    let fence = Fence {
+        mark: nonce::mark(&request.nonce),
+    };
     let mut values = match &request.task {
         Task::Review { files, focus, rulings, recheck } => json!({
             "focus": fence.lines("focus", focus.iter().map(printable::line)),
@@ -131,12 +140,19 @@ pub(crate) fn context(request: &Request) -> Value {
             })
         }
     };
-    values["again"] = json!(request.again.as_deref().map(|why| fence.line(why)).unwrap_or_default());
+    values["again"] = json!(
+        request
+            .again
+            .as_deref()
+            .map(|why| fence.line(why))
+            .unwrap_or_default()
+    );
     values["agent"] = json!(fence.line(&request.agent.0));
     values["root"] = json!(fence.line(&request.root));
     values["nonce"] = json!(request.nonce);
     values["closing"] = json!(closing(request));
-    values["secrets"] = json!(serde_json::to_string(&request.task).is_ok_and(|text| text.contains("[secret:")));
+    values["secrets"] =
+        json!(serde_json::to_string(&request.task).is_ok_and(|text| text.contains("[secret:")));
     values["ids"] = json!(joined(&request.task.findings(), FindingId::to_string));
     values
 }
@@ -145,11 +161,19 @@ pub(crate) fn context(request: &Request) -> Value {
 fn raised(findings: &[RawFinding]) -> Vec<String> {
     let mut text = Vec::new();
     for of_file in findings.chunk_by(|a, b| a.file == b.file) {
-        text.push(printable::line(of_file[0].file.as_deref().unwrap_or_default()));
+        text.push(printable::line(
+            of_file[0].file.as_deref().unwrap_or_default(),
+        ));
         text.extend(of_file.iter().map(|finding| {
-            let place =
-                finding.line.map(|line| lines((line, finding.end_line.unwrap_or(line)))).unwrap_or_default();
-            let tag = finding.severity.tag.map(|tag| format!("[{tag}] ")).unwrap_or_default();
+            let place = finding
+                .line
+                .map(|line| lines((line, finding.end_line.unwrap_or(line))))
+                .unwrap_or_default();
+            let tag = finding
+                .severity
+                .tag
+                .map(|tag| format!("[{tag}] "))
+                .unwrap_or_default();
             printable::line(&format!("{place} {tag}{}", finding.title.as_written()))
         }));
     }
@@ -184,7 +208,13 @@ impl Fence<'_> {
     }
 
     fn around(&self, what: &str, text: &str) -> String {
-        self.between(what, text.trim_end_matches('\n').lines().map(|line| format!(": {line}\n")).collect())
+        self.between(
+            what,
+            text.trim_end_matches('\n')
+                .lines()
+                .map(|line| format!(": {line}\n"))
+                .collect(),
+        )
     }
 
     fn file(&self, path: &str, text: &str) -> String {
@@ -193,11 +223,14 @@ impl Fence<'_> {
         let mut lines = text.lines().zip(1_usize..).peekable();
         while let Some((line, number)) = lines.next() {
             let mut last = number;
-            while let Some((_, next)) = lines.next_if(|(next, _)| line.is_empty() && next.is_empty()) {
+            while let Some((_, next)) =
+                lines.next_if(|(next, _)| line.is_empty() && next.is_empty())
+            {
                 last = next;
             }
             if last - number < LONG_GAP {
-                numbered.extend((number..=last).map(|number| format!("{number:>width$} | {line}\n")));
+                numbered
+                    .extend((number..=last).map(|number| format!("{number:>width$} | {line}\n")));
             } else {
                 numbered.push_str(&format!("{:width$} | ({number}-{last})\n", ""));
             }
@@ -212,7 +245,11 @@ impl Fence<'_> {
     }
 
     fn without_mark(&self, text: &str) -> String {
-        if self.mark.is_empty() { text.to_owned() } else { text.replace(self.mark, "[mark]") }
+        if self.mark.is_empty() {
+            text.to_owned()
+        } else {
+            text.replace(self.mark, "[mark]")
+        }
     }
 
     fn files(&self, files: &[SourceFile]) -> Value {
@@ -228,15 +265,30 @@ impl Fence<'_> {
 
     fn lines(&self, what: &str, lines: impl Iterator<Item = String>) -> String {
         let lines: Vec<String> = lines.collect();
-        if lines.is_empty() { String::new() } else { self.around(what, &lines.join("\n")) }
+        if lines.is_empty() {
+            String::new()
+        } else {
+            self.around(what, &lines.join("\n"))
+        }
     }
 
     fn rulings(&self, what: &str, rulings: &[RulingInForce]) -> String {
         let line = |ruling: &RulingInForce| {
-            let place = ruling.location.as_ref().map(|place| format!("{place} ")).unwrap_or_default();
-            let why = if ruling.rationale.is_empty() { "no reason given" } else { ruling.rationale.as_written() };
+            let place = ruling
+                .location
+                .as_ref()
+                .map(|place| format!("{place} "))
+                .unwrap_or_default();
+            let why = if ruling.rationale.is_empty() {
+                "no reason given"
+            } else {
+                ruling.rationale.as_written()
+            };
             let (title, word) = (ruling.title.as_written(), ruling.disposition.as_str());
-            printable::line(&format!("{}: {place}{title}: {word}: {why}", ruling.dispute.mark()))
+            printable::line(&format!(
+                "{}: {place}{title}: {word}: {why}",
+                ruling.dispute.mark()
+            ))
         };
         self.lines(what, rulings.iter().map(line))
     }
@@ -244,7 +296,11 @@ impl Fence<'_> {
     fn written(&self, written: &[CoderWritten]) -> String {
         let line = |file: &CoderWritten| {
             let ranges = joined(&file.lines, |range| lines(*range));
-            let what = if ranges.is_empty() { "the whole file" } else { "lines " };
+            let what = if ranges.is_empty() {
+                "the whole file"
+            } else {
+                "lines "
+            };
             printable::line(&format!("{}: {what}{ranges}", file.path))
         };
         self.lines("written by the coder", written.iter().map(line))
@@ -257,22 +313,32 @@ impl Fence<'_> {
         });
         let id = item.finding.id;
         let mut value = self.finding(&item.finding, None);
-        value["challenges"] = json!(self.around(&format!("challenges={id}"), &said.collect::<Vec<_>>().join("\n")));
+        value["challenges"] = json!(self.around(
+            &format!("challenges={id}"),
+            &said.collect::<Vec<_>>().join("\n")
+        ));
         value
     }
 
     fn change(&self, change: &Change) -> Value {
         let id = change.finding.id;
         let mut value = self.finding(&change.finding, None);
-        value["response"] = json!(self.around(&format!("response={id}"), change.response.as_written()));
+        value["response"] =
+            json!(self.around(&format!("response={id}"), change.response.as_written()));
         value["diff"] = json!(self.around(&format!("diff={id}"), &change.diff));
         value
     }
 
     fn finding(&self, finding: &Finding, enforced: Option<&Untrusted>) -> Value {
         let raw = &finding.raw;
-        let tag = raw.severity.tag.map_or_else(|| "of an unknown severity".to_owned(), |tag| tag.to_string());
-        let place = raw.location().map(|place| format!("{place} ")).unwrap_or_default();
+        let tag = raw.severity.tag.map_or_else(
+            || "of an unknown severity".to_owned(),
+            |tag| tag.to_string(),
+        );
+        let place = raw
+            .location()
+            .map(|place| format!("{place} "))
+            .unwrap_or_default();
         let mut text = format!("{place}{}", raw.title.as_written());
         add(&mut text, "", &raw.body);
         if let Some(suggestion) = &raw.suggestion {
@@ -309,12 +375,17 @@ impl Fence<'_> {
         values["stage"] = json!(self.line(&about.stage));
         values["instructions"] = json!(self.without_mark(&about.instructions));
         values["prompt"] = json!(self.around("request", &about.prompt));
-        values["fields"] = about.required_fields.iter().map(|field| self.line(field)).collect();
+        values["fields"] = about
+            .required_fields
+            .iter()
+            .map(|field| self.line(field))
+            .collect();
         values
     }
 
     fn maybe(&self, what: &str, text: Option<&Untrusted>) -> String {
-        text.map(|text| self.around(what, text.as_written())).unwrap_or_default()
+        text.map(|text| self.around(what, text.as_written()))
+            .unwrap_or_default()
     }
 
     fn positions(&self, positions: &[StagePosition]) -> Value {
@@ -358,12 +429,20 @@ impl Fence<'_> {
                 add(&mut text, "", diff);
             }
         }
-        if text.is_empty() { text } else { self.around("earlier disputes", text.trim_start()) }
+        if text.is_empty() {
+            text
+        } else {
+            self.around("earlier disputes", text.trim_start())
+        }
     }
 }
 
 fn lines((from, to): (u32, u32)) -> String {
-    if from == to { from.to_string() } else { format!("{from}-{to}") }
+    if from == to {
+        from.to_string()
+    } else {
+        format!("{from}-{to}")
+    }
 }
 
 fn add(text: &mut String, label: &str, more: &Untrusted) {

@@ -28,10 +28,22 @@ pub const TEMPLATES: [(&str, &str); 14] = [
     ("recheck.md", include_str!("templates/review/recheck.md")),
     ("compare.md", include_str!("templates/review/compare.md")),
     ("stage.md", include_str!("templates/agreement/stage.md")),
-    ("aggregate.md", include_str!("templates/agreement/aggregate.md")),
-    ("arbitrate.md", include_str!("templates/agreement/arbitrate.md")),
-    ("questions.md", include_str!("templates/agreement/questions.md")),
-    ("validate.md", include_str!("templates/agreement/validate.md")),
+    (
+        "aggregate.md",
+        include_str!("templates/agreement/aggregate.md"),
+    ),
+    (
+        "arbitrate.md",
+        include_str!("templates/agreement/arbitrate.md"),
+    ),
+    (
+        "questions.md",
+        include_str!("templates/agreement/questions.md"),
+    ),
+    (
+        "validate.md",
+        include_str!("templates/agreement/validate.md"),
+    ),
     ("work.md", include_str!("templates/watch/work.md")),
     ("peer.md", include_str!("templates/watch/peer.md")),
 ];
@@ -71,7 +83,9 @@ impl Advice for PromptError {
             Self::TooLarge { .. } | Self::Template { .. } => {
                 Some("docs/prompts.md lists the values that a template can use".to_owned())
             }
-            Self::NoClosing { .. } => Some("put `{{ closing }}` on the last line, without other text".to_owned()),
+            Self::NoClosing { .. } => {
+                Some("put `{{ closing }}` on the last line, without other text".to_owned())
+            }
         }
     }
 }
@@ -82,7 +96,11 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
     let (name, built_in, own) = template(request.task.kind(), overrides)?;
     // The folder `overrides` can be a temporary copy of `.glee/prompts`. An error message therefore contains the
     // path of the file in `.glee/prompts`.
-    let place = if own.is_some() { format!(".glee/prompts/{name}") } else { name.to_owned() };
+    let place = if own.is_some() {
+        format!(".glee/prompts/{name}")
+    } else {
+        name.to_owned()
+    };
     let values = Value::from(Serde(context::context(request)));
     let text = match &own {
         Some(source) => bounded(source, &values, &place)?,
@@ -90,7 +108,11 @@ pub fn render(request: &Request, overrides: Option<&Path>) -> Result<String, Pro
             .render_str(built_in, values)
             .map_err(|error| template_error(&place, &error))?,
     };
-    if text.contains(&context::closing(request)) { Ok(text) } else { Err(PromptError::NoClosing { place }) }
+    if text.contains(&context::closing(request)) {
+        Ok(text)
+    } else {
+        Err(PromptError::NoClosing { place })
+    }
 }
 
 pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptError> {
@@ -100,16 +122,27 @@ pub fn source(task: &str, overrides: Option<&Path>) -> Result<String, PromptErro
 
 /// Renders the instructions of a stage. The template can use the values `id`, `stage` and `fields`. Fails if the
 /// template is malformed or uses an undefined value.
-pub fn instructions(template: &str, id: &str, stage: &str, fields: &[String]) -> Result<String, PromptError> {
+pub fn instructions(
+    template: &str,
+    id: &str,
+    stage: &str,
+    fields: &[String],
+) -> Result<String, PromptError> {
     let values = minijinja::context! { id, stage, fields => fields.to_vec() };
     bounded(template, &values, &format!("`prompt` of stage {stage}"))
 }
 
 fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptError> {
-    let refused = |line, message| PromptError::Template { place: place.to_owned(), line, message };
+    let refused = |line, message| PromptError::Template {
+        place: place.to_owned(),
+        line,
+        message,
+    };
     project_templates::check(source).map_err(|(line, message)| refused(line, message))?;
     let environment = environment(project_templates::environment(), project_templates::FUEL);
-    let template = environment.template_from_str(source).map_err(|error| template_error(place, &error))?;
+    let template = environment
+        .template_from_str(source)
+        .map_err(|error| template_error(place, &error))?;
     let mut text = project_templates::Capped::new();
     let rendered = template.render_captured_to(values, &mut text).map(drop);
     match (text.full.take(), rendered) {
@@ -120,9 +153,15 @@ fn bounded(source: &str, values: &Value, place: &str) -> Result<String, PromptEr
 }
 
 fn template_error(place: &str, error: &minijinja::Error) -> PromptError {
-    let message =
-        error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind()));
-    PromptError::Template { place: place.to_owned(), line: error.line().unwrap_or(1), message }
+    let message = error.detail().map_or_else(
+        || error.kind().to_string(),
+        |detail| format!("{}: {detail}", error.kind()),
+    );
+    PromptError::Template {
+        place: place.to_owned(),
+        line: error.line().unwrap_or(1),
+        message,
+    }
 }
 
 /// Returns the file name of a task's template, the built-in template, and the project's template (if any).
@@ -130,9 +169,14 @@ fn template(
     task: &str,
     overrides: Option<&Path>,
 ) -> Result<(&'static str, &'static str, Option<String>), PromptError> {
-    let found = TEMPLATES.into_iter().find(|(name, _)| name.strip_suffix(".md") == Some(task));
+    let found = TEMPLATES
+        .into_iter()
+        .find(|(name, _)| name.strip_suffix(".md") == Some(task));
     let (name, built_in) = found.expect("each task has a template");
-    let own = overrides.map(|folder| read(&folder.join(name))).transpose()?.flatten();
+    let own = overrides
+        .map(|folder| read(&folder.join(name)))
+        .transpose()?
+        .flatten();
     Ok((name, built_in, own))
 }
 
@@ -140,30 +184,53 @@ fn environment(mut environment: Environment<'_>, fuel: u64) -> Environment<'_> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(fuel));
     let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true);
-    environment.set_syntax(syntax.build().expect("the default delimiters differ from each other"));
+    syntax
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true);
+    environment.set_syntax(
+        syntax
+            .build()
+            .expect("the default delimiters differ from each other"),
+    );
     environment
 }
 
 fn read(path: &Path) -> Result<Option<String>, PromptError> {
-    let failed = |source| PromptError::Read { path: path.to_owned(), source };
+    let failed = |source| PromptError::Read {
+        path: path.to_owned(),
+        source,
+    };
     // The folders `.glee` and `prompts` must not be symbolic links.
     for folder in path.ancestors().skip(1).take(2) {
-        if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-            return Err(PromptError::NotAFile { path: path.to_owned() });
+        if folder
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+        {
+            return Err(PromptError::NotAFile {
+                path: path.to_owned(),
+            });
         }
     }
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
-        Ok(found) if !found.is_file() => return Err(PromptError::NotAFile { path: path.to_owned() }),
+        Ok(found) if !found.is_file() => {
+            return Err(PromptError::NotAFile {
+                path: path.to_owned(),
+            });
+        }
         Ok(_) => {}
     }
     let mut text = String::new();
     let file = files::regular(path).map_err(failed)?;
-    file.take(LARGEST + 1).read_to_string(&mut text).map_err(failed)?;
+    file.take(LARGEST + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
     if text.len() as u64 > LARGEST {
-        return Err(PromptError::TooLarge { path: path.to_owned() });
+        return Err(PromptError::TooLarge {
+            path: path.to_owned(),
+        });
     }
     Ok(Some(text))
 }

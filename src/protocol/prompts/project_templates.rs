@@ -28,7 +28,9 @@ pub(crate) fn environment<'source>() -> Environment<'source> {
     environment.add_filter("first", filters::first);
     environment.add_filter("last", filters::last);
     environment.add_filter("join", join);
-    environment.add_filter("trim", |text: String| cut(&text, |text| text.trim().to_owned()));
+    environment.add_filter("trim", |text: String| {
+        cut(&text, |text| text.trim().to_owned())
+    });
     environment.add_filter("upper", |text: String| cut(&text, str::to_uppercase));
     environment.add_filter("lower", |text: String| cut(&text, str::to_lowercase));
     environment.add_test("defined", tests::is_defined);
@@ -38,11 +40,18 @@ pub(crate) fn environment<'source>() -> Environment<'source> {
 }
 
 fn too_large() -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("a value of the template is larger than {LARGEST_VALUE} bytes"))
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("a value of the template is larger than {LARGEST_VALUE} bytes"),
+    )
 }
 
 fn cut(text: &str, change: impl FnOnce(&str) -> String) -> Result<String, Error> {
-    if text.len() > LARGEST_VALUE { Err(too_large()) } else { Ok(change(text)) }
+    if text.len() > LARGEST_VALUE {
+        Err(too_large())
+    } else {
+        Ok(change(text))
+    }
 }
 
 fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
@@ -63,9 +72,18 @@ fn join(list: &Value, between: Option<String>) -> Result<String, Error> {
 /// Fails with the 1-based line and a description of the first rejected construct.
 pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
     let mut rest = source;
-    while let Some(at) = rest.find("{{").into_iter().chain(rest.find("{%")).chain(rest.find("{#")).min() {
+    while let Some(at) = rest
+        .find("{{")
+        .into_iter()
+        .chain(rest.find("{%"))
+        .chain(rest.find("{#"))
+        .min()
+    {
         let (kind, inside) = rest[at..].split_at(2);
-        let line = source[..source.len() - rest.len() + at].matches('\n').count() + 1;
+        let line = source[..source.len() - rest.len() + at]
+            .matches('\n')
+            .count()
+            + 1;
         rest = match kind {
             "{#" => inside.split_once("#}").map_or("", |(_, rest)| rest),
             _ => tag(kind, inside).map_err(|why| (line, why))?,
@@ -75,12 +93,23 @@ pub(crate) fn check(source: &str) -> Result<(), (usize, String)> {
 }
 
 fn tag<'a>(kind: &str, inside: &'a str) -> Result<&'a str, String> {
-    let (end, sign) = if kind == "{{" { ("}}", '}') } else { ("%}", '%') };
+    let (end, sign) = if kind == "{{" {
+        ("}}", '}')
+    } else {
+        ("%}", '%')
+    };
     let body = inside.strip_prefix(['-', '+']).unwrap_or(inside);
     if kind == "{%" {
-        let word: String = body.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        let word: String = body
+            .trim_start()
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect();
         if !TAGS.contains(&word.as_str()) {
-            return Err(format!("`{word}` is not available in a project's template, only {}", TAGS.join(", ")));
+            return Err(format!(
+                "`{word}` is not available in a project's template, only {}",
+                TAGS.join(", ")
+            ));
         }
     }
     let mut quote = None;
@@ -128,16 +157,25 @@ pub(crate) struct Capped {
 
 impl Capped {
     pub(crate) fn new() -> Self {
-        Self { text: Vec::new(), since: Instant::now(), full: None }
+        Self {
+            text: Vec::new(),
+            since: Instant::now(),
+            full: None,
+        }
     }
 }
 
 impl io::Write for Capped {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.text.len() + bytes.len() > LARGEST_PROMPT {
-            self.full = Some(format!("the template renders a prompt of more than {LARGEST_PROMPT} bytes"));
+            self.full = Some(format!(
+                "the template renders a prompt of more than {LARGEST_PROMPT} bytes"
+            ));
         } else if self.since.elapsed() > TIME_LIMIT {
-            self.full = Some(format!("the template takes longer than {} s", TIME_LIMIT.as_secs()));
+            self.full = Some(format!(
+                "the template takes longer than {} s",
+                TIME_LIMIT.as_secs()
+            ));
         } else {
             self.text.extend_from_slice(bytes);
             return Ok(bytes.len());
@@ -187,6 +225,9 @@ mod unit {
         ] {
             assert!(check(bad).is_err(), "{bad}");
         }
-        assert_eq!(check("a\n{{ b }}\n{{ c ~ d }}").map_err(|(line, _)| line), Err(3));
+        assert_eq!(
+            check("a\n{{ b }}\n{{ c ~ d }}").map_err(|(line, _)| line),
+            Err(3)
+        );
     }
 }

@@ -13,7 +13,12 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     asked: &[FindingId],
 ) -> io::Result<AnswersByFinding<Comparison>> {
-    let comparison = |FindingAnswer { finding, word, text, .. }: FindingAnswer<SameOrDifferent>| Comparison {
+    let comparison = |FindingAnswer {
+                          finding,
+                          word,
+                          text,
+                          ..
+                      }: FindingAnswer<SameOrDifferent>| Comparison {
         finding,
         same: word == SameOrDifferent::Same,
         reason: text.into(),
@@ -28,8 +33,11 @@ enum SameOrDifferent {
 }
 
 impl AnswerWord for SameOrDifferent {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("SAME", Self::Same), ("DIFFERENT", Self::Different), ("NOT SAME", Self::Different)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("SAME", Self::Same),
+        ("DIFFERENT", Self::Different),
+        ("NOT SAME", Self::Different),
+    ];
     const CLOSING: &'static str = "GLEE-COMPARE-END";
     const LIST: &'static str = "comparisons";
 
@@ -44,14 +52,22 @@ mod tests {
 
     fn read(answer: &str) -> (bool, Vec<(u32, bool)>) {
         let asked = [FindingId(1), FindingId(2)];
-        let read = parse(answer.as_bytes(), Some("n0123456789abcdef"), &asked).expect("memory is readable");
-        (read.complete, read.entries.iter().map(|entry| (entry.finding.0, entry.same)).collect())
+        let read = parse(answer.as_bytes(), Some("n0123456789abcdef"), &asked)
+            .expect("memory is readable");
+        (
+            read.complete,
+            read.entries
+                .iter()
+                .map(|entry| (entry.finding.0, entry.same))
+                .collect(),
+        )
     }
 
     #[test]
     fn the_forms_of_an_answer() {
         let closing = "GLEE-COMPARE-END nonce=n0123456789abcdef answers=2\n";
-        let good = format!("[F1] SAME: both ask to bind it\n[F2] DIFFERENT: another line\n{closing}");
+        let good =
+            format!("[F1] SAME: both ask to bind it\n[F2] DIFFERENT: another line\n{closing}");
         assert_eq!(read(&good), (true, vec![(1, true), (2, false)]));
         let json = r#"{"nonce": "n0123456789abcdef", "comparisons": [{"finding": "F1", "answer": "same"},
             {"finding": "F2", "answer": "different"}]}"#;
@@ -63,7 +79,10 @@ mod tests {
         ] {
             assert!(!read(&bad).0, "{bad}");
         }
-        assert_eq!(read(&good.replace("[F2] DIFFERENT", "[F9] SAME")).1, [(1, true)]);
+        assert_eq!(
+            read(&good.replace("[F2] DIFFERENT", "[F9] SAME")).1,
+            [(1, true)]
+        );
         // Two contradictory answers never count as `SAME`.
         let both = format!("[F1] SAME: a\n[F1] DIFFERENT: b\n[F2] SAME: c\n{closing}");
         assert!(!read(&both).1.contains(&(1, true)), "{:?}", read(&both));

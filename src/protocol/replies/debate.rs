@@ -8,7 +8,8 @@
 use std::io::{self, BufRead};
 
 use crate::domain::{
-    DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity, Tag, Untrusted,
+    DefenceWord, Defended, ExaminationWord, Examined, Finding, FindingId, RawFinding, Severity,
+    Tag, Untrusted,
 };
 use crate::protocol::merge_input::{self, MergeInput};
 use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer};
@@ -29,7 +30,11 @@ pub fn names<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Names {
     let mut twice = Vec::new();
     for finding in findings {
         let file = finding.raw.file.as_deref().unwrap_or_default();
-        let line = finding.raw.line.map(|line| line.to_string()).unwrap_or_default();
+        let line = finding
+            .raw
+            .line
+            .map(|line| line.to_string())
+            .unwrap_or_default();
         let name = by_finding::name(&format!("{file}:{line}:{}", finding.raw.title.as_written()));
         if names.insert(name.clone(), finding.id).is_some() {
             twice.push(name);
@@ -52,14 +57,30 @@ pub fn examine(
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
     let read = by_finding::read(bytes.as_slice(), nonce, Some(asked), names)?.map(|mut entry| {
-        let end = entry.text.find(&format!("\n{NEW}")).unwrap_or(entry.text.len());
+        let end = entry
+            .text
+            .find(&format!("\n{NEW}"))
+            .unwrap_or(entry.text.len());
         entry.text.truncate(end);
         let (confidence_adjustment, _, reasoning) = adjusted(&entry);
-        let FindingAnswer { finding, word: action, .. } = entry;
-        Examined { finding, action, confidence_adjustment, reasoning: reasoning.into() }
+        let FindingAnswer {
+            finding,
+            word: action,
+            ..
+        } = entry;
+        Examined {
+            finding,
+            action,
+            confidence_adjustment,
+            reasoning: reasoning.into(),
+        }
     });
     let is_answer = read.complete && !read.entries.is_empty();
-    let observations = if is_answer { observations(&bytes, nonce)? } else { Vec::new() };
+    let observations = if is_answer {
+        observations(&bytes, nonce)?
+    } else {
+        Vec::new()
+    };
     Ok((read, observations))
 }
 
@@ -74,10 +95,17 @@ pub fn defend(
     Ok(read.map(|entry| {
         let (confidence_adjustment, tag, reasoning) = adjusted(&entry);
         let (reasoning, revised) = match reasoning.split_once(REVISED) {
-            Some((reasoning, revised)) => (reasoning.trim().to_owned(), Some(revised.trim().to_owned())),
+            Some((reasoning, revised)) => {
+                (reasoning.trim().to_owned(), Some(revised.trim().to_owned()))
+            }
             None => (reasoning, None),
         };
-        let FindingAnswer { finding, word: action, more, .. } = entry;
+        let FindingAnswer {
+            finding,
+            word: action,
+            more,
+            ..
+        } = entry;
         let revised = more.description.or(revised).filter(|text| !text.is_empty());
         Defended {
             finding,
@@ -91,7 +119,10 @@ pub fn defend(
 }
 
 fn severity(word: String) -> Severity {
-    Severity { tag: mandatory::normalise(&word), raw: word }
+    Severity {
+        tag: mandatory::normalise(&word),
+        raw: word,
+    }
 }
 
 fn adjusted<W>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
@@ -112,12 +143,18 @@ fn adjusted<W>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
             break;
         }
     }
-    let reasoning = rest.trim_start_matches([':', '-', '–', ' ']).trim().to_owned();
+    let reasoning = rest
+        .trim_start_matches([':', '-', '–', ' '])
+        .trim()
+        .to_owned();
     (given.or(written).unwrap_or(0), tag, reasoning)
 }
 
 fn first_word(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start().trim_start_matches([':', '(']).trim_start();
+    let text = text
+        .trim_start()
+        .trim_start_matches([':', '('])
+        .trim_start();
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     (end > 0).then(|| (text[..end].trim_end_matches(')'), &text[end..]))
 }
@@ -125,7 +162,10 @@ fn first_word(text: &str) -> Option<(&str, &str)> {
 fn number(text: &str) -> Option<i32> {
     let plain = text.trim().trim_end_matches('%').replace('−', "-");
     let number: f64 = plain.trim_start_matches('+').parse().ok()?;
-    #[expect(clippy::cast_possible_truncation, reason = "a cast from a float saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a cast from a float saturates"
+    )]
     Some(number.round() as i32)
 }
 
@@ -161,9 +201,19 @@ fn observations(answer: &[u8], nonce: Option<&str>) -> io::Result<Vec<RawFinding
 
 fn observed_in(text: &str, nonce: Option<&str>) -> impl Iterator<Item = RawFinding> {
     let object: LenientValue = serde_json::from_str(text).unwrap_or_default();
-    let is_own = object.get(&["nonce"]).string().is_some_and(|given| is_nonce(nonce, &given));
-    let read = if is_own { merge_input::read(text).unwrap_or_default() } else { MergeInput::default() };
-    read.members.into_iter().filter(|member| member.observed).map(|member| member.raw)
+    let is_own = object
+        .get(&["nonce"])
+        .string()
+        .is_some_and(|given| is_nonce(nonce, &given));
+    let read = if is_own {
+        merge_input::read(text).unwrap_or_default()
+    } else {
+        MergeInput::default()
+    };
+    read.members
+        .into_iter()
+        .filter(|member| member.observed)
+        .map(|member| member.raw)
 }
 
 impl AnswerWord for ExaminationWord {
@@ -182,8 +232,11 @@ impl AnswerWord for ExaminationWord {
 }
 
 impl AnswerWord for DefenceWord {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("DEFEND", Self::Defend), ("CONCEDE", Self::Concede), ("MODIFY", Self::Modify)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("DEFEND", Self::Defend),
+        ("CONCEDE", Self::Concede),
+        ("MODIFY", Self::Modify),
+    ];
     const CLOSING: &'static str = "GLEE-DEFEND-END";
     const LIST: &'static str = "defenses";
 
@@ -205,12 +258,18 @@ mod tests {
         let text = "[F1] AGREE +10: `eval` runs it\n[F2] DISAGREE -20: line 4 checks it\n[F3] PARTIAL: the length only\n\
                     [NEW HIGH] app.py:9 The file is never closed\n  on any path\n\
                     GLEE-EXAMINE-END nonce=n answers=3\n";
-        let (read, observations) = examine(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        let (read, observations) =
+            examine(text.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
         let rows: Vec<_> = read
             .entries
             .iter()
             .map(|said| {
-                (said.finding.0, said.action.as_str(), said.confidence_adjustment, said.reasoning.as_written())
+                (
+                    said.finding.0,
+                    said.action.as_str(),
+                    said.confidence_adjustment,
+                    said.reasoning.as_written(),
+                )
             })
             .collect();
         assert_eq!(
@@ -234,7 +293,8 @@ mod tests {
         let text = r#"{"nonce": "n", "responses": [
             {"finding_id": "F1", "action": "partial", "confidence_adjustment": 5, "reasoning": "r",
              "new_observations": [{"severity": "low", "file": "a.py", "line": 3, "title": "Unused"}]}]}"#;
-        let (read, observations) = examine(text.as_bytes(), Some("n"), &ASKED[..1], &Names::new()).unwrap();
+        let (read, observations) =
+            examine(text.as_bytes(), Some("n"), &ASKED[..1], &Names::new()).unwrap();
         assert_eq!(read.entries[0].confidence_adjustment, 5);
         assert_eq!(observations[0].title, "Unused");
         assert_eq!(read.problems, Vec::<String>::new());
@@ -248,10 +308,20 @@ mod tests {
                 r#"{{"nonce": "n", "responses": [{{"finding_id": "{named}", "action": "agree", "reasoning": "r"}}]}}"#
             )
         };
-        let read = |named: &str| examine(text(named).as_bytes(), Some("n"), &ASKED[..1], &names).unwrap().0;
+        let read = |named: &str| {
+            examine(text(named).as_bytes(), Some("n"), &ASKED[..1], &names)
+                .unwrap()
+                .0
+        };
         let known = read("src/a.rs:3:The  lock leaks");
-        assert_eq!((known.complete, known.entries[0].finding), (true, FindingId(1)));
-        assert!(read("src/a.rs:4:The lock leaks").entries.is_empty(), "another place is another finding");
+        assert_eq!(
+            (known.complete, known.entries[0].finding),
+            (true, FindingId(1))
+        );
+        assert!(
+            read("src/a.rs:4:The lock leaks").entries.is_empty(),
+            "another place is another finding"
+        );
     }
 
     #[test]
@@ -270,8 +340,20 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_says_what_is_wrong() {
-        let (read, _) = examine("I agree with everything.".as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+        let (read, _) = examine(
+            "I agree with everything.".as_bytes(),
+            Some("n"),
+            &ASKED,
+            &Names::new(),
+        )
+        .unwrap();
         assert!(read.entries.is_empty());
-        assert!(read.problems.iter().any(|problem| problem.contains("GLEE-EXAMINE-END")), "{:?}", read.problems);
+        assert!(
+            read.problems
+                .iter()
+                .any(|problem| problem.contains("GLEE-EXAMINE-END")),
+            "{:?}",
+            read.problems
+        );
     }
 }

@@ -39,24 +39,45 @@ impl<'a, R: BufRead> Walk<'a, R> {
     }
 
     pub(crate) fn with(input: R, nonce: Option<&'a str>, scope: Scope) -> Self {
-        let (lines, structure, json) = (CleanLines::new(input), Structure::default(), Extractor::new(scope));
-        Self { lines, structure, json, nonce, in_data: false }
+        let (lines, structure, json) = (
+            CleanLines::new(input),
+            Structure::default(),
+            Extractor::new(scope),
+        );
+        Self {
+            lines,
+            structure,
+            json,
+            nonce,
+            in_data: false,
+        }
     }
 
     /// Returns the next line. `mark` is a number. The caller uses the number to identify the line (see
     /// `FoundObject::mark`).
     pub(crate) fn next(&mut self, mark: usize) -> io::Result<Option<ReplyLine<'_>>> {
-        let Some(line) = self.lines.next()? else { return Ok(None) };
+        let Some(line) = self.lines.next()? else {
+            return Ok(None);
+        };
         let Line { text, .. } = line;
         let is_data = if self.in_data {
             self.in_data = !is_data_mark(text, ">>>GLEE-DATA-END", self.nonce);
             true
         } else {
-            self.in_data = !self.structure.in_fence() && is_data_mark(text, "<<<GLEE-DATA", self.nonce);
+            self.in_data =
+                !self.structure.in_fence() && is_data_mark(text, "<<<GLEE-DATA", self.nonce);
             self.in_data
         };
-        let kind = if is_data { LineKind::Quote } else { self.structure.classify(text) };
-        Ok(Some(ReplyLine { text, kind, json: self.json.line(line, kind, mark) }))
+        let kind = if is_data {
+            LineKind::Quote
+        } else {
+            self.structure.classify(text)
+        };
+        Ok(Some(ReplyLine {
+            text,
+            kind,
+            json: self.json.line(line, kind, mark),
+        }))
     }
 
     /// Returns the JSON object in the last code fence if the answer ends inside this fence.
@@ -69,7 +90,9 @@ impl<'a, R: BufRead> Walk<'a, R> {
 }
 
 fn is_data_mark(line: &str, name: &str, nonce: Option<&str>) -> bool {
-    let given = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(" mark="));
+    let given = line
+        .strip_prefix(name)
+        .and_then(|rest| rest.strip_prefix(" mark="));
     let given = given.and_then(|rest| rest.split_whitespace().next());
     given.is_some_and(|given| is_nonce(nonce.map(nonce::mark), given))
 }
@@ -94,7 +117,13 @@ struct Disagreement;
 
 impl<'a> Closing<'a> {
     pub(crate) fn new(name: &'static str, count: &'static str, nonce: Option<&'a str>) -> Self {
-        Self { name, count, nonce, announced: None, rejected: None }
+        Self {
+            name,
+            count,
+            nonce,
+            announced: None,
+            rejected: None,
+        }
     }
 
     /// Reads a line of prose. Returns whether the line is a closing line with the right nonce.
@@ -113,11 +142,15 @@ impl<'a> Closing<'a> {
 
     /// Whether a line of prose is the prompt's example of a closing line, which contains `<n>` instead of a number.
     pub(crate) fn is_form(&self, line: &str) -> bool {
-        self.count_of(line.trim()).is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
+        self.count_of(line.trim())
+            .is_some_and(|(nonce, count)| count == "<n>" && is_nonce(self.nonce, nonce))
     }
 
     fn count_of<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str)> {
-        let (nonce, rest) = line.strip_prefix(self.name)?.strip_prefix(" nonce=")?.split_once(' ')?;
+        let (nonce, rest) = line
+            .strip_prefix(self.name)?
+            .strip_prefix(" nonce=")?
+            .split_once(' ')?;
         Some((nonce, rest.strip_prefix(self.count)?.strip_prefix('=')?))
     }
 
@@ -130,7 +163,9 @@ impl<'a> Closing<'a> {
 
     fn wrong(&self, line: &str) -> Option<&'static str> {
         let rest = line.strip_prefix(self.name)?;
-        let nonce = rest.strip_prefix(" nonce=").and_then(|rest| rest.split_whitespace().next());
+        let nonce = rest
+            .strip_prefix(" nonce=")
+            .and_then(|rest| rest.split_whitespace().next());
         Some(match nonce {
             None => "has no nonce",
             Some(nonce) if !is_nonce(self.nonce, nonce) => "has a different nonce than the request",
@@ -140,10 +175,15 @@ impl<'a> Closing<'a> {
 
     pub(crate) fn problem(&self) -> Option<String> {
         match self.announced {
-            None => Some(format!("the closing line `{}` {}", self.name, self.rejected.unwrap_or("is missing"))),
-            Some(Err(Disagreement)) => {
-                Some(format!("there are closing lines `{}` with different numbers", self.name))
-            }
+            None => Some(format!(
+                "the closing line `{}` {}",
+                self.name,
+                self.rejected.unwrap_or("is missing")
+            )),
+            Some(Err(Disagreement)) => Some(format!(
+                "there are closing lines `{}` with different numbers",
+                self.name
+            )),
             Some(Ok(_)) => None,
         }
     }

@@ -18,13 +18,30 @@ fn counts(form: usize, answer: &[u8]) -> bool {
     match form {
         0 | 1 => reader::parse(answer, nonce).unwrap().status.is_complete(),
         2 | 3 => recheck::parse(answer, nonce, Some(asked)).unwrap().complete,
-        4 | 5 => response::parse(answer, nonce, Some(asked)).unwrap().complete,
-        6 | 7 => debate::examine(answer, nonce, asked, &debate::Names::new()).unwrap().0.complete,
-        8 | 9 => debate::defend(answer, nonce, asked, &debate::Names::new()).unwrap().complete,
-        10 | 11 => ruling::parse(answer, nonce, DisputeNumber(1)).unwrap().is_ok(),
+        4 | 5 => {
+            response::parse(answer, nonce, Some(asked))
+                .unwrap()
+                .complete
+        }
+        6 | 7 => {
+            debate::examine(answer, nonce, asked, &debate::Names::new())
+                .unwrap()
+                .0
+                .complete
+        }
+        8 | 9 => {
+            debate::defend(answer, nonce, asked, &debate::Names::new())
+                .unwrap()
+                .complete
+        }
+        10 | 11 => ruling::parse(answer, nonce, DisputeNumber(1))
+            .unwrap()
+            .is_ok(),
         12 | 13 => stage::parse(answer, nonce, &stage_task()).unwrap().is_ok(),
         14 => stage::parse(answer, nonce, &questions()).unwrap().is_ok(),
-        _ => peer_review::parse(answer, nonce, &request(), jiff::Timestamp::UNIX_EPOCH).unwrap().is_ok(),
+        _ => peer_review::parse(answer, nonce, &request(), jiff::Timestamp::UNIX_EPOCH)
+            .unwrap()
+            .is_ok(),
     }
 }
 
@@ -36,12 +53,24 @@ fn stage_task() -> Task {
         prompt: String::new(),
         required_fields: Vec::new(),
     };
-    Task::Stage { about, input: None, resolved: None }
+    Task::Stage {
+        about,
+        input: None,
+        resolved: None,
+    }
 }
 
 fn questions() -> Task {
-    let question = Question { id: "q".to_owned(), question: "which?".into(), options: Vec::new() };
-    Task::Questions { id: "S1".to_owned(), checkpoint: "c".to_owned(), questions: vec![question] }
+    let question = Question {
+        id: "q".to_owned(),
+        question: "which?".into(),
+        options: Vec::new(),
+    };
+    Task::Questions {
+        id: "S1".to_owned(),
+        checkpoint: "c".to_owned(),
+        questions: vec![question],
+    }
 }
 
 fn request() -> ReviewRequest {
@@ -113,9 +142,18 @@ fn changed(answer: &str, changes: Vec<Change>) -> Vec<u8> {
 #[test]
 fn each_answer_counts_with_its_nonce() {
     for (form, answer) in ANSWERS.iter().enumerate() {
-        assert!(counts(form, answer.replace("NONCE", NONCE).as_bytes()), "{answer}");
-        assert!(!counts(form, answer.replace("NONCE", FOREIGN).as_bytes()), "{answer}");
-        assert!(!counts(form, answer.replace("NONCE", "").as_bytes()), "{answer}");
+        assert!(
+            counts(form, answer.replace("NONCE", NONCE).as_bytes()),
+            "{answer}"
+        );
+        assert!(
+            !counts(form, answer.replace("NONCE", FOREIGN).as_bytes()),
+            "{answer}"
+        );
+        assert!(
+            !counts(form, answer.replace("NONCE", "").as_bytes()),
+            "{answer}"
+        );
     }
 }
 

@@ -47,8 +47,13 @@ pub fn redact_value<T: serde::Serialize + DeserializeOwned>(value: T) -> T {
 
 /// Returns the 1-based number of the line in which the first private key of a text begins.
 pub fn private_key(text: &str) -> Option<u32> {
-    let found = find_by(text.as_bytes(), |rule| rule == PRIVATE_KEY).into_iter().next()?;
-    let before = text.as_bytes()[..found.at.start].iter().filter(|byte| **byte == b'\n').count();
+    let found = find_by(text.as_bytes(), |rule| rule == PRIVATE_KEY)
+        .into_iter()
+        .next()?;
+    let before = text.as_bytes()[..found.at.start]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count();
     u32::try_from(before + 1).ok()
 }
 
@@ -59,7 +64,9 @@ pub fn copy(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<boo
     let mut piece = Vec::new();
     loop {
         let open_key = begins_key(&piece).filter(|start| piece.len() - start < KEY);
-        let kept = open_key.map(|start| piece.split_off(start)).unwrap_or_default();
+        let kept = open_key
+            .map(|start| piece.split_off(start))
+            .unwrap_or_default();
         found |= write_clean(&piece, output)?;
         piece = kept;
         let before = piece.len();
@@ -84,17 +91,25 @@ fn write_clean(piece: &[u8], output: &mut impl Write) -> io::Result<bool> {
 /// Returns the position in `piece` at which a private key begins, if the key's end is missing in `piece`.
 fn begins_key(piece: &[u8]) -> Option<usize> {
     let start = memmem::rfind(piece, b"-----BEGIN")?;
-    memmem::rfind(&piece[start + 10..], b"-----END").is_none().then_some(start)
+    memmem::rfind(&piece[start + 10..], b"-----END")
+        .is_none()
+        .then_some(start)
 }
 
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::String(text) => {
             let clean = redact_bytes(text.as_bytes());
-            clean.inspect(|clean| *text = String::from_utf8_lossy(clean).into_owned()).is_some()
+            clean
+                .inspect(|clean| *text = String::from_utf8_lossy(clean).into_owned())
+                .is_some()
         }
-        Value::Array(items) => items.iter_mut().fold(false, |found, item| clean(item) | found),
-        Value::Object(fields) => fields.values_mut().fold(false, |found, field| clean(field) | found),
+        Value::Array(items) => items
+            .iter_mut()
+            .fold(false, |found, item| clean(item) | found),
+        Value::Object(fields) => fields
+            .values_mut()
+            .fold(false, |found, field| clean(field) | found),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
@@ -121,7 +136,8 @@ fn redact_bytes(text: &[u8]) -> Option<Vec<u8>> {
 
 /// Shortens a match that begins or ends inside an escape sequence such as `\"`, so that JSON remains valid.
 fn outside_escapes(text: &[u8], Range { start, end }: Range<usize>) -> Range<usize> {
-    let ends_in_escape = |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    let ends_in_escape =
+        |text: &[u8]| text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
     let start = start + usize::from(ends_in_escape(&text[..start]));
     let end = end - usize::from(end > start && ends_in_escape(&text[start..end]));
     start..end.max(start)

@@ -48,15 +48,29 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
         .copied()
         .collect();
     let mut found: Vec<FoundSecret> = Vec::new();
-    for rule in hits.into_iter().map(|index| &set.rules[index]).filter(|rule| is_selected(&rule.id)) {
-        let matches =
-            rule.regex.as_ref().and_then(Expression::get).into_iter().flat_map(|regex| regex.captures_iter(text));
+    for rule in hits
+        .into_iter()
+        .map(|index| &set.rules[index])
+        .filter(|rule| is_selected(&rule.id))
+    {
+        let matches = rule
+            .regex
+            .as_ref()
+            .and_then(Expression::get)
+            .into_iter()
+            .flat_map(|regex| regex.captures_iter(text));
         let real = matches.filter_map(|captures| rule.secret(&captures, text, &set.allowed));
         found.extend(real.map(|at| FoundSecret { at, rule: &rule.id }));
     }
     found.retain(|found| !in_placeholder(text, &found.at));
     // If two rules match the same text, a specific rule takes precedence over a generic rule.
-    found.sort_by_key(|found| (found.at.start, std::cmp::Reverse(found.at.end), found.rule.starts_with("generic")));
+    found.sort_by_key(|found| {
+        (
+            found.at.start,
+            std::cmp::Reverse(found.at.end),
+            found.rule.starts_with("generic"),
+        )
+    });
     found.dedup_by(|next, kept| next.at.start < kept.at.end);
     found
 }
@@ -64,16 +78,23 @@ pub(crate) fn find_by(text: &[u8], is_selected: impl Fn(&str) -> bool) -> Vec<Fo
 fn in_placeholder(text: &[u8], at: &Range<usize>) -> bool {
     const BEGIN: &[u8] = b"[secret:";
     let head = &text[..text.len().min(at.start + BEGIN.len())];
-    let Some(start) = memmem::rfind(head, BEGIN) else { return false };
+    let Some(start) = memmem::rfind(head, BEGIN) else {
+        return false;
+    };
     let rest = &text[start + BEGIN.len()..];
-    let Some(end) = rest.iter().position(|byte| *byte == b']') else { return false };
+    let Some(end) = rest.iter().position(|byte| *byte == b']') else {
+        return false;
+    };
     let inside = &rest[..end];
-    let is_placeholder = inside.iter().rposition(|byte| *byte == b':').is_some_and(|colon| {
-        let (rule, digits) = (&inside[..colon], &inside[colon + 1..]);
-        digits.len() == 4
-            && digits.iter().all(u8::is_ascii_hexdigit)
-            && RULES.rules.iter().any(|known| known.id.as_bytes() == rule)
-    });
+    let is_placeholder = inside
+        .iter()
+        .rposition(|byte| *byte == b':')
+        .is_some_and(|colon| {
+            let (rule, digits) = (&inside[..colon], &inside[colon + 1..]);
+            digits.len() == 4
+                && digits.iter().all(u8::is_ascii_hexdigit)
+                && RULES.rules.iter().any(|known| known.id.as_bytes() == rule)
+        });
     is_placeholder && start <= at.start && at.end <= start + BEGIN.len() + end + 1
 }
 
@@ -104,7 +125,10 @@ struct Expression {
 
 impl From<String> for Expression {
     fn from(source: String) -> Self {
-        Self { source, compiled: OnceLock::new() }
+        Self {
+            source,
+            compiled: OnceLock::new(),
+        }
     }
 }
 
@@ -113,7 +137,13 @@ impl Expression {
     /// ASCII characters, and Unicode classes would slow down the compilation.
     fn get(&self) -> Option<&Regex> {
         let source = || escape_braces(&self.source);
-        let compile = || RegexBuilder::new(&source()).unicode(false).size_limit(LARGEST_REGEX).build().ok();
+        let compile = || {
+            RegexBuilder::new(&source())
+                .unicode(false)
+                .size_limit(LARGEST_REGEX)
+                .build()
+                .ok()
+        };
         self.compiled.get_or_init(compile).as_ref()
     }
 }
@@ -125,7 +155,9 @@ fn escape_braces(source: &str) -> String {
     let mut after_backslash = false;
     for (at, letter) in source.char_indices() {
         if letter == '{' && !after_backslash {
-            let counts = source[at + 1..].split_once('}').map_or("", |(counts, _)| counts);
+            let counts = source[at + 1..]
+                .split_once('}')
+                .map_or("", |(counts, _)| counts);
             if counts.is_empty() || !counts.chars().all(|c| c.is_ascii_digit() || c == ',') {
                 escaped.push('\\');
             }
@@ -177,8 +209,13 @@ enum Target {
 
 impl RuleSet {
     fn packaged() -> Self {
-        let read = |text| -> Packaged { toml::from_str(text).expect("the packaged rules are well-formed") };
-        let Packaged { allowlist: allowed, mut rules } = read(PACKAGED);
+        let read = |text| -> Packaged {
+            toml::from_str(text).expect("the packaged rules are well-formed")
+        };
+        let Packaged {
+            allowlist: allowed,
+            mut rules,
+        } = read(PACKAGED);
         for Expression { source, .. } in rules.iter_mut().filter_map(|rule| rule.regex.as_mut()) {
             if !source.contains(NAMED) {
                 *source = source.replace(END, PROSE_END);
@@ -194,12 +231,19 @@ impl RuleSet {
         }
         let keywords = automaton(rules_of.keys());
         let rules_of = rules_of.into_values().collect();
-        Self { rules, keywords, rules_of, allowed }
+        Self {
+            rules,
+            keywords,
+            rules_of,
+            allowed,
+        }
     }
 }
 
 fn automaton(words: impl IntoIterator<Item: AsRef<[u8]>>) -> AhoCorasick {
-    let automaton = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+    let automaton = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(words);
     automaton.expect("the packaged words fit an automaton")
 }
 
@@ -214,30 +258,48 @@ impl Rule {
             Some(group) => captures.get(group)?.range(),
             None => {
                 let groups = captures.iter().skip(1).flatten();
-                groups.map(|group| group.range()).find(|range| !range.is_empty()).unwrap_or(whole.clone())
+                groups
+                    .map(|group| group.range())
+                    .find(|range| !range.is_empty())
+                    .unwrap_or(whole.clone())
             }
         };
         let secret = &text[group.clone()];
         let line = || {
-            let start = text[..whole.start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            let end =
-                text[whole.end..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| whole.end + at);
+            let start = text[..whole.start]
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(0, |at| at + 1);
+            let end = text[whole.end..]
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map_or(text.len(), |at| whole.end + at);
             &text[start..end]
         };
         // The entropy is checked first, because this check is fast. A check of the exceptions can compile regular
         // expressions, which is slow.
-        let is_random = !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
-        let exceptions =
-            || std::iter::once(always).chain(&self.allowed).filter(|allowed| allowed.condition.is_none());
+        let is_random =
+            !secret.is_empty() && (self.entropy == 0.0 || entropy(secret) > self.entropy);
+        let exceptions = || {
+            std::iter::once(always)
+                .chain(&self.allowed)
+                .filter(|allowed| allowed.condition.is_none())
+        };
         let is_allowed = || {
-            exceptions().filter_map(|allowed| allowed.stopwords.as_ref()).any(|words| words.is_match(secret))
+            exceptions()
+                .filter_map(|allowed| allowed.stopwords.as_ref())
+                .any(|words| words.is_match(secret))
                 || exceptions().any(|allowed| {
                     let target = match allowed.target {
                         Target::Secret => secret,
                         Target::Match => &text[whole.clone()],
                         Target::Line => line(),
                     };
-                    allowed.regexes.iter().filter_map(Expression::get).any(|regex| regex.is_match(target))
+                    allowed
+                        .regexes
+                        .iter()
+                        .filter_map(Expression::get)
+                        .any(|regex| regex.is_match(target))
                 })
         };
         (is_random && !is_allowed()).then_some(group)
@@ -277,11 +339,21 @@ mod tests {
         };
         let written: toml::Value = toml::from_str(PACKAGED).expect("the packaged rules");
         let words = |value: &toml::Value| {
-            value.get("stopwords").and_then(toml::Value::as_array).cloned().unwrap_or_default()
+            value
+                .get("stopwords")
+                .and_then(toml::Value::as_array)
+                .cloned()
+                .unwrap_or_default()
         };
         let rules = written["rules"].as_array().expect("rules");
-        let allowed = rules.iter().filter_map(|rule| rule.get("allowlists")?.as_array()).flatten();
-        let words: Vec<toml::Value> = allowed.chain([&written["allowlist"]]).flat_map(words).collect();
+        let allowed = rules
+            .iter()
+            .filter_map(|rule| rule.get("allowlists")?.as_array())
+            .flatten();
+        let words: Vec<toml::Value> = allowed
+            .chain([&written["allowlist"]])
+            .flat_map(words)
+            .collect();
         assert!(words.len() > 1_000);
         for word in words {
             let word = format!("x{}9", word.as_str().expect("a word").to_uppercase());
@@ -297,7 +369,9 @@ mod tests {
         // `pkcs12-file` matches file names, not text.
         let missing: Vec<&&str> = names
             .iter()
-            .filter(|name| **name != "pkcs12-file" && !RULES.rules.iter().any(|rule| rule.id == **name))
+            .filter(|name| {
+                **name != "pkcs12-file" && !RULES.rules.iter().any(|rule| rule.id == **name)
+            })
             .collect();
         assert!(missing.is_empty(), "{missing:?}");
     }
@@ -311,11 +385,31 @@ mod tests {
             .map(|rule| rule.id.as_str())
             .collect();
         assert_eq!(broken, [""; 0]);
-        let groups = |rule: &Rule| rule.regex.as_ref().and_then(Expression::get).map_or(0, Regex::captures_len);
-        let groupless = RULES.rules.iter().filter(|rule| rule.group.is_some_and(|group| group >= groups(rule)));
-        assert_eq!(groupless.map(|rule| rule.id.as_str()).collect::<Vec<_>>(), [""; 0]);
-        let exceptions =
-            || RULES.rules.iter().flat_map(|rule| &rule.allowed).chain(std::iter::once(&RULES.allowed));
-        assert!(exceptions().flat_map(|allowed| &allowed.regexes).all(|regex| regex.get().is_some()));
+        let groups = |rule: &Rule| {
+            rule.regex
+                .as_ref()
+                .and_then(Expression::get)
+                .map_or(0, Regex::captures_len)
+        };
+        let groupless = RULES
+            .rules
+            .iter()
+            .filter(|rule| rule.group.is_some_and(|group| group >= groups(rule)));
+        assert_eq!(
+            groupless.map(|rule| rule.id.as_str()).collect::<Vec<_>>(),
+            [""; 0]
+        );
+        let exceptions = || {
+            RULES
+                .rules
+                .iter()
+                .flat_map(|rule| &rule.allowed)
+                .chain(std::iter::once(&RULES.allowed))
+        };
+        assert!(
+            exceptions()
+                .flat_map(|allowed| &allowed.regexes)
+                .all(|regex| regex.get().is_some())
+        );
     }
 }

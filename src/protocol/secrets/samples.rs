@@ -28,15 +28,27 @@ impl Numbers {
             HirKind::Empty | HirKind::Look(_) => {}
             HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
             HirKind::Class(Class::Unicode(class)) => {
-                let is_in = |c: &char| class.ranges().iter().any(|range| (range.start()..=range.end()).contains(c));
-                let plain: Vec<char> = ('0'..='9').chain('A'..='Z').chain('a'..='z').filter(is_in).collect();
+                let is_in = |c: &char| {
+                    class
+                        .ranges()
+                        .iter()
+                        .any(|range| (range.start()..=range.end()).contains(c))
+                };
+                let plain: Vec<char> = ('0'..='9')
+                    .chain('A'..='Z')
+                    .chain('a'..='z')
+                    .filter(is_in)
+                    .collect();
                 let ascii: Vec<char> = (' '..='~').chain(['\n']).filter(is_in).collect();
                 let from = if plain.is_empty() { ascii } else { plain };
                 text.extend(from.get(self.below(from.len())));
             }
             HirKind::Class(Class::Bytes(_)) => unreachable!("the expressions are of text"),
             HirKind::Repetition(repetition) => {
-                let most = repetition.max.unwrap_or(repetition.min + 70).min(repetition.min + 70);
+                let most = repetition
+                    .max
+                    .unwrap_or(repetition.min + 70)
+                    .min(repetition.min + 70);
                 // A part with a minimum of 0 repetitions is usually a separator. Because real separators are
                 // short, a sample contains such a part at most twice.
                 let times = match repetition.min {
@@ -62,21 +74,32 @@ fn every_rule_finds_what_is_written_by_its_expression() {
     let mut missed = Vec::new();
     for rule in packaged["rules"].as_array().expect("rules") {
         let id = rule["id"].as_str().expect("an id");
-        let Some(expression) = rule["regex"].as_str() else { continue };
+        let Some(expression) = rule["regex"].as_str() else {
+            continue;
+        };
         let hir = regex_syntax::parse(expression).expect("a packaged expression");
-        let keywords = rule["keywords"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let keywords = rule["keywords"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         let comment: String = keywords.take(1).map(|word| format!("# {word}\n")).collect();
         let is_found = (0..TRIES).any(|attempt| {
             let mut sample = String::new();
             Numbers::new(&format!("{id} {attempt}")).write(&hir, &mut sample);
             let text = format!("{comment}{sample}\n");
-            let Some(FoundSecret { at, .. }) = find_by(text.as_bytes(), |rule| rule == id).into_iter().next()
+            let Some(FoundSecret { at, .. }) = find_by(text.as_bytes(), |rule| rule == id)
+                .into_iter()
+                .next()
             else {
                 return false;
             };
             let secret = &text[at.clone()];
             let clean = redact(&text);
-            assert!(secret.len() < 8 || !clean[comment.len()..].contains(secret), "{id}: {clean}");
+            assert!(
+                secret.len() < 8 || !clean[comment.len()..].contains(secret),
+                "{id}: {clean}"
+            );
             assert_eq!(redact(&clean), clean, "{id}: a placeholder is no secret");
             true
         });

@@ -18,8 +18,7 @@ pub(crate) const LINE_CAP: usize = 6 << 20;
 /// the following bytes can belong to the answer. All other escape sequences consist of `ESC` and one or two
 /// bytes.
 static ESCAPES: LazyLock<Regex> = LazyLock::new(|| {
-    let sequences =
-        r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
+    let sequences = r"\[[0-?]*[ -/]*(?:[@-~]|$)|[\]PX^_](?:[^\x07\x1b]*(?:\x07|\x1b\\))?|[!-/][0-~]|[0-OQ-WYZ\\`-~]|$";
     Regex::new(&format!(r"(?-u)\x1b(?:{sequences})")).expect("a regular expression")
 });
 
@@ -38,11 +37,17 @@ pub(crate) struct Line<'a> {
 
 impl<R: BufRead> CleanLines<R> {
     pub(crate) fn new(input: R) -> Self {
-        Self { input, line: Vec::new(), begun: false }
+        Self {
+            input,
+            line: Vec::new(),
+            begun: false,
+        }
     }
 
     pub(crate) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
-        let Some(cut) = self.read()? else { return Ok(None) };
+        let Some(cut) = self.read()? else {
+            return Ok(None);
+        };
         if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(b"\xef\xbb\xbf") {
             self.line.drain(..3);
         }
@@ -63,7 +68,11 @@ impl<R: BufRead> CleanLines<R> {
     fn read(&mut self) -> io::Result<Option<bool>> {
         self.line.clear();
         let room = u64::try_from(LINE_CAP + 1).unwrap_or(u64::MAX);
-        let read = self.input.by_ref().take(room).read_until(b'\n', &mut self.line)?;
+        let read = self
+            .input
+            .by_ref()
+            .take(room)
+            .read_until(b'\n', &mut self.line)?;
         if self.line.last() == Some(&b'\n') {
             self.line.pop();
         } else if read > LINE_CAP {
@@ -84,7 +93,11 @@ fn replace_invalid(bytes: &[u8]) -> String {
             break;
         }
         text.push_str(chunk.valid());
-        text.push_str(if chunk.invalid().is_empty() { "" } else { "\u{fffd}" });
+        text.push_str(if chunk.invalid().is_empty() {
+            ""
+        } else {
+            "\u{fffd}"
+        });
     }
     text
 }
@@ -108,13 +121,19 @@ mod tests {
         for (input, expected) in [
             (&b""[..], &[][..]),
             (b"\n", &[""]),
-            (b"\xef\xbb\xbf[MUST] a\r\n\xef\xbb\xbfb\r\r\nc", &["[MUST] a", "\u{feff}b", "c"]),
+            (
+                b"\xef\xbb\xbf[MUST] a\r\n\xef\xbb\xbfb\r\r\nc",
+                &["[MUST] a", "\u{feff}b", "c"],
+            ),
             (b"a\rb\r\n", &["a\rb"]),
             (b"\x1b[1m[\x1b[32mLOW\x1b[39m]\x1b[22m x", &["[LOW] x"]),
             (b"\x1b]8;;https://x.y\x1b\\link\x1b]8;;\x07 z", &["link z"]),
             (b"\x1b]0;no end\nnext", &["0;no end", "next"]),
             (b"\x1b]0;no end\x1b[1m.\n", &["0;no end."]),
-            (b"\x1b(B\x1b7\x1b=a\x1b[38:2::1:2:3mb\x1b[?25h\x1b[3", &["ab"]),
+            (
+                b"\x1b(B\x1b7\x1b=a\x1b[38:2::1:2:3mb\x1b[?25h\x1b[3",
+                &["ab"],
+            ),
             (b"\x1b\xff", &["\x1b\u{fffd}"]),
             (b"end\x1b", &["end"]),
             (b"\0a\xc3\x28\xe9t\xe9", &["\0a\u{fffd}(\u{fffd}t\u{fffd}"]),
@@ -130,7 +149,13 @@ mod tests {
         let mut lines = CleanLines::new(&input[..]);
         let first = lines.next().unwrap().unwrap();
         assert_eq!((first.text.len(), first.cut), (LINE_CAP, true));
-        assert_eq!(lines.next().unwrap(), Some(Line { text: "next", cut: false }));
+        assert_eq!(
+            lines.next().unwrap(),
+            Some(Line {
+                text: "next",
+                cut: false
+            })
+        );
         assert_eq!(lines.next().unwrap(), None);
     }
 

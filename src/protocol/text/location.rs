@@ -48,38 +48,67 @@ impl Paths {
         let slashes = head.replace('\\', "/");
         let named = |path: &String| {
             // If `path` contains no backslash, a slash in `path` also matches a backslash in the text.
-            let head = if path.contains('\\') { head } else { slashes.as_str() };
+            let head = if path.contains('\\') {
+                head
+            } else {
+                slashes.as_str()
+            };
             let starts = head.match_indices(path.as_str()).map(|(start, _)| start);
-            starts.filter(|start| may_begin(text, *start)).find_map(|start| NamedPlace::at(text, start, path))
+            starts
+                .filter(|start| may_begin(text, *start))
+                .find_map(|start| NamedPlace::at(text, start, path))
         };
-        self.0.iter().filter_map(named).min_by_key(|place| place.range.start)
+        self.0
+            .iter()
+            .filter_map(named)
+            .min_by_key(|place| place.range.start)
     }
 }
 
 impl NamedPlace {
     fn at(text: &str, start: usize, file: &str) -> Option<Self> {
         let end = start + file.len();
-        let Lines { line, end_line, length } = lines_after_path(text, end)?;
-        Some(Self { file: file.to_owned(), line, end_line, range: start..end + length })
+        let Lines {
+            line,
+            end_line,
+            length,
+        } = lines_after_path(text, end)?;
+        Some(Self {
+            file: file.to_owned(),
+            line,
+            end_line,
+            range: start..end + length,
+        })
     }
 }
 
 /// Whether a path can begin at `start`. A path cannot begin inside a word or inside a longer path with spaces.
 fn may_begin(text: &str, start: usize) -> bool {
     let before = &text[..start];
-    let is_free =
-        before.chars().next_back().is_none_or(|c| is_boundary(c) || matches!(c, '(' | '[' | '{' | ':' | '：'));
+    let is_free = before
+        .chars()
+        .next_back()
+        .is_none_or(|c| is_boundary(c) || matches!(c, '(' | '[' | '{' | ':' | '：'));
     (is_free || before.ends_with("./") && may_begin(text, start - 2)) && !is_continued(before)
 }
 
 /// Whether the text `before` possibly ends inside a path with spaces. For example, `dir/my ` is the beginning of
 /// the path `dir/my file.py`.
 fn is_continued(before: &str) -> bool {
-    let Some(text) = before.strip_suffix(' ').filter(|text| !text.ends_with(is_boundary)) else { return false };
+    let Some(text) = before
+        .strip_suffix(' ')
+        .filter(|text| !text.ends_with(is_boundary))
+    else {
+        return false;
+    };
     let word = text.rsplit(is_boundary).next().unwrap_or(text);
-    let Some((_, name)) = word.rsplit_once(['/', '\\']) else { return false };
+    let Some((_, name)) = word.rsplit_once(['/', '\\']) else {
+        return false;
+    };
     url(word).is_none()
-        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '+' | '&' | '@'))
+        && name
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '~' | '+' | '&' | '@'))
 }
 
 pub(crate) fn find_of(text: &str, paths: &Paths) -> Option<NamedPlace> {
@@ -97,9 +126,14 @@ pub(crate) fn find(text: &str) -> Option<NamedPlace> {
 
 fn first(text: &str) -> Option<NamedPlace> {
     let mut at = 0;
-    while let Some(start) = text[at..].find(|c| !is_boundary(c)).map(|skipped| at + skipped) {
+    while let Some(start) = text[at..]
+        .find(|c| !is_boundary(c))
+        .map(|skipped| at + skipped)
+    {
         if let Some(code) = code_with_spaces(text, start) {
-            if let Some(place) = path_with_spaces(code).and_then(|path| NamedPlace::at(text, start, path)) {
+            if let Some(place) =
+                path_with_spaces(code).and_then(|path| NamedPlace::at(text, start, path))
+            {
                 return Some(place);
             }
             if drive_path(code).is_some() {
@@ -107,12 +141,15 @@ fn first(text: &str) -> Option<NamedPlace> {
                 continue;
             }
         }
-        let end = text[start..].find(is_boundary).map_or(text.len(), |length| start + length);
+        let end = text[start..]
+            .find(is_boundary)
+            .map_or(text.len(), |length| start + length);
         let word = &text[start..end];
         // If a word contains a URL or a Windows path, only the text before the URL or the Windows path can contain
         // a location.
         let (candidates, next) = if let Some(scheme) = url(word) {
-            let end = text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
+            let end = text[start..]
+                .find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
             (scheme, end.map_or(text.len(), |length| start + length))
         } else if let Some(drive) = drive_path(word) {
             (drive, end_of_drive_path(text, end))
@@ -137,43 +174,68 @@ pub(crate) fn split(path: &str) -> Option<(&str, u32, Option<u32>)> {
 /// Parses line numbers such as `12`, `12-18`, `12:5` or `L12-L18`, without a path.
 pub(crate) fn lines(text: &str) -> Option<(u32, Option<u32>)> {
     let text = text.trim();
-    let (pattern, numbers) = text.strip_prefix('L').map_or((&COLON, text), |numbers| (&HASH, numbers));
+    let (pattern, numbers) = text
+        .strip_prefix('L')
+        .map_or((&COLON, text), |numbers| (&HASH, numbers));
     let lines = read(pattern, numbers).filter(|lines| lines.length == numbers.len())?;
     Some((lines.line, lines.end_line))
 }
 
 fn is_boundary(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
+    c.is_whitespace()
+        || c.is_control()
+        || "`\"'<>*|,;=–—，。、；！？「」『』【】《》（）“”‘’„«»".contains(c)
 }
 
 fn url(word: &str) -> Option<usize> {
     let Some(at) = word.find("://") else {
-        return word.trim_start_matches(['(', '[']).starts_with("//").then_some(0);
+        return word
+            .trim_start_matches(['(', '['])
+            .starts_with("//")
+            .then_some(0);
     };
-    Some(at - word[..at].bytes().rev().take_while(u8::is_ascii_alphanumeric).count())
+    Some(
+        at - word[..at]
+            .bytes()
+            .rev()
+            .take_while(u8::is_ascii_alphanumeric)
+            .count(),
+    )
 }
 
 /// Returns the position at which a Windows path such as `C:\x` or `\\host\x` begins in a word.
 fn drive_path(word: &str) -> Option<usize> {
     let bytes = word.as_bytes();
-    let drive =
-        bytes.windows(3).position(|w| w[0].is_ascii_alphabetic() && w[1] == b':' && matches!(w[2], b'\\' | b'/'));
+    let drive = bytes
+        .windows(3)
+        .position(|w| w[0].is_ascii_alphabetic() && w[1] == b':' && matches!(w[2], b'\\' | b'/'));
     match drive {
         Some(at) if at == 0 || !bytes[at - 1].is_ascii_alphanumeric() => Some(at),
-        _ => word.trim_start_matches(['(', '[']).starts_with("\\\\").then_some(0),
+        _ => word
+            .trim_start_matches(['(', '['])
+            .starts_with("\\\\")
+            .then_some(0),
     }
 }
 
 /// Finds the end of a Windows path that possibly consists of two words, such as `C:\my dir\x.rs`. The first word
 /// ends at `end`. The second word belongs to the path only if the second word contains a backslash.
 fn end_of_drive_path(text: &str, end: usize) -> usize {
-    let Some(rest) = text[end..].strip_prefix(' ') else { return end };
+    let Some(rest) = text[end..].strip_prefix(' ') else {
+        return end;
+    };
     let length = rest.find(is_boundary).unwrap_or(rest.len());
-    if rest[..length].contains('\\') { end + 1 + length } else { end }
+    if rest[..length].contains('\\') {
+        end + 1 + length
+    } else {
+        end
+    }
 }
 
 fn code_with_spaces(text: &str, start: usize) -> Option<&str> {
-    let (code, _) = text[..start].ends_with('`').then(|| text[start..].split_once('`'))??;
+    let (code, _) = text[..start]
+        .ends_with('`')
+        .then(|| text[start..].split_once('`'))??;
     code.contains(char::is_whitespace).then_some(code)
 }
 
@@ -183,7 +245,9 @@ fn path_with_spaces(code: &str) -> Option<&str> {
     let path = code.split([':', '：']).next()?.trim_end();
     let folder = &path[..path.find(['/', '\\'])?];
     let (before, _) = path.rsplit_once(char::is_whitespace)?;
-    let is_code = before.contains(['.', '=', '(', ')', '{', '}', '<', '>', '"', '|', ';', '*', ',']);
+    let is_code = before.contains([
+        '.', '=', '(', ')', '{', '}', '<', '>', '"', '|', ';', '*', ',',
+    ]);
     let is_command = folder.contains(char::is_whitespace);
     (!is_command && !is_code && drive_path(code).is_none() && is_path(path)).then_some(path)
 }
@@ -192,14 +256,19 @@ fn path_with_spaces(code: &str) -> Option<&str> {
 fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPlace> {
     let word = &text[start..end];
     let mut from = 0;
-    let marks = word.char_indices().filter(|(_, c)| matches!(c, ':' | '：' | '#')).map(|(at, c)| (at, Some(c)));
+    let marks = word
+        .char_indices()
+        .filter(|(_, c)| matches!(c, ':' | '：' | '#'))
+        .map(|(at, c)| (at, Some(c)));
     for (at, mark) in marks.chain(whole.then_some((word.len(), None))) {
         if mark == Some('#') && !begins_lines(&word[at..]) {
             continue;
         }
         let lead = from + unbalanced(&word[from..at]);
         let path = &word[lead..at];
-        let place = is_path(path).then(|| NamedPlace::at(text, start + lead, path)).flatten();
+        let place = is_path(path)
+            .then(|| NamedPlace::at(text, start + lead, path))
+            .flatten();
         if place.is_some() {
             return place;
         }
@@ -210,7 +279,8 @@ fn in_word(text: &str, start: usize, end: usize, whole: bool) -> Option<NamedPla
 
 /// Whether the `#` at the beginning of a text introduces line numbers and is not part of a path.
 fn begins_lines(text: &str) -> bool {
-    text.strip_prefix("#L").is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
+    text.strip_prefix("#L")
+        .is_some_and(|lines| lines.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns the position after the last unbalanced bracket. The text up to and including the unbalanced bracket
@@ -239,7 +309,10 @@ fn lines_after_path(text: &str, at: usize) -> Option<Lines> {
     } else {
         (worded_lines(closed), rest.len() - closed.len())
     };
-    lines.map(|lines| Lines { length: lines.length + skipped, ..lines })
+    lines.map(|lines| Lines {
+        length: lines.length + skipped,
+        ..lines
+    })
 }
 
 /// Matches line numbers such as `12`, `12-18`, `12:5` or `12:5-18:9` after a colon. Columns are ignored.
@@ -248,11 +321,13 @@ static COLON: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Matches line numbers such as `12`, `12-L18`, `12-18` or `12C5-L18C9` after `#L`.
-static HASH: LazyLock<Regex> = LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
+static HASH: LazyLock<Regex> =
+    LazyLock::new(|| pattern("([0-9]+)(?:C[0-9]+)?(?:[-–]L?([0-9]+))?(?:C[0-9]+)?"));
 
 /// Matches line numbers in words, such as ` (line 12)`, ` (lines 12-18)`, ` at line 12` or ` at lines 12-18`.
-static WORDED: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?:\s*[(（]\s*|\s+at )(?i:lines?)[ \u{a0}]([0-9]+)(?:[-–]([0-9]+))?"));
+static WORDED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"(?:\s*[(（]\s*|\s+at )(?i:lines?)[ \u{a0}]([0-9]+)(?:[-–]([0-9]+))?")
+});
 
 fn pattern(text: &str) -> Regex {
     Regex::new(&format!("^(?:{text})")).expect("a regular expression")
@@ -261,18 +336,32 @@ fn pattern(text: &str) -> Regex {
 fn worded_lines(text: &str) -> Option<Lines> {
     let lines = read(&WORDED, text)?;
     let is_closed = text.trim_start().starts_with(['(', '（']);
-    let bracket = text[lines.length..].chars().next().filter(|c| is_closed && matches!(c, ')' | '）'));
-    Some(Lines { length: lines.length + bracket.map_or(0, char::len_utf8), ..lines })
+    let bracket = text[lines.length..]
+        .chars()
+        .next()
+        .filter(|c| is_closed && matches!(c, ')' | '）'));
+    Some(Lines {
+        length: lines.length + bracket.map_or(0, char::len_utf8),
+        ..lines
+    })
 }
 
 /// Reads line numbers at the beginning of a text. The field `end_line` is set only for an ascending range.
 fn read(pattern: &Regex, text: &str) -> Option<Lines> {
     let found = pattern.captures(text)?;
-    let mut numbers = found.iter().skip(1).flatten().map(|number| number.as_str().parse().ok());
+    let mut numbers = found
+        .iter()
+        .skip(1)
+        .flatten()
+        .map(|number| number.as_str().parse().ok());
     let line = numbers.next()?.filter(|line| *line > 0)?;
     let end_line = numbers.next().flatten().filter(|end| *end > line);
     let length = found.get(0)?.end();
-    may_end(&text[length..]).then_some(Lines { line, end_line, length })
+    may_end(&text[length..]).then_some(Lines {
+        line,
+        end_line,
+        length,
+    })
 }
 
 /// Whether a number can be a line number. `rest` is the text after the number. The texts `12abc`, `12/x` and
@@ -291,18 +380,24 @@ const HOSTS: [&str; 7] = ["com", "net", "org", "io", "example", "local", "intern
 
 /// File names without an extension that are recognised as paths. In addition, every name that begins with a
 /// capital letter and ends with `file` is recognised, for example `Dockerfile`.
-const NAMES: &str = "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
+const NAMES: &str =
+    "makefile justfile BUILD WORKSPACE LICENSE README CHANGELOG CODEOWNERS NOTICE Kconfig";
 
 fn is_path(word: &str) -> bool {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
-    let is_none = name.is_empty() || word.starts_with("//") || word.starts_with("\\\\") || word.contains('\n');
+    let is_none = name.is_empty()
+        || word.starts_with("//")
+        || word.starts_with("\\\\")
+        || word.contains('\n');
     if is_none || !word.contains(char::is_alphabetic) {
         return false;
     }
     let extension = name
         .rsplit_once('.')
         .map(|(_, extension)| extension)
-        .filter(|extension| extension.starts_with(char::is_alphabetic) && extension.chars().count() <= 12);
+        .filter(|extension| {
+            extension.starts_with(char::is_alphabetic) && extension.chars().count() <= 12
+        });
     match extension {
         _ if name.len() < word.len() => true,
         Some(extension) => !HOSTS.contains(&extension),

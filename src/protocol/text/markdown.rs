@@ -82,32 +82,49 @@ impl Fence {
         let info = text.trim_start_matches(mark);
         let length = text.len() - info.len();
         let opens = length >= 3 && !(mark == '`' && info.contains('`'));
-        opens.then(|| Self { mark, length, indent: indent(line) + (line.trim_start().len() - text.len()) })
+        opens.then(|| Self {
+            mark,
+            length,
+            indent: indent(line) + (line.trim_start().len() - text.len()),
+        })
     }
 
     /// The line that closes a fence consists of the fence's character, repeated at least as often as in the
     /// opening line.
     fn is_closed_by(self, line: &str) -> bool {
         let text = line.trim();
-        text.len() >= self.length && text.chars().all(|c| c == self.mark) && indent(line) < self.indent + 4
+        text.len() >= self.length
+            && text.chars().all(|c| c == self.mark)
+            && indent(line) < self.indent + 4
     }
 }
 
 /// The width of the white space before a line's text. A tab advances to the next multiple of four.
 fn indent(line: &str) -> usize {
     let blanks = line.chars().take_while(|c| c.is_whitespace());
-    blanks.fold(0, |column, c| if c == '\t' { (column / 4 + 1) * 4 } else { column + 1 })
+    blanks.fold(0, |column, c| {
+        if c == '\t' {
+            (column / 4 + 1) * 4
+        } else {
+            column + 1
+        }
+    })
 }
 
 fn is_rule(text: &str) -> bool {
-    let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else { return false };
-    text.chars().all(|c| c == mark || c.is_whitespace()) && text.chars().filter(|c| *c == mark).count() >= 3
+    let Some(mark) = text.chars().next().filter(|c| matches!(c, '-' | '*' | '_')) else {
+        return false;
+    };
+    text.chars().all(|c| c == mark || c.is_whitespace())
+        && text.chars().filter(|c| *c == mark).count() >= 3
 }
 
 fn is_delimiter(text: &str) -> bool {
     text.contains('|')
         && text.contains('-')
-        && text.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }
 
 fn heading(text: &str) -> Option<&str> {
@@ -118,7 +135,11 @@ fn heading(text: &str) -> Option<&str> {
     }
     // Only a `#` after a space closes a heading. In `## C#`, the last `#` is part of the text.
     let open = rest.trim_end().trim_end_matches('#');
-    Some(if open.ends_with(char::is_whitespace) { open } else { rest })
+    Some(if open.ends_with(char::is_whitespace) {
+        open
+    } else {
+        rest
+    })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,10 +150,16 @@ pub(crate) struct Peeled<'a> {
 
 /// Removes any number of list markers (`-` `*` `+` `•`, `1.`, `1)`) and heading marks from a line.
 pub(crate) fn peel(line: &str) -> Peeled<'_> {
-    let mut peeled = Peeled { rest: line.trim(), listed: false };
+    let mut peeled = Peeled {
+        rest: line.trim(),
+        listed: false,
+    };
     loop {
         if let Some(rest) = list_marker(peeled.rest) {
-            peeled = Peeled { rest: rest.trim_start(), listed: true };
+            peeled = Peeled {
+                rest: rest.trim_start(),
+                listed: true,
+            };
         } else if let Some(rest) = heading(peeled.rest) {
             peeled.rest = rest.trim();
         } else {
@@ -165,7 +192,9 @@ pub(crate) fn table_row(line: &str) -> Option<(&str, &str)> {
 }
 
 pub(crate) fn join_cells(row: &str) -> String {
-    let mut cells: Vec<_> = Cells(Some(row)).map(|cell| cell.trim().replace("\\|", "|")).collect();
+    let mut cells: Vec<_> = Cells(Some(row))
+        .map(|cell| cell.trim().replace("\\|", "|"))
+        .collect();
     while cells.pop_if(|cell| cell.is_empty()).is_some() {}
     cells.join(" | ")
 }
@@ -236,12 +265,28 @@ fn code_end(text: &str, run: &str) -> Option<usize> {
 
 pub(crate) fn dedent(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    let Some(first) = lines.iter().position(|line| !line.is_empty()) else { return String::new() };
-    let last = lines.iter().rposition(|line| !line.is_empty()).unwrap_or(first);
+    let Some(first) = lines.iter().position(|line| !line.is_empty()) else {
+        return String::new();
+    };
+    let last = lines
+        .iter()
+        .rposition(|line| !line.is_empty())
+        .unwrap_or(first);
     let lines = &mut lines[first..=last];
-    let indentation = |line: &&str| line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let shared = lines.iter().filter(|line| !line.is_empty()).map(indentation).min().unwrap_or(0);
-    lines.iter_mut().for_each(|line| *line = line.get(shared..).unwrap_or_default());
+    let indentation = |line: &&str| {
+        line.bytes()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'))
+            .count()
+    };
+    let shared = lines
+        .iter()
+        .filter(|line| !line.is_empty())
+        .map(indentation)
+        .min()
+        .unwrap_or(0);
+    lines
+        .iter_mut()
+        .for_each(|line| *line = line.get(shared..).unwrap_or_default());
     lines.join("\n")
 }
 

@@ -13,7 +13,11 @@ pub(crate) struct MarkupPage {
 
 impl MarkupPage {
     pub(crate) fn new(text: String, most: usize) -> Self {
-        Self { text, most, is_full: false }
+        Self {
+            text,
+            most,
+            is_full: false,
+        }
     }
 
     pub(crate) fn add(&mut self, part: &str) -> bool {
@@ -29,7 +33,11 @@ impl MarkupPage {
     pub(crate) fn section(&mut self, heading: &str, items: impl Iterator<Item = String>) -> usize {
         let mut number = 0;
         for item in items {
-            let item = if number == 0 { format!("\n### {heading}\n\n{item}") } else { item };
+            let item = if number == 0 {
+                format!("\n### {heading}\n\n{item}")
+            } else {
+                item
+            };
             if !self.add(&item) {
                 break;
             }
@@ -57,8 +65,16 @@ pub(crate) fn indented(text: &str) -> String {
 /// Formats a text as a block of code. The fence is longer than any row of backticks in the text. A line that a
 /// host could execute as a command gets a leading blank.
 pub(crate) fn fenced(text: &str) -> String {
-    let lines: Vec<String> =
-        text.split('\n').map(|line| if is_command(line) { format!(" {line}") } else { line.to_owned() }).collect();
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| {
+            if is_command(line) {
+                format!(" {line}")
+            } else {
+                line.to_owned()
+            }
+        })
+        .collect();
     fenced_as("", &lines.join("\n"))
 }
 
@@ -66,7 +82,8 @@ pub(crate) fn fenced(text: &str) -> String {
 /// execute. GitLab finds commands without parsing Markdown. For GitLab, three backticks end a block of code,
 /// even if the block's fence is longer.
 pub(crate) fn is_command(line: &str) -> bool {
-    line.strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    line.strip_prefix('/')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// Formats a text as a block of code in a language, such as `suggestion`. Unlike [`fenced`], the function does
@@ -79,7 +96,11 @@ pub(crate) fn fenced_as(language: &str, text: &str) -> String {
 /// Formats a text as inline code, so that no part of the text is markup.
 pub(crate) fn code(text: &str) -> String {
     let (marks, text) = ("`".repeat(longest_run(text) + 1), text.trim());
-    let blank = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let blank = if text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     match text {
         "" => String::new(),
         text => format!("{marks}{blank}{text}{blank}{marks}"),
@@ -168,10 +189,14 @@ fn push_code(text: &str, out: &mut String) {
 fn is_linked(word: &str) -> bool {
     let lower = word.to_lowercase();
     let mut numbers = lower.match_indices('#').chain(lower.match_indices("gh-"));
-    let has_number = numbers.any(|(at, mark)| lower[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit()));
+    let has_number = numbers
+        .any(|(at, mark)| lower[at + mark.len()..].starts_with(|c: char| c.is_ascii_digit()));
     let hashes = lower.split(|c: char| !c.is_ascii_alphanumeric());
-    let mut hashes = hashes.filter(|part| part.len() >= 7 && part.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    ["@", "://", "www.", "mailto:", "xmpp:"].iter().any(|mark| lower.contains(mark))
+    let mut hashes =
+        hashes.filter(|part| part.len() >= 7 && part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    ["@", "://", "www.", "mailto:", "xmpp:"]
+        .iter()
+        .any(|mark| lower.contains(mark))
         || has_number
         || hashes.any(|hash| hash.contains(|c: char| c.is_ascii_digit()))
 }
@@ -213,5 +238,7 @@ fn escaped(word: &str, out: &mut String) {
 /// Formats Markdown as a cell of a table. Each vertical bar is replaced by a broken bar, because a vertical bar
 /// would end the cell even in inline code.
 pub(crate) fn cell(text: &str) -> String {
-    text.replace("\\|", "¦").replace('|', "¦").replace('\n', " ")
+    text.replace("\\|", "¦")
+        .replace('|', "¦")
+        .replace('\n', " ")
 }

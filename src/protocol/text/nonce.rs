@@ -15,7 +15,11 @@ const MARK: usize = 16;
 pub(crate) fn of_call(run: &RunId) -> String {
     let run = blake3::derive_key("glee mark of data fences", run.0.as_bytes());
     let call = uuid::Uuid::new_v4().simple().to_string();
-    format!("{}{}", &blake3::Hash::from(run).to_hex()[..MARK], &call[MARK..])
+    format!(
+        "{}{}",
+        &blake3::Hash::from(run).to_hex()[..MARK],
+        &call[MARK..]
+    )
 }
 
 pub(crate) fn mark(nonce: &str) -> &str {
@@ -25,7 +29,9 @@ pub(crate) fn mark(nonce: &str) -> &str {
 pub(crate) fn without_mark(task: Task, nonce: &str) -> Task {
     let mark = mark(nonce);
     match serde_json::to_string(&task) {
-        Ok(text) if text.contains(mark) => serde_json::from_str(&text.replace(mark, "[mark]")).unwrap_or(task),
+        Ok(text) if text.contains(mark) => {
+            serde_json::from_str(&text.replace(mark, "[mark]")).unwrap_or(task)
+        }
         _ => task,
     }
 }
@@ -37,9 +43,14 @@ mod tests {
     #[test]
     fn a_task_loses_the_mark() {
         let nonce = of_call(&RunId("1".to_owned()));
-        let task = |text: &str| Task::Work { task: text.to_owned() };
+        let task = |text: &str| Task::Work {
+            task: text.to_owned(),
+        };
         let written = task(&format!(">>>GLEE-DATA-END mark={}", mark(&nonce)));
-        assert_eq!(without_mark(written, &nonce), task(">>>GLEE-DATA-END mark=[mark]"));
+        assert_eq!(
+            without_mark(written, &nonce),
+            task(">>>GLEE-DATA-END mark=[mark]")
+        );
         assert_eq!(without_mark(task("x"), &nonce), task("x"));
     }
 
@@ -47,7 +58,10 @@ mod tests {
     fn calls_of_a_run_share_the_mark_alone() {
         let run = |id: &str| RunId(id.to_owned());
         let (a, b, c) = (of_call(&run("1")), of_call(&run("1")), of_call(&run("2")));
-        assert!(a.len() == 32 && a.bytes().all(|b| b.is_ascii_hexdigit()), "{a}");
+        assert!(
+            a.len() == 32 && a.bytes().all(|b| b.is_ascii_hexdigit()),
+            "{a}"
+        );
         assert_eq!(mark(&a), mark(&b));
         assert_ne!(a, b);
         assert_ne!(mark(&a), mark(&c));

@@ -65,14 +65,20 @@ fn shown(text: &str, blank: impl Fn(char) -> char) -> String {
 
 /// Replaces unsafe characters and beginnings of commands in JSON by `\u` escapes, which do not change the value.
 pub fn json(text: String) -> String {
-    let shown = text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        if is_unsafe(c) && c != '\n' {
-            shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
-        } else {
-            shown.push(c);
-        }
-        shown
-    });
+    let shown = text
+        .chars()
+        .fold(String::with_capacity(text.len()), |mut shown, c| {
+            if is_unsafe(c) && c != '\n' {
+                shown.extend(
+                    c.encode_utf16(&mut [0; 2])
+                        .iter()
+                        .map(|unit| format!("\\u{unit:04x}")),
+                );
+            } else {
+                shown.push(c);
+            }
+            shown
+        });
     // In JSON, a command for a CI service can begin only inside a string, where a `\u` escape is valid.
     without_commands(shown, "\\u0023", "\\u003a")
 }
@@ -138,14 +144,23 @@ mod tests {
         let value = serde_json::json!({ "a": "##vso[x ::error" });
         let shown = json(value.to_string());
         assert_eq!(shown, r#"{"a":"\u0023#vso[x \u003a:error"}"#);
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"),
+            value
+        );
     }
 
     #[test]
     fn json_stays_the_same_value() {
         let value = serde_json::json!({ "a": "\u{9b}2J\u{202e}\u{e0001}é\n\u{7f}" });
         let shown = json(serde_json::to_string_pretty(&value).expect("a value"));
-        assert_eq!(shown, "{\n  \"a\": \"\\u009b2J\\u202e\\udb40\\udc01é\\n\\u007f\"\n}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
+        assert_eq!(
+            shown,
+            "{\n  \"a\": \"\\u009b2J\\u202e\\udb40\\udc01é\\n\\u007f\"\n}"
+        );
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"),
+            value
+        );
     }
 }

@@ -17,7 +17,8 @@ pub(crate) struct Reference {
 impl Reference {
     pub(crate) fn is_in(&self, text: &str) -> bool {
         let count = text.lines().count();
-        self.lines.is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
+        self.lines
+            .is_none_or(|(_, last)| usize::try_from(last).is_ok_and(|last| last <= count))
     }
 }
 
@@ -30,10 +31,12 @@ impl fmt::Display for Reference {
                 write!(f, "-{last}")?;
             }
         }
-        self.names.iter().try_for_each(|name| match name.contains(char::is_whitespace) {
-            true => write!(f, "::\"{name}\""),
-            false => write!(f, "::{name}"),
-        })
+        self.names
+            .iter()
+            .try_for_each(|name| match name.contains(char::is_whitespace) {
+                true => write!(f, "::\"{name}\""),
+                false => write!(f, "::{name}"),
+            })
     }
 }
 
@@ -44,7 +47,9 @@ pub(crate) fn references(text: &str) -> impl Iterator<Item = Reference> {
 /// Applies the function `change` to the path in a citation. A citation that contains any text besides the
 /// reference remains unchanged.
 pub(crate) fn change_path(citation: &mut Untrusted, change: impl FnOnce(&mut String)) {
-    let Some(mut reference) = reference(citation.as_written()) else { return };
+    let Some(mut reference) = reference(citation.as_written()) else {
+        return;
+    };
     if reference.to_string() == citation.as_written() {
         change(&mut reference.path);
         *citation = reference.to_string().into();
@@ -64,7 +69,9 @@ pub(crate) fn words(text: &str) -> Vec<String> {
             }
             Some(_) => word.push(c),
             None if "\"'`".contains(c) && word.ends_with("::") => quote = Some(c),
-            None if c.is_whitespace() || "\"'`()[]{}<>,;|".contains(c) => words.push(std::mem::take(&mut word)),
+            None if c.is_whitespace() || "\"'`()[]{}<>,;|".contains(c) => {
+                words.push(std::mem::take(&mut word))
+            }
             None => word.push(c),
         }
     }
@@ -75,12 +82,31 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 pub(crate) fn reference(word: &str) -> Option<Reference> {
     // If a word contains blanks, the word ends with a quoted name, as in `path::"a test."`. Punctuation at the end
     // of a quoted name is a part of the name and is not removed.
-    let end = if word.contains(char::is_whitespace) { &[][..] } else { &['.', ':', '>', '*', '!', '?'] };
-    let word = word.trim_end_matches(end).trim_start_matches(['<', '*']).trim_start_matches("./");
-    let (path, behind) = word.split_once("#L").or_else(|| word.split_once(':')).unwrap_or((word, ""));
-    let names = behind.strip_prefix(':').into_iter().flat_map(|names| names.split("::"));
-    let names = names.map(|name| name.trim_end_matches("()").to_owned()).filter(|name| !name.is_empty());
-    is_file(path).then(|| Reference { path: path.to_owned(), lines: lines(behind), names: names.collect() })
+    let end = if word.contains(char::is_whitespace) {
+        &[][..]
+    } else {
+        &['.', ':', '>', '*', '!', '?']
+    };
+    let word = word
+        .trim_end_matches(end)
+        .trim_start_matches(['<', '*'])
+        .trim_start_matches("./");
+    let (path, behind) = word
+        .split_once("#L")
+        .or_else(|| word.split_once(':'))
+        .unwrap_or((word, ""));
+    let names = behind
+        .strip_prefix(':')
+        .into_iter()
+        .flat_map(|names| names.split("::"));
+    let names = names
+        .map(|name| name.trim_end_matches("()").to_owned())
+        .filter(|name| !name.is_empty());
+    is_file(path).then(|| Reference {
+        path: path.to_owned(),
+        lines: lines(behind),
+        names: names.collect(),
+    })
 }
 
 /// Whether a word looks like the path of a file. For example, `README.md` looks like a path, but `e.g` and `1.2`
@@ -98,7 +124,11 @@ fn is_file(path: &str) -> bool {
 
 /// Parses `12`, `12-14`, `12-L14`, or `12:5` with a column.
 fn lines(text: &str) -> Option<(u32, u32)> {
-    let mut numbers = text.split(':').next()?.split('-').map(|part| part.trim_start_matches('L').parse::<u32>());
+    let mut numbers = text
+        .split(':')
+        .next()?
+        .split('-')
+        .map(|part| part.trim_start_matches('L').parse::<u32>());
     let first = numbers.next()?.ok()?;
     let last = numbers.next().and_then(Result::ok).unwrap_or(first);
     (first >= 1 && last >= first).then_some((first, last))
@@ -115,7 +145,10 @@ mod tests {
             ("`src/a.rs:12-18`,", Some(("src/a.rs", Some((12, 18))))),
             ("tests/test_x.py::test_y", Some(("tests/test_x.py", None))),
             ("./a.py.", Some(("a.py", None))),
-            ("**.github/ci.yml:3**", Some((".github/ci.yml", Some((3, 3))))),
+            (
+                "**.github/ci.yml:3**",
+                Some((".github/ci.yml", Some((3, 3)))),
+            ),
             ("`src/db.rs#L3-L5`", Some(("src/db.rs", Some((3, 5))))),
             ("src/db.rs:7:2", Some(("src/db.rs", Some((7, 7))))),
             ("e.g.", None),
@@ -125,7 +158,13 @@ mod tests {
         ];
         for (text, expected) in rows {
             let found = references(text).next();
-            assert_eq!(found.as_ref().map(|found| (found.path.as_str(), found.lines)), expected, "{text}");
+            assert_eq!(
+                found
+                    .as_ref()
+                    .map(|found| (found.path.as_str(), found.lines)),
+                expected,
+                "{text}"
+            );
         }
     }
 }

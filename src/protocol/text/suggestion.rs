@@ -23,11 +23,17 @@ pub(crate) fn take(text: &mut String) -> Option<String> {
                 // A block that begins on the line of a list marker is ignored. The content of such a block is
                 // indented differently from the line of the list marker.
                 let is_plain = opening.len() - info.len() >= 3;
-                open = (is_plain && INFO.contains(&info.trim())).then(|| (start, end, indentation(line)));
+                open = (is_plain && INFO.contains(&info.trim()))
+                    .then(|| (start, end, indentation(line)));
             }
             LineKind::FenceClose => {
-                let Some((first, content, indent)) = open.take() else { continue };
-                if found.replace((first..end, content..start, indent)).is_some() {
+                let Some((first, content, indent)) = open.take() else {
+                    continue;
+                };
+                if found
+                    .replace((first..end, content..start, indent))
+                    .is_some()
+                {
                     return None;
                 }
             }
@@ -35,8 +41,13 @@ pub(crate) fn take(text: &mut String) -> Option<String> {
         }
     }
     let (block, content, indent) = found.filter(|_| open.is_none())?;
-    let content = text[content].strip_suffix('\n').filter(|content| !content.trim().is_empty())?;
-    let lines: Vec<&str> = content.split('\n').map(|line| &line[indentation(line).min(indent)..]).collect();
+    let content = text[content]
+        .strip_suffix('\n')
+        .filter(|content| !content.trim().is_empty())?;
+    let lines: Vec<&str> = content
+        .split('\n')
+        .map(|line| &line[indentation(line).min(indent)..])
+        .collect();
     let lines = lines.join("\n");
     text.replace_range(block, "");
     let rest = trim_blank_lines(text);
@@ -46,7 +57,9 @@ pub(crate) fn take(text: &mut String) -> Option<String> {
 
 /// The number of blanks and tabs at the beginning of a line.
 fn indentation(line: &str) -> usize {
-    line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    line.bytes()
+        .take_while(|byte| matches!(byte, b' ' | b'\t'))
+        .count()
 }
 
 #[cfg(test)]
@@ -56,22 +69,54 @@ mod tests {
     #[test]
     fn a_suggestion_block_is_taken_out_of_a_text() {
         let rows = [
-            ("why\n```suggestion\n    a\n\n  b\n```\nmore", Some("    a\n\n  b"), "why\nmore"),
-            ("why\n  ```suggestion\n      a\n    b\n c\n\n  ```", Some("    a\n  b\nc\n"), "why"),
+            (
+                "why\n```suggestion\n    a\n\n  b\n```\nmore",
+                Some("    a\n\n  b"),
+                "why\nmore",
+            ),
+            (
+                "why\n  ```suggestion\n      a\n    b\n c\n\n  ```",
+                Some("    a\n  b\nc\n"),
+                "why",
+            ),
             ("~~~ suggestion\na\n~~~", Some("a"), ""),
-            ("````suggestion:-0+0\n```x\ny\n```\n````", Some("```x\ny\n```"), ""),
-            ("```suggestion:-1+0\na\n```", None, "```suggestion:-1+0\na\n```"),
-            ("```suggestion\na\n```\n```suggestion\na\n```", None, "```suggestion\na\n```\n```suggestion\na\n```"),
+            (
+                "````suggestion:-0+0\n```x\ny\n```\n````",
+                Some("```x\ny\n```"),
+                "",
+            ),
+            (
+                "```suggestion:-1+0\na\n```",
+                None,
+                "```suggestion:-1+0\na\n```",
+            ),
+            (
+                "```suggestion\na\n```\n```suggestion\na\n```",
+                None,
+                "```suggestion\na\n```\n```suggestion\na\n```",
+            ),
             ("```suggestion\n \n```", None, "```suggestion\n \n```"),
             ("```suggestion\n```", None, "```suggestion\n```"),
             ("```suggestion\na", None, "```suggestion\na"),
-            ("- ```suggestion\n  a\n  ```", None, "- ```suggestion\n  a\n  ```"),
-            ("```text\n```suggestion\na\n```", None, "```text\n```suggestion\na\n```"),
+            (
+                "- ```suggestion\n  a\n  ```",
+                None,
+                "- ```suggestion\n  a\n  ```",
+            ),
+            (
+                "```text\n```suggestion\na\n```",
+                None,
+                "```text\n```suggestion\na\n```",
+            ),
             ("```suggestions\na\n```", None, "```suggestions\na\n```"),
         ];
         for (text, expected, rest) in rows {
             let mut left = text.to_owned();
-            assert_eq!((take(&mut left).as_deref(), left.as_str()), (expected, rest), "{text}");
+            assert_eq!(
+                (take(&mut left).as_deref(), left.as_str()),
+                (expected, rest),
+                "{text}"
+            );
         }
     }
 }

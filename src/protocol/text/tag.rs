@@ -24,14 +24,21 @@ pub(crate) fn read(text: &str) -> Option<BracketTag<'_>> {
     if rest.starts_with('(') {
         return None;
     }
-    let rest = if emphasis.is_empty() { rest } else { without_emphasis(emphasis, rest)? };
+    let rest = if emphasis.is_empty() {
+        rest
+    } else {
+        without_emphasis(emphasis, rest)?
+    };
     Some(BracketTag { word, rest })
 }
 
 fn word(text: &str) -> Option<&str> {
-    let end = text.find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_')).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_'))
+        .unwrap_or(text.len());
     let word = &text[..end];
-    ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic)).then_some(word)
+    ((2..=20).contains(&word.chars().count()) && word.starts_with(char::is_alphabetic))
+        .then_some(word)
 }
 
 /// Removes the closing emphasis marks after a tag. `emphasis` contains the opening marks. Returns `None` if
@@ -45,18 +52,26 @@ fn without_emphasis<'a>(emphasis: &str, rest: &'a str) -> Option<&'a str> {
     if closing.contains(EMPHASIS) {
         return Some(closed);
     }
-    Some(if emphasis.contains('_') { rest.trim_end().trim_end_matches('_') } else { rest })
+    Some(if emphasis.contains('_') {
+        rest.trim_end().trim_end_matches('_')
+    } else {
+        rest
+    })
 }
 
 /// Whether a word is a log level. A line that begins with a log level in brackets is ordinary text.
 pub(crate) fn is_log_level(word: &str) -> bool {
-    ["INFO", "DEBUG", "TRACE", "WARN", "ERROR"].iter().any(|level| level.eq_ignore_ascii_case(word))
+    ["INFO", "DEBUG", "TRACE", "WARN", "ERROR"]
+        .iter()
+        .any(|level| level.eq_ignore_ascii_case(word))
 }
 
 /// Whether a line explains the meaning of a tag, like `[MUST] = required`.
 pub(crate) fn is_legend(rest: &str) -> bool {
     let text = rest.trim_start_matches(|c: char| c.is_whitespace() || c == '|');
-    let single = text.strip_prefix('=').is_some_and(|after| !after.starts_with(['=', '>']));
+    let single = text
+        .strip_prefix('=')
+        .is_some_and(|after| !after.starts_with(['=', '>']));
     single || text.starts_with('＝')
 }
 
@@ -77,9 +92,16 @@ pub(crate) fn is_placeholder(rest: &str) -> bool {
     }
     let (mut groups, mut left) = (0, text);
     while let Some(at) = left.find(['<', '{']) {
-        let close = if left[at..].starts_with('<') { '>' } else { '}' };
+        let close = if left[at..].starts_with('<') {
+            '>'
+        } else {
+            '}'
+        };
         let inner = &left[at + 1..];
-        let Some(end) = inner.find(['<', '>', '{', '}']).filter(|end| inner[*end..].starts_with(close)) else {
+        let Some(end) = inner
+            .find(['<', '>', '{', '}'])
+            .filter(|end| inner[*end..].starts_with(close))
+        else {
             return false;
         };
         if !is_between_groups(&left[..at]) || !inner[..end].contains(char::is_alphabetic) {
@@ -92,7 +114,9 @@ pub(crate) fn is_placeholder(rest: &str) -> bool {
 }
 
 fn is_between_groups(text: &str) -> bool {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     let small = ["in", "at", "on", "of", "for", "line", "lines", "confidence"];
     words.into_iter().all(|word| small.contains(&word))
 }
@@ -102,7 +126,9 @@ pub(crate) fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> 
     let separators = |text: &'a str| {
         let mut text = text;
         loop {
-            let shorter = text.trim_start().trim_start_matches([':', '：', '–', '—', '|']);
+            let shorter = text
+                .trim_start()
+                .trim_start_matches([':', '：', '–', '—', '|']);
             let shorter = match shorter.strip_prefix('-') {
                 Some(after) if after.is_empty() || after.starts_with(char::is_whitespace) => after,
                 _ => shorter,
@@ -116,7 +142,10 @@ pub(crate) fn title<'a>(rest: &'a str, place: Option<&location::NamedPlace>) -> 
     match place {
         Some(place) if !rest[..place.range.start].contains(char::is_alphanumeric) => {
             let after = &rest[place.range.end..];
-            separators(after.trim_start_matches(['`', '*', ')', ']', '}', '"', '\'', '>', '）', '」', '”']))
+            separators(
+                after
+                    .trim_start_matches(['`', '*', ')', ']', '}', '"', '\'', '>', '）', '」', '”']),
+            )
         }
         _ => separators(rest),
     }
@@ -143,7 +172,10 @@ mod tests {
             ("[P1] a", Some(("P1", " a"))),
             ("[重要] a", Some(("重要", " a"))),
             ("[not-that_1] a", Some(("not-that_1", " a"))),
-            ("[abcdefghijklmnopqrst] a", Some(("abcdefghijklmnopqrst", " a"))),
+            (
+                "[abcdefghijklmnopqrst] a",
+                Some(("abcdefghijklmnopqrst", " a")),
+            ),
             ("[abcdefghijklmnopqrstu] a", None),
             ("[a] a", None),
             ("[ ] a", None),
@@ -158,7 +190,11 @@ mod tests {
             ("![HIGH] a", None),
             ("(MUST) a", None),
         ] {
-            assert_eq!(read(text), expected.map(|(word, rest)| BracketTag { word, rest }), "{text}");
+            assert_eq!(
+                read(text),
+                expected.map(|(word, rest)| BracketTag { word, rest }),
+                "{text}"
+            );
         }
     }
 

@@ -62,10 +62,18 @@ impl<'a> Index<'a> {
     pub(crate) fn of(debate: &'a Debate) -> Self {
         let mut index = Self::default();
         for examination in &debate.examinations {
-            index.examinations.entry(&examination.finding).or_default().push(examination);
+            index
+                .examinations
+                .entry(&examination.finding)
+                .or_default()
+                .push(examination);
         }
         for defence in &debate.defences {
-            index.defences.entry(&defence.finding).or_default().push(defence);
+            index
+                .defences
+                .entry(&defence.finding)
+                .or_default()
+                .push(defence);
         }
         index
     }
@@ -83,15 +91,26 @@ impl<'a> Index<'a> {
                     effect.examinations.push(said);
                 }
             }
-            defences.extend(self.defences.get(id.as_str()).into_iter().flatten().find(|said| said.by == *model));
+            defences.extend(
+                self.defences
+                    .get(id.as_str())
+                    .into_iter()
+                    .flatten()
+                    .find(|said| said.by == *model),
+            );
         }
         effect.examinations.sort_by(|a, b| a.by.cmp(&b.by));
-        let maintained = defences.iter().find(|said| said.word != DefenceWord::Concede).copied();
+        let maintained = defences
+            .iter()
+            .find(|said| said.word != DefenceWord::Concede)
+            .copied();
         // If a reviewer gives no defence of its own finding, the finding counts as maintained.
         let silent = members.len() > defences.len();
         effect.defence = maintained.or_else(|| defences.first().copied().filter(|_| !silent));
         if maintained.is_some() || silent {
-            let conceded = defences.iter().filter(|said| said.word == DefenceWord::Concede);
+            let conceded = defences
+                .iter()
+                .filter(|said| said.word == DefenceWord::Concede);
             effect.withdrew = conceded.map(|said| said.by.as_str()).collect();
         }
         effect
@@ -100,7 +119,10 @@ impl<'a> Index<'a> {
 
 impl Effect<'_> {
     pub(crate) fn agreements(&self) -> usize {
-        self.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree).count()
+        self.examinations
+            .iter()
+            .filter(|said| said.word != ExaminationWord::Disagree)
+            .count()
     }
 
     pub(crate) fn disagreements(&self) -> usize {
@@ -108,7 +130,10 @@ impl Effect<'_> {
     }
 
     pub(crate) fn adjustments(&self) -> i32 {
-        self.examinations.iter().map(|said| said.adjustment.clamp(-LARGEST, LARGEST)).sum()
+        self.examinations
+            .iter()
+            .map(|said| said.adjustment.clamp(-LARGEST, LARGEST))
+            .sum()
     }
 
     pub(crate) fn cross_examination(&self) -> i32 {
@@ -131,7 +156,8 @@ impl Effect<'_> {
     }
 
     pub(crate) fn is_conceded(&self) -> bool {
-        self.defence.is_some_and(|said| said.word == DefenceWord::Concede)
+        self.defence
+            .is_some_and(|said| said.word == DefenceWord::Concede)
     }
 
     pub(crate) fn is_withdrawn(&self) -> bool {
@@ -139,17 +165,23 @@ impl Effect<'_> {
     }
 
     pub(crate) fn is_contested(&self) -> bool {
-        let against =
-            |said: &&Examination| said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning);
-        let gave_way = self.defence.is_some_and(|said| said.word != DefenceWord::Defend);
+        let against = |said: &&Examination| {
+            said.word == ExaminationWord::Disagree && is_substantive(&said.reasoning)
+        };
+        let gave_way = self
+            .defence
+            .is_some_and(|said| said.word != DefenceWord::Defend);
         self.examinations.iter().any(against) && !gave_way
     }
 }
 
 pub(crate) fn is_substantive(reasoning: &str) -> bool {
     let has_line = |text: &str, mark: &str| {
-        text.match_indices(mark)
-            .any(|(at, _)| text[at + mark.len()..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
+        text.match_indices(mark).any(|(at, _)| {
+            text[at + mark.len()..]
+                .trim_start()
+                .starts_with(|c: char| c.is_ascii_digit())
+        })
     };
     let lower = reasoning.to_lowercase();
     vectors::names_code(reasoning)
@@ -169,7 +201,13 @@ mod tests {
     use super::*;
 
     fn examination(by: &str, word: ExaminationWord, adjustment: i32) -> Examination {
-        Examination { by: by.into(), finding: "f".into(), word, adjustment, reasoning: "see `load`".into() }
+        Examination {
+            by: by.into(),
+            finding: "f".into(),
+            word,
+            adjustment,
+            reasoning: "see `load`".into(),
+        }
     }
 
     #[test]
@@ -187,8 +225,14 @@ mod tests {
             (&[Agree, Disagree, Disagree], -20),
         ];
         for (words, expected) in rows {
-            let said: Vec<_> = words.iter().map(|word| examination("x", *word, 0)).collect();
-            let effect = Effect { examinations: said.iter().collect(), ..Effect::default() };
+            let said: Vec<_> = words
+                .iter()
+                .map(|word| examination("x", *word, 0))
+                .collect();
+            let effect = Effect {
+                examinations: said.iter().collect(),
+                ..Effect::default()
+            };
             assert_eq!(effect.cross_examination(), expected, "{words:?}");
         }
     }
@@ -215,21 +259,34 @@ mod tests {
                 revised_severity: None,
                 revised_description: None,
             };
-            let effect = Effect { defence: Some(&said), ..Effect::default() };
+            let effect = Effect {
+                defence: Some(&said),
+                ..Effect::default()
+            };
             assert_eq!(effect.defended(), expected, "{word:?} {reasoning}");
         }
     }
 
     #[test]
     fn an_adjustment_counts_thirty_at_most() {
-        let said = [examination("a", ExaminationWord::Agree, 99), examination("b", ExaminationWord::Agree, -50)];
-        let effect = Effect { examinations: said.iter().collect(), ..Effect::default() };
+        let said = [
+            examination("a", ExaminationWord::Agree, 99),
+            examination("b", ExaminationWord::Agree, -50),
+        ];
+        let effect = Effect {
+            examinations: said.iter().collect(),
+            ..Effect::default()
+        };
         assert_eq!(effect.adjustments(), 0);
     }
 
     #[test]
     fn nobody_examines_its_own_claim_or_defends_another_ones() {
-        let member = Member { id: "f".into(), model: "a".into(), ..Member::default() };
+        let member = Member {
+            id: "f".into(),
+            model: "a".into(),
+            ..Member::default()
+        };
         let defence = Defence {
             by: "b".into(),
             finding: "f".into(),

@@ -53,7 +53,8 @@ impl Evidence {
     pub(crate) fn of(entry: &NormalMember<'_>) -> Self {
         let [conditions, consequences, known_patterns, against_practice] = &*PHRASES;
         let (checked, suggestion) = (&entry.member.checked, entry.member.suggestion());
-        let confirmed = checked.confirmed || matches!(checked.advisory, AdvisoryStatus::Confirmed { .. });
+        let confirmed =
+            checked.confirmed || matches!(checked.advisory, AdvisoryStatus::Confirmed { .. });
         let refuted = checked.place == Some(false) || checked.identifiers == Some(false);
         let line = entry.lines.is_some() && !refuted;
         let texts = [entry.member.title(), &entry.member.description()];
@@ -61,7 +62,8 @@ impl Evidence {
         Self {
             cites: line || has(&names_code) && !refuted,
             line,
-            trigger: has(&|text| conditions.are_words_of(text)) && has(&|text| consequences.begin_a_word(text)),
+            trigger: has(&|text| conditions.are_words_of(text))
+                && has(&|text| consequences.begin_a_word(text)),
             known: confirmed || has(&|text| known_patterns.are_in(text)),
             against: against_practice.are_in(suggestion),
             suggests: !suggestion.trim().is_empty(),
@@ -83,9 +85,17 @@ impl Evidence {
     /// Computes the weight of a finding's evidence in a conflict. A cited line, a trigger, a plausible severity, a
     /// suggestion and a confirmation each add one point. Two points are deducted if the cited code does not exist.
     pub(crate) fn weight(self, severity: Level, confidence: Option<u8>) -> i32 {
-        let sound = severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
-        let points = [self.line, self.trigger, sound, self.suggests, self.confirmed];
-        i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0) - 2 * i32::from(self.refuted)
+        let sound =
+            severity < Level::High || confidence.is_none_or(|sure| sure >= 70) && self.trigger;
+        let points = [
+            self.line,
+            self.trigger,
+            sound,
+            self.suggests,
+            self.confirmed,
+        ];
+        i32::try_from(points.into_iter().filter(|point| *point).count()).unwrap_or(0)
+            - 2 * i32::from(self.refuted)
     }
 
     /// Whether the evidence is concrete enough to accept a critical finding that only one reviewer raised (rule
@@ -99,7 +109,8 @@ pub(crate) const EXTRAORDINARY: &str = "extraordinary claim requiring extraordin
 
 pub(crate) const REVERSAL: &str = "evidence that the cited code does not behave as described";
 
-pub(crate) const UNSTATED: &str = "no confidence stated: scored as a finding whose evidence requires a review";
+pub(crate) const UNSTATED: &str =
+    "no confidence stated: scored as a finding whose evidence requires a review";
 
 /// Returns the validation score of a finding (phase 4). The returned boolean is true if the finding is critical
 /// and has a confidence below 70. If no confidence is stated, the score is computed as if the confidence were
@@ -113,7 +124,8 @@ pub(crate) fn score(entry: &NormalMember<'_>, evidence: Evidence) -> (i32, bool)
         Some(0..40) => 0,
     };
     score += evidence.quality();
-    let extraordinary = entry.severity == Level::Critical && confidence.is_some_and(|sure| sure < 70);
+    let extraordinary =
+        entry.severity == Level::Critical && confidence.is_some_and(|sure| sure < 70);
     if extraordinary {
         score -= 2;
     }
@@ -151,7 +163,9 @@ pub(crate) fn challenge(entry: &NormalMember<'_>, evidence: Evidence) -> Evidenc
             format!("cause the described condition at {place} and check for the described effect")
         }
         (true, false) => format!("find an input or a sequence of calls that makes {place} fail"),
-        (false, _) => "name the file and line of the problem, and an input that triggers it".to_owned(),
+        (false, _) => {
+            "name the file and line of the problem, and an input that triggers it".to_owned()
+        }
     };
     EvidenceChallenge {
         finding: format!(

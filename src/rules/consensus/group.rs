@@ -85,7 +85,10 @@ impl Member {
     }
 
     pub(crate) fn suggestion(&self) -> &str {
-        self.raw.suggestion.as_ref().map_or("", Untrusted::as_written)
+        self.raw
+            .suggestion
+            .as_ref()
+            .map_or("", Untrusted::as_written)
     }
 
     pub(crate) fn level(&self) -> Level {
@@ -93,7 +96,9 @@ impl Member {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
     /// The agreement of reviewers decides the rank and class of a finding. No finding is deleted.
@@ -223,7 +228,15 @@ pub struct Criteria {
 
 impl Criteria {
     pub(crate) fn met(self) -> usize {
-        [self.specificity, self.reproducibility, self.impact, self.actionability].into_iter().filter(|m| *m).count()
+        [
+            self.specificity,
+            self.reproducibility,
+            self.impact,
+            self.actionability,
+        ]
+        .into_iter()
+        .filter(|m| *m)
+        .count()
     }
 }
 

@@ -37,8 +37,8 @@ pub use crate::domain::{AdvisoryStatus, Class};
 pub use debate::{Debate, Defence, DefenceWord, Examination, ExaminationWord};
 pub(crate) use group::UNTITLED;
 pub use group::{
-    Agreement, CheckedEvidence, ConflictKind, Consensus, Criteria, EvidenceChallenge, Group, GroupState, Level,
-    Member, Policy, Statistics,
+    Agreement, CheckedEvidence, ConflictKind, Consensus, Criteria, EvidenceChallenge, Group,
+    GroupState, Level, Member, Policy, Statistics,
 };
 pub use normalise::{Category, category, vendor};
 pub use output::MergeAnswer;
@@ -58,7 +58,11 @@ pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Polic
     tally::sort(&mut groups, members);
     let statistics = Statistics::of(members, debate, &groups);
     let summary = tally::summary(&statistics, &groups, debate, members);
-    Consensus { groups, statistics, summary }
+    Consensus {
+        groups,
+        statistics,
+        summary,
+    }
 }
 
 #[cfg(test)]

@@ -32,7 +32,13 @@ pub enum Category {
 
 impl Category {
     pub fn as_str(self) -> &'static str {
-        ["security", "bug", "architecture", "performance", "test-coverage"][self as usize]
+        [
+            "security",
+            "bug",
+            "architecture",
+            "performance",
+            "test-coverage",
+        ][self as usize]
     }
 }
 
@@ -53,10 +59,14 @@ static NAMES: LazyLock<[(Phrases, Category); 4]> = LazyLock::new(|| {
 /// prefix applies. The list `TEXTS` contains fewer prefixes than the list `NAMES`, because titles mention many
 /// topics.
 static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
-    let security = "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
+    let security =
+        "vulnerab, sql injection, command injection, cross-site, path traversal, xss, csrf";
     [
         (Phrases::of(security), Category::Security),
-        (Phrases::of("untested, test coverage, missing test"), Category::TestCoverage),
+        (
+            Phrases::of("untested, test coverage, missing test"),
+            Category::TestCoverage,
+        ),
         (Phrases::of("quadratic, n+1 quer"), Category::Performance),
     ]
 });
@@ -65,7 +75,9 @@ static TEXTS: LazyLock<[(Phrases, Category); 3]> = LazyLock::new(|| {
 /// takes precedence over the title. The default is `Bug`.
 pub fn category(given: Option<&str>, rule: Option<&str>, title: &str) -> Category {
     let find = |list: &[(Phrases, Category)], text: &str| {
-        list.iter().find(|(phrases, _)| phrases.begin_a_word(text)).map(|(_, category)| *category)
+        list.iter()
+            .find(|(phrases, _)| phrases.begin_a_word(text))
+            .map(|(_, category)| *category)
     };
     let name = |text: &str| find(&*NAMES, text);
     let named = given.filter(|word| !word.trim().is_empty());
@@ -94,8 +106,12 @@ const VENDORS: &[(&str, &[&str])] = &[
 /// counts as the vendor.
 pub fn vendor(model: &str) -> String {
     let name = model.to_lowercase();
-    let parts = VENDORS.iter().flat_map(|(vendor, parts)| parts.iter().map(move |part| (*part, *vendor)));
-    let known = parts.filter_map(|(part, vendor)| Some((name.rfind(part)?, vendor))).max();
+    let parts = VENDORS
+        .iter()
+        .flat_map(|(vendor, parts)| parts.iter().map(move |part| (*part, *vendor)));
+    let known = parts
+        .filter_map(|(part, vendor)| Some((name.rfind(part)?, vendor)))
+        .max();
     known.map_or(name, |(_, vendor)| vendor.to_owned())
 }
 
@@ -152,9 +168,16 @@ impl NormalMember<'_> {
 pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalMember<'a>> {
     let file_numbers = file_numbers(members, tree);
     let no_debate = Debate::default();
-    let models: HashMap<&str, u32> = debate::reviewers(members, &no_debate).into_iter().zip(0..).collect();
+    let models: HashMap<&str, u32> = debate::reviewers(members, &no_debate)
+        .into_iter()
+        .zip(0..)
+        .collect();
     let categories = parallel::each(members, |member| {
-        category(member.raw.category.as_deref(), member.raw.rule.as_deref(), member.title())
+        category(
+            member.raw.category.as_deref(),
+            member.raw.rule.as_deref(),
+            member.title(),
+        )
     });
     let mut entries: Vec<NormalMember<'_>> = members
         .iter()
@@ -190,7 +213,11 @@ pub(crate) fn entries<'a>(members: &'a [Member], tree: &[String]) -> Vec<NormalM
 
 pub(crate) fn confidence(member: &Member) -> Option<u8> {
     let stated = member.raw.confidence?.get();
-    Some(if member.observed { stated.saturating_sub(LATE) } else { stated })
+    Some(if member.observed {
+        stated.saturating_sub(LATE)
+    } else {
+        stated
+    })
 }
 
 /// Merges the findings of one reviewer that have the same location, category and text. A merged finding gets the
@@ -203,7 +230,13 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
     let mut known: HashMap<Key, Vec<usize>> = HashMap::new();
     for entry in entries {
         let text = text_hash(entry.member, entry.lines.is_some());
-        let key = (entry.model, entry.file, entry.category, entry.member.denies, text);
+        let key = (
+            entry.model,
+            entry.file,
+            entry.category,
+            entry.member.denies,
+            text,
+        );
         let same = known.entry(key).or_default();
         let is_repeat = |at: &&usize| match (kept[**at].lines, entry.lines) {
             (None, None) => true,
@@ -228,9 +261,16 @@ fn fold(entries: Vec<NormalMember<'_>>) -> Vec<NormalMember<'_>> {
 fn text_hash(member: &Member, is_located: bool) -> u64 {
     use std::hash::{DefaultHasher, Hasher as _};
     let mut said = String::with_capacity(member.title().len() + 1);
-    let description = if is_located { "".into() } else { member.description() };
+    let description = if is_located {
+        "".into()
+    } else {
+        member.description()
+    };
     for text in [member.title(), &description] {
-        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        for word in text
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+        {
             said.extend(word.chars().flat_map(char::to_lowercase));
             said.push(' ');
         }
@@ -244,17 +284,30 @@ fn text_hash(member: &Member, is_located: bool) -> u64 {
 /// order. If exactly one known path ends with a bare file name such as `main.rs`, this path replaces the bare file
 /// name. A path is known if `tree` contains the path, or if a member gives the path with a folder.
 fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
-    let named: Vec<Option<&str>> =
-        members.iter().map(|member| member.raw.file.as_deref().filter(|path| !path.trim().is_empty())).collect();
+    let named: Vec<Option<&str>> = members
+        .iter()
+        .map(|member| {
+            member
+                .raw
+                .file
+                .as_deref()
+                .filter(|path| !path.trim().is_empty())
+        })
+        .collect();
     let written: HashSet<&str> = named.iter().copied().flatten().collect();
-    let paths: HashMap<&str, String> = written.into_iter().map(|path| (path, canonical(path))).collect();
+    let paths: HashMap<&str, String> = written
+        .into_iter()
+        .map(|path| (path, canonical(path)))
+        .collect();
     let in_tree: Vec<String> = tree.iter().map(|path| canonical(path)).collect();
     let in_folders = paths.values().filter(|path| path.contains('/'));
     let known: BTreeSet<&str> = in_folders.chain(&in_tree).map(String::as_str).collect();
     let mut bare: HashMap<&str, Option<&str>> = HashMap::new();
     for path in known {
         let name = path.rsplit('/').next().unwrap_or(path);
-        bare.entry(name).and_modify(|only| *only = None).or_insert(Some(path));
+        bare.entry(name)
+            .and_modify(|only| *only = None)
+            .or_insert(Some(path));
     }
     let meant = |path: &str| {
         let path = paths[path].as_str();
@@ -263,12 +316,18 @@ fn file_numbers(members: &[Member], tree: &[String]) -> Vec<Option<u32>> {
     let meant: HashMap<&str, &str> = paths.keys().map(|path| (*path, meant(path))).collect();
     let sorted: BTreeSet<&str> = meant.values().copied().collect();
     let numbers: HashMap<&str, u32> = sorted.into_iter().zip(0..).collect();
-    named.into_iter().map(|path| path.map(|path| numbers[meant[path]])).collect()
+    named
+        .into_iter()
+        .map(|path| path.map(|path| numbers[meant[path]]))
+        .collect()
 }
 
 fn canonical(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
-    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
+    path.split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 #[cfg(test)]
@@ -281,16 +340,30 @@ mod tests {
         let rows = [
             (Some("security"), None, "", Category::Security),
             (Some("Code Defect"), None, "", Category::Bug),
-            (Some("Maintainability and Readability"), None, "", Category::Architecture),
+            (
+                Some("Maintainability and Readability"),
+                None,
+                "",
+                Category::Architecture,
+            ),
             (Some("test-coverage"), None, "", Category::TestCoverage),
             (Some("sql-injection"), None, "", Category::Security),
             (None, Some("CWE-89"), "", Category::Security),
-            (None, None, "SQL injection in the query builder", Category::Security),
+            (
+                None,
+                None,
+                "SQL injection in the query builder",
+                Category::Security,
+            ),
             (None, None, "Off by one", Category::Bug),
             (Some("Performance"), None, "", Category::Performance),
         ];
         for (given, rule, title, expected) in rows {
-            assert_eq!(category(given, rule, title), expected, "{given:?} {rule:?} {title}");
+            assert_eq!(
+                category(given, rule, title),
+                expected,
+                "{given:?} {rule:?} {title}"
+            );
         }
     }
 
@@ -310,8 +383,18 @@ mod tests {
 
     fn member(model: &str, file: Option<&str>, line: Option<u32>, title: &str) -> Member {
         let id = format!("{model}{line:?}{title}");
-        let raw = RawFinding { file: file.map(str::to_owned), line, title: title.into(), ..RawFinding::default() };
-        Member { id, model: model.to_owned(), raw, ..Member::default() }
+        let raw = RawFinding {
+            file: file.map(str::to_owned),
+            line,
+            title: title.into(),
+            ..RawFinding::default()
+        };
+        Member {
+            id,
+            model: model.to_owned(),
+            raw,
+            ..Member::default()
+        }
     }
 
     #[test]
@@ -323,7 +406,12 @@ mod tests {
         ];
         let tree = ["bin/main.rs".to_owned(), "lib/main.rs".to_owned()];
         let entries = entries(&members, &tree);
-        let file = |index| entries.iter().find(|entry| entry.index == index).and_then(|entry| entry.file);
+        let file = |index| {
+            entries
+                .iter()
+                .find(|entry| entry.index == index)
+                .and_then(|entry| entry.file)
+        };
         assert_eq!(file(0), file(1));
         assert_ne!(file(2), file(0), "two files have that name");
     }
@@ -331,13 +419,28 @@ mod tests {
     #[test]
     fn a_file_at_the_root_is_not_the_file_of_that_name_in_a_folder() {
         let members = [
-            member("a", Some("build.rs"), Some(1), "The script leaks the handle"),
-            member("b", Some("crates/x/build.rs"), Some(1), "The script leaks the handle"),
+            member(
+                "a",
+                Some("build.rs"),
+                Some(1),
+                "The script leaks the handle",
+            ),
+            member(
+                "b",
+                Some("crates/x/build.rs"),
+                Some(1),
+                "The script leaks the handle",
+            ),
         ];
         let files = |tree: &[&str]| {
             let tree: Vec<String> = tree.iter().map(ToString::to_string).collect();
             let entries = entries(&members, &tree);
-            [0, 1].map(|index| entries.iter().find(|entry| entry.index == index).and_then(|entry| entry.file))
+            [0, 1].map(|index| {
+                entries
+                    .iter()
+                    .find(|entry| entry.index == index)
+                    .and_then(|entry| entry.file)
+            })
         };
         let [root, inner] = files(&["build.rs", "crates/x/build.rs"]);
         assert_ne!(root, inner, "both files are in the tree");
@@ -356,7 +459,10 @@ mod tests {
             member("b", Some("x.py"), Some(10), "Leaks the handle"),
         ];
         let folded = entries(&members, &[]);
-        let shown: Vec<_> = folded.iter().map(|entry| (entry.index, entry.repeats.clone())).collect();
+        let shown: Vec<_> = folded
+            .iter()
+            .map(|entry| (entry.index, entry.repeats.clone()))
+            .collect();
         assert_eq!(shown, [(0, vec![1]), (3, vec![]), (2, vec![])]);
     }
 }

@@ -72,21 +72,31 @@ impl Serialize for MergeAnswer<'_> {
             findings: rows(|view, group, _| row_if(group.is_finding(), || view.finding(group))),
             consensus: Lists {
                 accepted: rows(|view, group, index| {
-                    row_if(group.class == Class::Accepted, || view.accepted(group, index))
+                    row_if(group.class == Class::Accepted, || {
+                        view.accepted(group, index)
+                    })
                 }),
                 uncorroborated: rows(|view, group, index| {
-                    row_if(group.class == Class::Uncorroborated, || view.uncorroborated(group, index))
+                    row_if(group.class == Class::Uncorroborated, || {
+                        view.uncorroborated(group, index)
+                    })
                 }),
                 rejected: rows(|view, group, _| match group.class {
                     Class::Rejected => view.rejected(group).collect(),
                     _ => Vec::new(),
                 }),
-                disputed: rows(|view, group, _| row_if(group.class == Class::Disputed, || view.disputed(group))),
+                disputed: rows(|view, group, _| {
+                    row_if(group.class == Class::Disputed, || view.disputed(group))
+                }),
             },
             debate_statistics: &self.consensus.statistics,
             summary: &self.consensus.summary,
             groups: rows(|view, group, _| {
-                let members: Vec<&str> = view.all(group).iter().map(|member| member.id.as_str()).collect();
+                let members: Vec<&str> = view
+                    .all(group)
+                    .iter()
+                    .map(|member| member.id.as_str())
+                    .collect();
                 vec![json!({ "members": members, "class": group.class, "why": group.why })]
             }),
         };
@@ -114,21 +124,46 @@ impl Consensus {
         policy: Policy,
         id: Option<&'a str>,
     ) -> MergeAnswer<'a> {
-        let reviewers = self.statistics.findings_per_model.keys().map(String::as_str).collect();
-        MergeAnswer { consensus: self, view: View { members, index: Index::of(debate), reviewers }, policy, id }
+        let reviewers = self
+            .statistics
+            .findings_per_model
+            .keys()
+            .map(String::as_str)
+            .collect();
+        MergeAnswer {
+            consensus: self,
+            view: View {
+                members,
+                index: Index::of(debate),
+                reviewers,
+            },
+            policy,
+            id,
+        }
     }
 }
 
 fn one_file(members: &[Member]) -> Option<&str> {
     let first = members.first()?.raw.file.as_deref()?;
-    members.iter().all(|member| member.raw.file.as_deref() == Some(first)).then_some(first)
+    members
+        .iter()
+        .all(|member| member.raw.file.as_deref() == Some(first))
+        .then_some(first)
 }
 
 /// Removes empty optional fields. Required fields remain, even if their value is `null`.
 fn row(mut row: Value) -> Value {
-    const OPTIONAL: [&str; 6] = ["file", "end_line", "source", "challenge", "conflict_type", "notes"];
+    const OPTIONAL: [&str; 6] = [
+        "file",
+        "end_line",
+        "source",
+        "challenge",
+        "conflict_type",
+        "notes",
+    ];
     if let Value::Object(fields) = &mut row {
-        let is_void = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        let is_void =
+            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         fields.retain(|name, value| !OPTIONAL.contains(&name.as_str()) || !is_void(value));
     }
     row
@@ -146,15 +181,24 @@ impl View<'_> {
     }
 
     fn all(&self, group: &Group) -> Vec<&Member> {
-        group.members.iter().chain(&group.repeats).map(|at| &self.members[*at]).collect()
+        group
+            .members
+            .iter()
+            .chain(&group.repeats)
+            .map(|at| &self.members[*at])
+            .collect()
     }
 
     fn severities(&self, group: &Group) -> BTreeMap<&str, Level> {
-        self.members(group).map(|member| (member.model.as_str(), member.level())).collect()
+        self.members(group)
+            .map(|member| (member.model.as_str(), member.level()))
+            .collect()
     }
 
     fn confidences(&self, group: &Group) -> BTreeMap<&str, Option<u8>> {
-        self.members(group).map(|member| (member.model.as_str(), normalise::confidence(member))).collect()
+        self.members(group)
+            .map(|member| (member.model.as_str(), normalise::confidence(member)))
+            .collect()
     }
 
     fn lead(&self, group: &Group) -> &Member {
@@ -187,7 +231,10 @@ impl View<'_> {
     }
 
     fn source(&self, group: &Group) -> Option<&'static str> {
-        self.all(group).iter().all(|member| member.observed).then_some("round2_observation")
+        self.all(group)
+            .iter()
+            .all(|member| member.observed)
+            .then_some("round2_observation")
     }
 
     fn trail(&self, group: &Group) -> Value {
@@ -246,42 +293,56 @@ impl View<'_> {
     }
 
     fn rejected(&self, group: &Group) -> impl Iterator<Item = Value> {
-        self.members(group).filter(|member| !member.denies).map(|member| {
-            row(json!({
-                "original_title": member.title(),
-                "original_model": member.model,
-                "original_severity": member.level(),
-                "original_confidence": normalise::confidence(member),
-                "rejection_reason": group.why,
-                "reversal_criteria": group.reversal,
-                "notes": group.notes,
-                "source": self.source(group),
-                "cross_examination_trail": self.trail(group),
-            }))
-        })
+        self.members(group)
+            .filter(|member| !member.denies)
+            .map(|member| {
+                row(json!({
+                    "original_title": member.title(),
+                    "original_model": member.model,
+                    "original_severity": member.level(),
+                    "original_confidence": normalise::confidence(member),
+                    "rejection_reason": group.why,
+                    "reversal_criteria": group.reversal,
+                    "notes": group.notes,
+                    "source": self.source(group),
+                    "cross_examination_trail": self.trail(group),
+                }))
+            })
     }
 
     fn disputed(&self, group: &Group) -> Value {
         let lead = self.lead(group);
         let mut perspectives: BTreeMap<&str, String> = BTreeMap::new();
         for member in self.members(group) {
-            let word = if member.denies { "no issue" } else { member.level().as_str() };
+            let word = if member.denies {
+                "no issue"
+            } else {
+                member.level().as_str()
+            };
             perspectives.insert(&member.model, format!("{word}: {}", said(member, member)));
         }
         for said in self.index.effect(&self.all(group)).examinations {
             let word = format!("{}: {}", said.word.as_str(), said.reasoning);
-            perspectives.entry(&said.by).and_modify(|text| text.push_str(&format!("; {word}"))).or_insert(word);
+            perspectives
+                .entry(&said.by)
+                .and_modify(|text| text.push_str(&format!("; {word}")))
+                .or_insert(word);
         }
         let place = evidence::place(lead);
         let (conflict, mut questions) = match group.state {
             GroupState::Conflicted(conflict) => (Some(conflict), group.notes.clone()),
-            GroupState::Agreed | GroupState::Unique => {
-                (None, vec![format!("does \"{}\" happen at {place}?", lead.title())])
-            }
+            GroupState::Agreed | GroupState::Unique => (
+                None,
+                vec![format!("does \"{}\" happen at {place}?", lead.title())],
+            ),
         };
         questions.extend(group.challenge.iter().map(|asked| asked.test.clone()));
         let action = group.action.as_deref().unwrap_or(&group.reversal);
-        let escalate = if group.escalate { "; the recommendation depends on it" } else { "" };
+        let escalate = if group.escalate {
+            "; the recommendation depends on it"
+        } else {
+            ""
+        };
         row(json!({
             "title": lead.title(),
             "file": lead.raw.file,
@@ -305,9 +366,17 @@ impl View<'_> {
 
 fn said(member: &Member, named: &Member) -> String {
     let description = member.description();
-    if description.is_empty() { named.title().to_owned() } else { description.into_owned() }
+    if description.is_empty() {
+        named.title().to_owned()
+    } else {
+        description.into_owned()
+    }
 }
 
 fn notes(group: &Group) -> String {
-    std::iter::once(&group.why).chain(&group.notes).cloned().collect::<Vec<_>>().join("; ")
+    std::iter::once(&group.why)
+        .chain(&group.notes)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("; ")
 }

@@ -27,8 +27,10 @@ impl Statistics {
         for group in groups {
             sum.count(group);
         }
-        sum.security_advisories_checked =
-            members.iter().filter(|member| member.checked.advisory != AdvisoryStatus::Unasked).count();
+        sum.security_advisories_checked = members
+            .iter()
+            .filter(|member| member.checked.advisory != AdvisoryStatus::Unasked)
+            .count();
         sum.round2_cross_examination.new_observations_added =
             members.iter().filter(|member| member.observed).count();
         for said in &debate.examinations {
@@ -58,7 +60,9 @@ impl Statistics {
             (Class::Rejected, _) if group.withdrawn => &mut self.withdrawn,
             (Class::Disputed, _) => &mut self.disputes_unresolved,
             (Class::Uncorroborated, _) => &mut self.unique_findings_uncorroborated,
-            (Class::Accepted | Class::Rejected, GroupState::Conflicted(_)) => &mut self.conflicts_resolved,
+            (Class::Accepted | Class::Rejected, GroupState::Conflicted(_)) => {
+                &mut self.conflicts_resolved
+            }
             (Class::Accepted, GroupState::Agreed) => &mut self.agreements,
             (Class::Accepted, GroupState::Unique) => &mut self.unique_findings_accepted,
             (Class::Rejected, GroupState::Unique) => &mut self.unique_findings_rejected,
@@ -77,29 +81,51 @@ impl Statistics {
 /// Marks the severe disputes that a person must decide. If the merge accepts at least one severe finding, no
 /// dispute is marked, because the accepted finding already determines the recommendation.
 pub(crate) fn escalate(groups: &mut [Group]) {
-    let settled = groups.iter().any(|group| group.class == Class::Accepted && group.severity >= Level::High);
+    let settled = groups
+        .iter()
+        .any(|group| group.class == Class::Accepted && group.severity >= Level::High);
     for group in groups {
-        group.escalate = group.class == Class::Disputed && group.severity >= Level::High && !settled;
+        group.escalate =
+            group.class == Class::Disputed && group.severity >= Level::High && !settled;
     }
 }
 
 pub(crate) fn sort(groups: &mut [Group], members: &[Member]) {
     groups.sort_by_cached_key(|group| {
         let lead = &members[group.members[0]];
-        let rank = (group.class, Reverse(group.severity), Reverse(group.confidence), group.agreement);
-        (rank, lead.raw.file.as_deref(), lead.raw.line, lead.title(), lead.id.as_str())
+        let rank = (
+            group.class,
+            Reverse(group.severity),
+            Reverse(group.confidence),
+            group.agreement,
+        );
+        (
+            rank,
+            lead.raw.file.as_deref(),
+            lead.raw.line,
+            lead.title(),
+            lead.id.as_str(),
+        )
     });
 }
 
 const NAMED: usize = 3;
 
-pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, members: &[Member]) -> String {
+pub(crate) fn summary(
+    sum: &Statistics,
+    groups: &[Group],
+    debate: &Debate,
+    members: &[Member],
+) -> String {
     let mut text = String::new();
     let reviewers = sum.findings_per_model.len();
     if sum.total_findings_received == 0 && reviewers == 1 {
         text.push_str("The reviewer agrees that the code passed review: no findings.");
     } else if sum.total_findings_received == 0 {
-        let _ = write!(text, "All {reviewers} reviewers agree that the code passed review: no findings.");
+        let _ = write!(
+            text,
+            "All {reviewers} reviewers agree that the code passed review: no findings."
+        );
     } else {
         let count = |class| groups.iter().filter(|group| group.class == class).count();
         let _ = write!(
@@ -107,7 +133,11 @@ pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, membe
             "{} of {} {} {}: {} accepted, {} uncorroborated, {} disputed, {} rejected.",
             number_of(sum.total_findings_received, "finding"),
             number_of(reviewers, "reviewer"),
-            if sum.total_findings_received == 1 { "makes" } else { "make" },
+            if sum.total_findings_received == 1 {
+                "makes"
+            } else {
+                "make"
+            },
             number_of(sum.groups, "group"),
             count(Class::Accepted),
             count(Class::Uncorroborated),
@@ -117,9 +147,18 @@ pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, membe
         named(&mut text, "Agreed on", groups, members, |group| {
             group.class == Class::Accepted && group.state == GroupState::Agreed
         });
-        named(&mut text, "To be decided by a person", groups, members, |group| group.class == Class::Disputed);
-        let highest =
-            groups.iter().filter(|group| group.class != Class::Rejected).map(|group| group.severity).max();
+        named(
+            &mut text,
+            "To be decided by a person",
+            groups,
+            members,
+            |group| group.class == Class::Disputed,
+        );
+        let highest = groups
+            .iter()
+            .filter(|group| group.class != Class::Rejected)
+            .map(|group| group.severity)
+            .max();
         let risk = highest.map_or("none", Level::as_str);
         let _ = write!(text, " Risk: {risk}.");
     }
@@ -129,7 +168,13 @@ pub(crate) fn summary(sum: &Statistics, groups: &[Group], debate: &Debate, membe
     text
 }
 
-fn named(text: &mut String, what: &str, groups: &[Group], members: &[Member], wanted: impl Fn(&Group) -> bool) {
+fn named(
+    text: &mut String,
+    what: &str,
+    groups: &[Group],
+    members: &[Member],
+    wanted: impl Fn(&Group) -> bool,
+) {
     let all: Vec<&Group> = groups.iter().filter(|group| wanted(group)).collect();
     if all.is_empty() {
         return;

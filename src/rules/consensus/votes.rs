@@ -41,7 +41,12 @@ impl<'a> Voting<'a> {
     pub(crate) fn of(members: &'a [Member], debate: &'a Debate) -> Self {
         let reviewers = reviewers(members, debate);
         let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
-        Self { members, index: Index::of(debate), reviewers: reviewers.len(), vendors }
+        Self {
+            members,
+            index: Index::of(debate),
+            reviewers: reviewers.len(),
+            vendors,
+        }
     }
 
     pub(crate) fn decide(
@@ -52,9 +57,18 @@ impl<'a> Voting<'a> {
         rule: impl Fn(&Votes<'_>) -> Group + Sync,
     ) -> Vec<Group> {
         parallel::each(groups, |group| {
-            let pairs = group.iter().enumerate().flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
-            let unlike = group.len() > 1 && pairs.into_iter().all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
-            rule(&Votes { unlike, ..self.votes(group.iter().map(|at| &entries[*at]).collect()) })
+            let pairs = group
+                .iter()
+                .enumerate()
+                .flat_map(|(at, a)| group[at + 1..].iter().map(move |b| (*a, *b)));
+            let unlike = group.len() > 1
+                && pairs
+                    .into_iter()
+                    .all(|(a, b)| vectors.cosine(a, b) < UNLIKE);
+            rule(&Votes {
+                unlike,
+                ..self.votes(group.iter().map(|at| &entries[*at]).collect())
+            })
         })
     }
 
@@ -64,7 +78,9 @@ impl<'a> Voting<'a> {
         if affirming.is_empty() {
             std::mem::swap(&mut denying, &mut affirming);
         }
-        affirming.sort_by_key(|entry| std::cmp::Reverse((entry.confidence, entry.member.description().len())));
+        affirming.sort_by_key(|entry| {
+            std::cmp::Reverse((entry.confidence, entry.member.description().len()))
+        });
         let debated: Vec<&Member> = affirming
             .iter()
             .flat_map(|entry| std::iter::once(&entry.index).chain(&entry.repeats))
@@ -88,13 +104,23 @@ impl<'a> Votes<'a> {
     }
 
     pub(crate) fn names(&self) -> Vec<&'a str> {
-        self.affirming.iter().map(|entry| entry.member.model.as_str()).collect()
+        self.affirming
+            .iter()
+            .map(|entry| entry.member.model.as_str())
+            .collect()
     }
 
     pub(crate) fn supporters(&self) -> Vec<&'a str> {
         let raisers = self.names();
-        let support = self.effect.examinations.iter().filter(|said| said.word != ExaminationWord::Disagree);
-        support.map(|said| said.by.as_str()).filter(|by| !raisers.contains(by)).collect()
+        let support = self
+            .effect
+            .examinations
+            .iter()
+            .filter(|said| said.word != ExaminationWord::Disagree);
+        support
+            .map(|said| said.by.as_str())
+            .filter(|by| !raisers.contains(by))
+            .collect()
     }
 
     pub(crate) fn state(&self) -> GroupState {
@@ -120,19 +146,33 @@ impl<'a> Votes<'a> {
     /// Returns the severity for a disputed group: the highest severity among the members that report the
     /// problem.
     pub(crate) fn highest_severity(&self) -> Level {
-        self.affirming.iter().map(|entry| entry.severity).max().unwrap_or(Level::Medium)
+        self.affirming
+            .iter()
+            .map(|entry| entry.severity)
+            .max()
+            .unwrap_or(Level::Medium)
     }
 
     pub(crate) fn highest_confidence(&self) -> Option<u8> {
-        self.affirming.iter().filter_map(|entry| entry.confidence).max()
+        self.affirming
+            .iter()
+            .filter_map(|entry| entry.confidence)
+            .max()
     }
 
     pub(crate) fn lowest_confidence(&self) -> Option<u8> {
-        self.affirming.iter().chain(&self.denying).filter_map(|entry| entry.confidence).min()
+        self.affirming
+            .iter()
+            .chain(&self.denying)
+            .filter_map(|entry| entry.confidence)
+            .min()
     }
 
     pub(crate) fn agreement_bonus(&self) -> i32 {
-        i32::try_from(self.affirming.len()).unwrap_or(i32::MAX).saturating_mul(5).min(15)
+        i32::try_from(self.affirming.len())
+            .unwrap_or(i32::MAX)
+            .saturating_mul(5)
+            .min(15)
     }
 
     /// Returns the points that the agreement of reviewers adds to the confidence. The first reviewer of a vendor
@@ -141,7 +181,10 @@ impl<'a> Votes<'a> {
         let mut vendors = BTreeSet::new();
         let points = self.affirming.iter().map(|entry| {
             let member = entry.member;
-            let vendor = member.vendor.as_ref().unwrap_or_else(|| &self.vendors[member.model.as_str()]);
+            let vendor = member
+                .vendor
+                .as_ref()
+                .unwrap_or_else(|| &self.vendors[member.model.as_str()]);
             if vendors.insert(vendor) { 5 } else { 2 }
         });
         points.sum::<i32>().min(15)
@@ -158,7 +201,11 @@ impl<'a> Votes<'a> {
     pub(crate) fn undecided(&self) -> Group {
         let best = |key: &dyn Fn(&Member) -> (bool, usize)| {
             // `max_by_key` returns the last maximum, so the iterator is reversed to get the first maximum.
-            let best = self.affirming.iter().rev().max_by_key(|entry| key(entry.member));
+            let best = self
+                .affirming
+                .iter()
+                .rev()
+                .max_by_key(|entry| key(entry.member));
             best.map_or(0, |entry| entry.index)
         };
         let all = || self.affirming.iter().chain(&self.denying);
@@ -175,15 +222,24 @@ impl<'a> Votes<'a> {
             formula: String::new(),
             score: None,
             described_by: best(&|member| (false, member.description().len())),
-            revised: self.effect.defence.and_then(|said| said.revised_description.clone()),
-            suggested_by: best(&|member| (member.suggestion().contains('`'), member.suggestion().len())),
+            revised: self
+                .effect
+                .defence
+                .and_then(|said| said.revised_description.clone()),
+            suggested_by: best(&|member| {
+                (member.suggestion().contains('`'), member.suggestion().len())
+            }),
             notes: Vec::new(),
             why: String::new(),
             challenge: None,
             reversal: String::new(),
             action: None,
             withdrawn: self.effect.is_withdrawn(),
-            advised: AdvisoryStatus::of(self.affirming.iter().map(|entry| &entry.member.checked.advisory)),
+            advised: AdvisoryStatus::of(
+                self.affirming
+                    .iter()
+                    .map(|entry| &entry.member.checked.advisory),
+            ),
             supporters: self.supporters().into_iter().map(str::to_owned).collect(),
             escalate: false,
         }
@@ -206,11 +262,16 @@ impl<'a> Votes<'a> {
 
     fn debate_notes(&self) -> Vec<String> {
         let withdrew = self.effect.withdrew.iter();
-        let mut notes: Vec<String> =
-            withdrew.map(|name| format!("{name} withdrew it; others still support it")).collect();
+        let mut notes: Vec<String> = withdrew
+            .map(|name| format!("{name} withdrew it; others still support it"))
+            .collect();
         if self.effect.is_conceded() {
             let others = self.effect.cross_examination() > 0;
-            let others = if others { "; other reviewers still support it" } else { "" };
+            let others = if others {
+                "; other reviewers still support it"
+            } else {
+                ""
+            };
             notes.push(format!("{} conceded it{others}", self.lead().model));
         }
         notes
@@ -220,7 +281,9 @@ impl<'a> Votes<'a> {
         let (original, (bonus, bonus_name)) = (group.original_confidence, group.bonus);
         let (advisory, id) = match &group.advised {
             AdvisoryStatus::Confirmed { id, .. } => (ADVISORY, id.as_str()),
-            AdvisoryStatus::Unasked | AdvisoryStatus::Nothing | AdvisoryStatus::Patched { .. } => (0, ""),
+            AdvisoryStatus::Unasked | AdvisoryStatus::Nothing | AdvisoryStatus::Patched { .. } => {
+                (0, "")
+            }
         };
         let terms = [
             (self.effect.adjustments(), "round 2 adjustments"),
@@ -230,8 +293,12 @@ impl<'a> Votes<'a> {
             (advisory, id),
         ];
         let moved = terms.iter().map(|(number, _)| number).sum::<i32>();
-        let confidence = original.map(|sure| u8::try_from((i32::from(sure) + moved).clamp(0, 100)).unwrap_or(100));
-        let mut formula = original.map_or_else(|| "not stated".to_owned(), |sure| format!("{sure} (original)"));
+        let confidence = original
+            .map(|sure| u8::try_from((i32::from(sure) + moved).clamp(0, 100)).unwrap_or(100));
+        let mut formula = original.map_or_else(
+            || "not stated".to_owned(),
+            |sure| format!("{sure} (original)"),
+        );
         for (number, name) in terms.into_iter().filter(|(number, _)| *number != 0) {
             let sign = if number < 0 { '-' } else { '+' };
             formula.push_str(&format!(" {sign} {} ({name})", number.abs()));
@@ -249,17 +316,20 @@ impl<'a> Votes<'a> {
                 "determine the worst effect that an attacker or a user can cause at {place}, and set the severity to match"
             ),
             GroupState::Conflicted(ConflictKind::Cause) => {
-                format!("reproduce the symptom at {place} and determine which of the changes removes it")
+                format!(
+                    "reproduce the symptom at {place} and determine which of the changes removes it"
+                )
             }
-            GroupState::Conflicted(ConflictKind::Validity) | GroupState::Agreed | GroupState::Unique => {
-                evidence::challenge(self.affirming[0], self.evidence[0]).test
-            }
+            GroupState::Conflicted(ConflictKind::Validity)
+            | GroupState::Agreed
+            | GroupState::Unique => evidence::challenge(self.affirming[0], self.evidence[0]).test,
         }
     }
 
     /// Challenges the finding (phase 5) if its confidence is below 70 or its score is below 5.
     pub(crate) fn challenge(&self, score: Option<i32>) -> Option<EvidenceChallenge> {
-        let asked = self.highest_confidence().is_some_and(|sure| sure < 70) || score.is_some_and(|score| score < 5);
+        let asked = self.highest_confidence().is_some_and(|sure| sure < 70)
+            || score.is_some_and(|score| score < 5);
         asked.then(|| evidence::challenge(self.affirming[0], self.evidence[0]))
     }
 }
@@ -268,7 +338,9 @@ impl<'a> Votes<'a> {
 /// levels.
 pub(crate) fn median(mut levels: Vec<Level>) -> Level {
     levels.sort_unstable();
-    let Some(last) = levels.len().checked_sub(1) else { return Level::Medium };
+    let Some(last) = levels.len().checked_sub(1) else {
+        return Level::Medium;
+    };
     let (low, high) = (levels[last / 2] as usize, levels[last.div_ceil(2)] as usize);
     Level::ALL[(low + high).div_ceil(2)]
 }

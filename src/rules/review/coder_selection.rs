@@ -33,9 +33,12 @@ const LANGUAGES: [(&str, &str); 24] = [
 ];
 
 pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent> {
-    let matching = coders
-        .iter()
-        .find(|coder| coder.domain.iter().any(|domain| files.iter().any(|file| domain_matches(domain, file))));
+    let matching = coders.iter().find(|coder| {
+        coder
+            .domain
+            .iter()
+            .any(|domain| files.iter().any(|file| domain_matches(domain, file)))
+    });
     matching.or(coders.first()).copied()
 }
 
@@ -43,11 +46,18 @@ pub fn coder_for<'a>(coders: &[&'a Agent], files: &[String]) -> Option<&'a Agent
 pub fn domain_matches(domain: &str, file: &str) -> bool {
     let word = domain.trim().to_lowercase();
     let name = file.rsplit('/').next().unwrap_or(file);
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_lowercase()).unwrap_or_default();
+    let extension = name
+        .rsplit_once('.')
+        .map(|(_, extension)| extension.to_lowercase())
+        .unwrap_or_default();
     let lists = |words: &str, word: &str| words.split(' ').any(|known| known == word);
-    let language = LANGUAGES.iter().any(|(names, extensions)| lists(names, &word) && lists(extensions, &extension));
+    let language = LANGUAGES
+        .iter()
+        .any(|(names, extensions)| lists(names, &word) && lists(extensions, &extension));
     language
-        || file.split('/').any(|component| component.eq_ignore_ascii_case(&word))
+        || file
+            .split('/')
+            .any(|component| component.eq_ignore_ascii_case(&word))
         || Glob::new(domain.trim()).is_ok_and(|glob| glob.compile_matcher().is_match(file))
 }
 

@@ -29,16 +29,33 @@ pub struct Facts {
 pub fn exit(facts: &Facts) -> ExitReason {
     let is_disputed = |state: &FindingState| matches!(state, FindingState::Disputed { .. });
     let is_open = |state: &FindingState| !state.is_closed() && !is_disputed(state);
-    let needed = facts.quorum.unwrap_or(facts.reviewers).min(facts.reviewers).max(1);
-    let failure = if facts.exhausted { ExitReason::Budget } else { ExitReason::AgentFailed };
+    let needed = facts
+        .quorum
+        .unwrap_or(facts.reviewers)
+        .min(facts.reviewers)
+        .max(1);
+    let failure = if facts.exhausted {
+        ExitReason::Budget
+    } else {
+        ExitReason::AgentFailed
+    };
     let reasons = [
-        (facts.verify_failed || facts.mandatory.iter().any(is_open), ExitReason::FindingsOpen),
-        (facts.dispute_open || facts.mandatory.iter().any(is_disputed), ExitReason::DisputeOpen),
+        (
+            facts.verify_failed || facts.mandatory.iter().any(is_open),
+            ExitReason::FindingsOpen,
+        ),
+        (
+            facts.dispute_open || facts.mandatory.iter().any(is_disputed),
+            ExitReason::DisputeOpen,
+        ),
         (facts.agent_failed || facts.complete < needed, failure),
         (facts.unread, ExitReason::AgentFailed),
         (facts.violated, ExitReason::ReadOnlyViolation),
     ];
-    let reasons = reasons.into_iter().filter(|(applies, _)| *applies).map(|(_, reason)| reason);
+    let reasons = reasons
+        .into_iter()
+        .filter(|(applies, _)| *applies)
+        .map(|(_, reason)| reason);
     reasons.fold(ExitReason::Clean, ExitReason::strongest)
 }
 
@@ -48,7 +65,11 @@ mod tests {
     use crate::domain::DisputeNumber;
 
     fn facts() -> Facts {
-        Facts { reviewers: 2, complete: 2, ..Facts::default() }
+        Facts {
+            reviewers: 2,
+            complete: 2,
+            ..Facts::default()
+        }
     }
 
     #[test]
@@ -56,26 +77,132 @@ mod tests {
         let dispute = DisputeNumber(1);
         let rows = [
             (facts(), ExitReason::Clean),
-            (Facts { mandatory: vec![FindingState::Resolved], ..facts() }, ExitReason::Clean),
-            (Facts { mandatory: vec![FindingState::Claimed], ..facts() }, ExitReason::FindingsOpen),
-            (Facts { mandatory: vec![FindingState::Unanswered], ..facts() }, ExitReason::FindingsOpen),
-            (Facts { mandatory: vec![FindingState::Enforced { dispute }], ..facts() }, ExitReason::FindingsOpen),
-            (Facts { mandatory: vec![FindingState::Disputed { dispute }], ..facts() }, ExitReason::DisputeOpen),
             (
-                Facts { mandatory: vec![FindingState::Disputed { dispute }, FindingState::Open], ..facts() },
+                Facts {
+                    mandatory: vec![FindingState::Resolved],
+                    ..facts()
+                },
+                ExitReason::Clean,
+            ),
+            (
+                Facts {
+                    mandatory: vec![FindingState::Claimed],
+                    ..facts()
+                },
+                ExitReason::FindingsOpen,
+            ),
+            (
+                Facts {
+                    mandatory: vec![FindingState::Unanswered],
+                    ..facts()
+                },
+                ExitReason::FindingsOpen,
+            ),
+            (
+                Facts {
+                    mandatory: vec![FindingState::Enforced { dispute }],
+                    ..facts()
+                },
+                ExitReason::FindingsOpen,
+            ),
+            (
+                Facts {
+                    mandatory: vec![FindingState::Disputed { dispute }],
+                    ..facts()
+                },
                 ExitReason::DisputeOpen,
             ),
-            (Facts { complete: 1, ..facts() }, ExitReason::AgentFailed),
-            (Facts { complete: 1, quorum: Some(1), ..facts() }, ExitReason::Clean),
-            (Facts { complete: 0, quorum: Some(0), ..facts() }, ExitReason::AgentFailed),
-            (Facts { agent_failed: true, ..facts() }, ExitReason::AgentFailed),
-            (Facts { violated: true, complete: 1, ..facts() }, ExitReason::ReadOnlyViolation),
-            (Facts { agent_failed: true, exhausted: true, ..facts() }, ExitReason::Budget),
-            (Facts { complete: 1, exhausted: true, ..facts() }, ExitReason::Budget),
-            (Facts { exhausted: true, ..facts() }, ExitReason::Clean),
-            (Facts { verify_failed: true, ..facts() }, ExitReason::FindingsOpen),
-            (Facts { unread: true, verify_failed: true, ..facts() }, ExitReason::AgentFailed),
-            (Facts { unread: true, violated: true, ..facts() }, ExitReason::ReadOnlyViolation),
+            (
+                Facts {
+                    mandatory: vec![FindingState::Disputed { dispute }, FindingState::Open],
+                    ..facts()
+                },
+                ExitReason::DisputeOpen,
+            ),
+            (
+                Facts {
+                    complete: 1,
+                    ..facts()
+                },
+                ExitReason::AgentFailed,
+            ),
+            (
+                Facts {
+                    complete: 1,
+                    quorum: Some(1),
+                    ..facts()
+                },
+                ExitReason::Clean,
+            ),
+            (
+                Facts {
+                    complete: 0,
+                    quorum: Some(0),
+                    ..facts()
+                },
+                ExitReason::AgentFailed,
+            ),
+            (
+                Facts {
+                    agent_failed: true,
+                    ..facts()
+                },
+                ExitReason::AgentFailed,
+            ),
+            (
+                Facts {
+                    violated: true,
+                    complete: 1,
+                    ..facts()
+                },
+                ExitReason::ReadOnlyViolation,
+            ),
+            (
+                Facts {
+                    agent_failed: true,
+                    exhausted: true,
+                    ..facts()
+                },
+                ExitReason::Budget,
+            ),
+            (
+                Facts {
+                    complete: 1,
+                    exhausted: true,
+                    ..facts()
+                },
+                ExitReason::Budget,
+            ),
+            (
+                Facts {
+                    exhausted: true,
+                    ..facts()
+                },
+                ExitReason::Clean,
+            ),
+            (
+                Facts {
+                    verify_failed: true,
+                    ..facts()
+                },
+                ExitReason::FindingsOpen,
+            ),
+            (
+                Facts {
+                    unread: true,
+                    verify_failed: true,
+                    ..facts()
+                },
+                ExitReason::AgentFailed,
+            ),
+            (
+                Facts {
+                    unread: true,
+                    violated: true,
+                    ..facts()
+                },
+                ExitReason::ReadOnlyViolation,
+            ),
         ];
         for (facts, expected) in rows {
             assert_eq!(exit(&facts), expected, "{facts:?}");

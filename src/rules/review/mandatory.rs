@@ -7,11 +7,20 @@
 use crate::domain::{Severity, Tag};
 
 const VOCABULARY: [(Tag, &str); 6] = [
-    (Tag::Critical, "p0 s0 sev0 blocker blocking fatal crit showstopper emergency"),
+    (
+        Tag::Critical,
+        "p0 s0 sev0 blocker blocking fatal crit showstopper emergency",
+    ),
     (Tag::Must, "mustfix required mandatory must-fix must_fix"),
-    (Tag::High, "p1 s1 sev1 urgent serious severe major error important bug 🔴"),
+    (
+        Tag::High,
+        "p1 s1 sev1 urgent serious severe major error important bug 🔴",
+    ),
     (Tag::Should, "recommended suggestion improvement consider"),
-    (Tag::Medium, "p2 s2 sev2 moderate med warning warn normal 🟠 🟡"),
+    (
+        Tag::Medium,
+        "p2 s2 sev2 moderate med warning warn normal 🟠 🟡",
+    ),
     (
         Tag::Low,
         "p3 p4 s3 s4 sev4 sev3 minor trivial nit nitpick style note info informational optional could may 🟢 \
@@ -26,11 +35,20 @@ const BESIDE: [&str; 5] = ["severity", "priority", "level", "issue", "risk"];
 /// severe tag of its words. Returns `None` if a word of the phrase is unknown.
 pub fn normalise(word: &str) -> Option<Tag> {
     let word = word.trim().to_lowercase();
-    let plain = |word: &str| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let plain = |word: &str| {
+        word.chars()
+            .filter(|c| c.is_alphanumeric())
+            .collect::<String>()
+    };
     let known = known(&word).or_else(|| known(&plain(&word)));
     known.or_else(|| {
-        let words = word.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let tags: Option<Vec<Tag>> = words.filter(|word| !BESIDE.contains(word)).map(self::known).collect();
+        let words = word
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        let tags: Option<Vec<Tag>> = words
+            .filter(|word| !BESIDE.contains(word))
+            .map(self::known)
+            .collect();
         // The variants of `Tag` are declared from most severe to least severe, so `min` returns the most severe
         // tag of the phrase.
         tags?.into_iter().min()
@@ -38,7 +56,11 @@ pub fn normalise(word: &str) -> Option<Tag> {
 }
 
 fn known(word: &str) -> Option<Tag> {
-    let listed = || VOCABULARY.iter().find(|(_, words)| words.split(' ').any(|other| other == word));
+    let listed = || {
+        VOCABULARY
+            .iter()
+            .find(|(_, words)| words.split(' ').any(|other| other == word))
+    };
     Tag::parse(word).or_else(|| listed().map(|(tag, _)| *tag))
 }
 
@@ -53,7 +75,8 @@ pub fn normalised(severity: Severity) -> Severity {
 /// `review.opinions.mandatory` and `review.issues.mandatory`. `optional` contains the words of
 /// `review.opinions.optional` and `review.issues.optional`.
 pub fn is_mandatory(severity: &Severity, mandatory: &[String], optional: &[String]) -> bool {
-    let named = |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
+    let named =
+        |list: &[String], word: &str| list.iter().any(|entry| entry.eq_ignore_ascii_case(word));
     if named(mandatory, &severity.raw) {
         return true;
     }
@@ -78,7 +101,10 @@ mod tests {
     }
 
     fn severity(word: &str) -> Severity {
-        Severity { tag: Tag::parse(word), raw: word.to_owned() }
+        Severity {
+            tag: Tag::parse(word),
+            raw: word.to_owned(),
+        }
     }
 
     #[test]
@@ -115,16 +141,32 @@ mod tests {
             ("", true),
         ];
         for (word, expected) in rows {
-            assert_eq!(is_mandatory(&severity(word), &mandatory, &optional), expected, "{word}");
+            assert_eq!(
+                is_mandatory(&severity(word), &mandatory, &optional),
+                expected,
+                "{word}"
+            );
         }
     }
 
     #[test]
     fn critical_is_where_high_is_unless_a_list_names_it() {
         let critical = severity("CRITICAL");
-        assert!(!is_mandatory(&critical, &words(&["MUST"]), &words(&["HIGH"])));
-        assert!(!is_mandatory(&critical, &words(&["MUST", "HIGH"]), &words(&["CRITICAL"])));
-        assert!(is_mandatory(&critical, &words(&["CRITICAL"]), &words(&["HIGH"])));
+        assert!(!is_mandatory(
+            &critical,
+            &words(&["MUST"]),
+            &words(&["HIGH"])
+        ));
+        assert!(!is_mandatory(
+            &critical,
+            &words(&["MUST", "HIGH"]),
+            &words(&["CRITICAL"])
+        ));
+        assert!(is_mandatory(
+            &critical,
+            &words(&["CRITICAL"]),
+            &words(&["HIGH"])
+        ));
     }
 
     #[test]
@@ -135,7 +177,19 @@ mod tests {
 
     #[test]
     fn the_raw_word_is_kept() {
-        assert_eq!(normalised(severity("P1")), Severity { tag: Some(Tag::High), raw: "P1".into() });
-        assert_eq!(normalised(severity("huh")), Severity { tag: None, raw: "huh".into() });
+        assert_eq!(
+            normalised(severity("P1")),
+            Severity {
+                tag: Some(Tag::High),
+                raw: "P1".into()
+            }
+        );
+        assert_eq!(
+            normalised(severity("huh")),
+            Severity {
+                tag: None,
+                raw: "huh".into()
+            }
+        );
     }
 }

@@ -45,7 +45,12 @@ mod tests {
     use crate::domain::FindingId;
 
     fn response(answer: Answer) -> Response {
-        Response { finding: FindingId(1), answer, text: "".into(), evidence: Vec::new() }
+        Response {
+            finding: FindingId(1),
+            answer,
+            text: "".into(),
+            evidence: Vec::new(),
+        }
     }
 
     #[test]
@@ -61,7 +66,11 @@ mod tests {
             (false, Some(Answer::Disagree), Stance::Discarded),
         ];
         for (mandatory, answer, expected) in rows {
-            assert_eq!(stance(mandatory, answer.map(response).as_ref()), expected, "{mandatory} {answer:?}");
+            assert_eq!(
+                stance(mandatory, answer.map(response).as_ref()),
+                expected,
+                "{mandatory} {answer:?}"
+            );
         }
     }
 
@@ -77,9 +86,15 @@ mod tests {
             coder_evidence: None,
         };
         use RulingWord::{Dismiss, Enforce, Escalate};
-        assert_eq!(disposition(&ruling(Enforce, None, None, None)), Some(Disposition::Enforced));
+        assert_eq!(
+            disposition(&ruling(Enforce, None, None, None)),
+            Some(Disposition::Enforced)
+        );
         assert_eq!(disposition(&ruling(Escalate, None, None, None)), None);
-        assert_eq!(disposition(&ruling(Dismiss, None, None, None)), Some(Disposition::Refuted));
+        assert_eq!(
+            disposition(&ruling(Dismiss, None, None, None)),
+            Some(Disposition::Refuted)
+        );
         assert_eq!(
             disposition(&ruling(Dismiss, Some(Grounds::NotMandatory), None, None)),
             Some(Disposition::NotMandatory)
@@ -89,7 +104,12 @@ mod tests {
             Some(Disposition::NotMandatory)
         );
         assert_eq!(
-            disposition(&ruling(Dismiss, Some(Grounds::Duplicate), None, Some(FindingId(2)))),
+            disposition(&ruling(
+                Dismiss,
+                Some(Grounds::Duplicate),
+                None,
+                Some(FindingId(2))
+            )),
             Some(Disposition::Duplicate { of: "F2".into() })
         );
     }

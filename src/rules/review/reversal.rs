@@ -24,7 +24,9 @@ pub struct LineEdit {
 /// new code.
 pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEdit) -> bool {
     let is_near = |(first, last): (u32, u32)| {
-        edit.added.iter().any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))
+        edit.added
+            .iter()
+            .any(|(number, _)| (first.saturating_sub(2)..=last.saturating_add(2)).contains(number))
     };
     if file != edit.file || !lines.is_some_and(is_near) {
         return false;
@@ -42,8 +44,16 @@ pub fn reverses(file: &str, lines: Option<(u32, u32)>, text: &str, edit: &LineEd
     if !UNDO_WORDS.split(", ").any(|word| lower.contains(word)) {
         return false;
     }
-    let old: BTreeSet<String> = edit.removed.iter().flat_map(|line| identifiers(line)).collect();
-    let new: BTreeSet<String> = edit.added.iter().flat_map(|(_, line)| identifiers(line)).collect();
+    let old: BTreeSet<String> = edit
+        .removed
+        .iter()
+        .flat_map(|line| identifiers(line))
+        .collect();
+    let new: BTreeSet<String> = edit
+        .added
+        .iter()
+        .flat_map(|(_, line)| identifiers(line))
+        .collect();
     let named = identifiers(text);
     new.difference(&old).any(|word| named.contains(word))
 }
@@ -74,16 +84,45 @@ mod tests {
     #[test]
     fn the_table_of_reversals() {
         let rows = [
-            ("a.py", Some((12, 12)), "Use `digest = hashlib.md5(data)`: the cache key need not be long", true),
-            ("a.py", Some((12, 12)), "Remove sha256, it is too slow here", true),
+            (
+                "a.py",
+                Some((12, 12)),
+                "Use `digest = hashlib.md5(data)`: the cache key need not be long",
+                true,
+            ),
+            (
+                "a.py",
+                Some((12, 12)),
+                "Remove sha256, it is too slow here",
+                true,
+            ),
             ("a.py", Some((12, 12)), "Remove the trailing blank", false),
-            ("a.py", Some((12, 12)), "sha256 output is not compared in constant time", false),
-            ("a.py", Some((40, 41)), "Remove sha256, it is too slow here", false),
-            ("b.py", Some((12, 12)), "Remove sha256, it is too slow here", false),
+            (
+                "a.py",
+                Some((12, 12)),
+                "sha256 output is not compared in constant time",
+                false,
+            ),
+            (
+                "a.py",
+                Some((40, 41)),
+                "Remove sha256, it is too slow here",
+                false,
+            ),
+            (
+                "b.py",
+                Some((12, 12)),
+                "Remove sha256, it is too slow here",
+                false,
+            ),
             ("a.py", None, "Remove sha256, it is too slow here", false),
         ];
         for (file, lines, text, expected) in rows {
-            assert_eq!(reverses(file, lines, text, &edit()), expected, "{file} {lines:?} {text}");
+            assert_eq!(
+                reverses(file, lines, text, &edit()),
+                expected,
+                "{file} {lines:?} {text}"
+            );
         }
     }
 }

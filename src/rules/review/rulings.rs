@@ -19,7 +19,10 @@ pub fn ended(
 ) -> Option<Date> {
     let day = |at: Timestamp| at.to_zoned(TimeZone::UTC).date();
     let after_last = until.filter(|last| *last < day(now));
-    let too_old = settled_at.zip(max_age).and_then(|(at, age)| at.checked_add(age).ok()).filter(|end| *end <= now);
+    let too_old = settled_at
+        .zip(max_age)
+        .and_then(|(at, age)| at.checked_add(age).ok())
+        .filter(|end| *end <= now);
     [after_last, too_old.map(day)].into_iter().flatten().min()
 }
 
@@ -34,7 +37,12 @@ const TITLES: &str = "attack authenti authori certificate cipher credential cryp
 
 /// Whether a ruling needs a responsible person. A ruling requires a responsible person if it closes a finding
 /// whose category, rule or title indicates a security problem.
-pub fn needs_person(disposition: &Disposition, category: Option<&str>, rule: Option<&str>, title: &str) -> bool {
+pub fn needs_person(
+    disposition: &Disposition,
+    category: Option<&str>,
+    rule: Option<&str>,
+    title: &str,
+) -> bool {
     disposition.closes() && is_security(category, rule, title)
 }
 
@@ -46,15 +54,27 @@ pub fn is_security(category: Option<&str>, rule: Option<&str>, title: &str) -> b
         words.any(|word| prefixes.split(' ').any(|prefix| word.starts_with(prefix)))
     };
     let signs = [(category, None, ""), (None, rule, ""), (None, None, title)];
-    let is_known = |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
-    let is_named = || category.into_iter().chain(rule).any(|name| begins(name, NAMES)) || begins(title, TITLES);
+    let is_known =
+        |(category, rule, title)| consensus::category(category, rule, title) == Category::Security;
+    let is_named = || {
+        category
+            .into_iter()
+            .chain(rule)
+            .any(|name| begins(name, NAMES))
+            || begins(title, TITLES)
+    };
     signs.into_iter().any(is_known) || is_named()
 }
 
 /// Whether [`needs_person`] requires a responsible person for a shared ruling.
 pub fn needs_person_of(ruling: &SharedRuling) -> bool {
     let (category, rule) = (ruling.category.as_deref(), ruling.rule.as_deref());
-    needs_person(&ruling.disposition, category, rule, ruling.title.as_written())
+    needs_person(
+        &ruling.disposition,
+        category,
+        rule,
+        ruling.title.as_written(),
+    )
 }
 
 #[cfg(test)]
@@ -74,33 +94,108 @@ mod tests {
         for (until, age, now, expected) in [
             (None, None, "2099-01-01T00:00:00Z", None),
             (Some(date(2026, 6, 1)), None, "2026-06-01T23:59:59Z", None),
-            (Some(date(2026, 6, 1)), None, "2026-06-02T00:00:00Z", Some(date(2026, 6, 1))),
+            (
+                Some(date(2026, 6, 1)),
+                None,
+                "2026-06-02T00:00:00Z",
+                Some(date(2026, 6, 1)),
+            ),
             (None, Some(90 * day), "2026-07-30T11:59:59Z", None),
-            (None, Some(90 * day), "2026-07-30T12:00:00Z", Some(date(2026, 7, 30))),
-            (Some(date(2026, 6, 1)), Some(90 * day), "2026-12-01T00:00:00Z", Some(date(2026, 6, 1))),
-            (Some(date(2027, 6, 1)), Some(90 * day), "2027-12-01T00:00:00Z", Some(date(2026, 7, 30))),
-            (Some(Date::MAX), Some(Duration::MAX), "2027-12-01T00:00:00Z", None),
+            (
+                None,
+                Some(90 * day),
+                "2026-07-30T12:00:00Z",
+                Some(date(2026, 7, 30)),
+            ),
+            (
+                Some(date(2026, 6, 1)),
+                Some(90 * day),
+                "2026-12-01T00:00:00Z",
+                Some(date(2026, 6, 1)),
+            ),
+            (
+                Some(date(2027, 6, 1)),
+                Some(90 * day),
+                "2027-12-01T00:00:00Z",
+                Some(date(2026, 7, 30)),
+            ),
+            (
+                Some(Date::MAX),
+                Some(Duration::MAX),
+                "2027-12-01T00:00:00Z",
+                None,
+            ),
         ] {
-            assert_eq!(ended(settled, until, age, at(now)), expected, "{until:?} {age:?} {now}");
+            assert_eq!(
+                ended(settled, until, age, at(now)),
+                expected,
+                "{until:?} {age:?} {now}"
+            );
         }
-        assert_eq!(ended(None, None, Some(day), at("2099-01-01T00:00:00Z")), None, "an open dispute has no age");
+        assert_eq!(
+            ended(None, None, Some(day), at("2099-01-01T00:00:00Z")),
+            None,
+            "an open dispute has no age"
+        );
     }
 
     #[test]
     fn a_person_answers_for_what_closes_a_security_finding() {
         for (disposition, category, rule, title, expected) in [
             (Disposition::Refuted, Some("security"), None, "x", true),
-            (Disposition::AcceptedRisk, Some("sql-injection"), None, "x", true),
+            (
+                Disposition::AcceptedRisk,
+                Some("sql-injection"),
+                None,
+                "x",
+                true,
+            ),
             (Disposition::Discarded, None, Some("cwe-89"), "x", true),
             (Disposition::Refuted, Some("bug"), Some("cwe-89"), "x", true),
-            (Disposition::NotMandatory, Some("bug"), None, "SQL injection in the query", true),
+            (
+                Disposition::NotMandatory,
+                Some("bug"),
+                None,
+                "SQL injection in the query",
+                true,
+            ),
             (Disposition::Enforced, Some("security"), None, "x", false),
             (Disposition::Refuted, Some("weak-hash"), None, "x", true),
-            (Disposition::Refuted, Some("tls-verification"), None, "x", true),
-            (Disposition::Refuted, Some("unsafe-deserialisation"), None, "x", true),
-            (Disposition::Refuted, Some("bug"), Some("py-hard-coded-password"), "x", true),
-            (Disposition::Refuted, Some("bug"), None, "`md5` is broken as a hash", true),
-            (Disposition::Refuted, Some("bug"), None, "the hash map is copied", false),
+            (
+                Disposition::Refuted,
+                Some("tls-verification"),
+                None,
+                "x",
+                true,
+            ),
+            (
+                Disposition::Refuted,
+                Some("unsafe-deserialisation"),
+                None,
+                "x",
+                true,
+            ),
+            (
+                Disposition::Refuted,
+                Some("bug"),
+                Some("py-hard-coded-password"),
+                "x",
+                true,
+            ),
+            (
+                Disposition::Refuted,
+                Some("bug"),
+                None,
+                "`md5` is broken as a hash",
+                true,
+            ),
+            (
+                Disposition::Refuted,
+                Some("bug"),
+                None,
+                "the hash map is copied",
+                false,
+            ),
             (
                 Disposition::Refuted,
                 Some("resource-leak"),

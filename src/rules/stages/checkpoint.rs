@@ -1,6 +1,8 @@
 //! Decides a question of a checkpoint from the answers of the agents (specification `seed 002`, section 4).
 
-use crate::domain::{AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation};
+use crate::domain::{
+    AgentName, Certainty, Opinion, Question, QuestionAnswer, Resolution, Settler, Validation,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tally {
@@ -14,16 +16,26 @@ pub enum Tally {
 pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], asked: usize) -> Tally {
     let mut opinions: Vec<(String, Opinion)> = Vec::new();
     for (name, given) in answers {
-        let Some(key) = key(question, given.answer.as_written()) else { continue };
+        let Some(key) = key(question, given.answer.as_written()) else {
+            continue;
+        };
         match opinions.iter_mut().find(|(known, _)| *known == key) {
             Some((_, opinion)) => {
                 opinion.by.push(name.clone());
                 opinion.reasons.push(given.reason.clone());
             }
             None => {
-                let option = question.options.iter().find(|option| normalised(option) == key);
-                let answer = option.map_or_else(|| given.answer.trimmed(), |option| option.as_str().into());
-                let opinion = Opinion { answer, by: vec![name.clone()], reasons: vec![given.reason.clone()] };
+                let option = question
+                    .options
+                    .iter()
+                    .find(|option| normalised(option) == key);
+                let answer =
+                    option.map_or_else(|| given.answer.trimmed(), |option| option.as_str().into());
+                let opinion = Opinion {
+                    answer,
+                    by: vec![name.clone()],
+                    reasons: vec![given.reason.clone()],
+                };
                 opinions.push((key, opinion));
             }
         }
@@ -35,7 +47,11 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
         votes if votes * 2 > asked => {
             let others = opinions.split_off(1);
             let first = opinions.remove(0);
-            if votes == asked { Tally::Unanimous(first) } else { Tally::Majority(first, others) }
+            if votes == asked {
+                Tally::Unanimous(first)
+            } else {
+                Tally::Majority(first, others)
+            }
         }
         _ => Tally::Split(opinions),
     }
@@ -45,14 +61,21 @@ pub fn tally(question: &Question, answers: &[(AgentName, &QuestionAnswer)], aske
 /// question.
 fn key(question: &Question, answer: &str) -> Option<String> {
     let key = normalised(answer);
-    let allowed = question.options.is_empty() || question.options.iter().any(|option| normalised(option) == key);
+    let allowed = question.options.is_empty()
+        || question
+            .options
+            .iter()
+            .any(|option| normalised(option) == key);
     (!key.is_empty() && allowed).then_some(key)
 }
 
 fn normalised(text: &str) -> String {
     let text = text.to_lowercase();
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace()).to_owned()
+    words
+        .join(" ")
+        .trim_matches(|c: char| c.is_ascii_punctuation() || c.is_whitespace())
+        .to_owned()
 }
 
 /// Returns the resolution of a question, or `None` if a person must decide. `validated` contains the name of the
@@ -63,13 +86,31 @@ pub fn resolved(
     validated: Option<(&AgentName, &Validation)>,
 ) -> Option<Resolution> {
     let (opinion, by, confidence, reason) = match (tally, validated) {
-        (Tally::Unanimous(opinion), _) => (opinion, Settler::Agents, Certainty::High, "all agents agree".into()),
-        (Tally::Majority(opinion, _), Some((name, validation))) if validation.agrees_with_majority => {
-            (opinion, Settler::Arbiter { name: name.clone() }, Certainty::Medium, validation.reasoning.clone())
+        (Tally::Unanimous(opinion), _) => (
+            opinion,
+            Settler::Agents,
+            Certainty::High,
+            "all agents agree".into(),
+        ),
+        (Tally::Majority(opinion, _), Some((name, validation)))
+            if validation.agrees_with_majority =>
+        {
+            (
+                opinion,
+                Settler::Arbiter { name: name.clone() },
+                Certainty::Medium,
+                validation.reasoning.clone(),
+            )
         }
         (Tally::Majority(..) | Tally::Split(_), _) => return None,
     };
-    Some(Resolution { question: question.id.clone(), answer: opinion.answer.clone(), by, confidence, reason })
+    Some(Resolution {
+        question: question.id.clone(),
+        answer: opinion.answer.clone(),
+        by,
+        confidence,
+        reason,
+    })
 }
 
 #[cfg(test)]
@@ -78,12 +119,20 @@ mod tests {
 
     fn question(options: &[&str]) -> Question {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
-        Question { id: "q1".to_owned(), question: "Which?".to_owned(), options }
+        Question {
+            id: "q1".to_owned(),
+            question: "Which?".to_owned(),
+            options,
+        }
     }
 
     fn answers(words: &[&str]) -> Vec<(AgentName, QuestionAnswer)> {
         let answer = |(index, word): (usize, &&str)| {
-            let given = QuestionAnswer { id: "q1".to_owned(), answer: (*word).into(), reason: "r".into() };
+            let given = QuestionAnswer {
+                id: "q1".to_owned(),
+                answer: (*word).into(),
+                reason: "r".into(),
+            };
             (AgentName(format!("a{index}")), given)
         };
         words.iter().enumerate().map(answer).collect()
@@ -91,7 +140,10 @@ mod tests {
 
     fn tallied(options: &[&str], words: &[&str], asked: usize) -> String {
         let answers = answers(words);
-        let answers: Vec<_> = answers.iter().map(|(name, given)| (name.clone(), given)).collect();
+        let answers: Vec<_> = answers
+            .iter()
+            .map(|(name, given)| (name.clone(), given))
+            .collect();
         match tally(&question(options), &answers, asked) {
             Tally::Unanimous(opinion) => {
                 format!("all {}", opinion.answer.as_written())
@@ -125,29 +177,54 @@ mod tests {
     #[test]
     fn declared_options_are_the_only_answers() {
         let options = ["PostgreSQL", "SQLite"];
-        assert_eq!(tallied(&options, &["postgresql", "`PostgreSQL`", "POSTGRESQL"], 3), "all PostgreSQL");
-        assert_eq!(tallied(&options, &["sqlite", "sqlite", "MySQL"], 3), "most SQLite 0");
-        assert_eq!(tallied(&options, &["MySQL", "MySQL", "MySQL"], 3), "split 0");
+        assert_eq!(
+            tallied(&options, &["postgresql", "`PostgreSQL`", "POSTGRESQL"], 3),
+            "all PostgreSQL"
+        );
+        assert_eq!(
+            tallied(&options, &["sqlite", "sqlite", "MySQL"], 3),
+            "most SQLite 0"
+        );
+        assert_eq!(
+            tallied(&options, &["MySQL", "MySQL", "MySQL"], 3),
+            "split 0"
+        );
     }
 
     #[test]
     fn only_a_validated_majority_holds() {
         let (given, name) = (answers(&["yes", "yes", "no"]), AgentName::from("v"));
-        let given: Vec<_> = given.iter().map(|(name, given)| (name.clone(), given)).collect();
+        let given: Vec<_> = given
+            .iter()
+            .map(|(name, given)| (name.clone(), given))
+            .collect();
         let (question, validation) = (question(&[]), |agrees_with_majority| Validation {
             agrees_with_majority,
             reasoning: "because".into(),
         });
         let most = tally(&question, &given, 3);
         assert_eq!(resolved(&question, &most, None), None);
-        assert_eq!(resolved(&question, &most, Some((&name, &validation(false)))), None);
-        let resolution = resolved(&question, &most, Some((&name, &validation(true)))).expect("it holds");
+        assert_eq!(
+            resolved(&question, &most, Some((&name, &validation(false)))),
+            None
+        );
+        let resolution =
+            resolved(&question, &most, Some((&name, &validation(true)))).expect("it holds");
         assert_eq!(resolution.by, Settler::Arbiter { name: name.clone() });
-        assert_eq!((resolution.confidence, resolution.answer.as_written()), (Certainty::Medium, "yes"));
+        assert_eq!(
+            (resolution.confidence, resolution.answer.as_written()),
+            (Certainty::Medium, "yes")
+        );
         let all = tally(&question, &given[..2], 2);
         let resolution = resolved(&question, &all, None).expect("it holds");
-        assert_eq!((resolution.by, resolution.confidence), (Settler::Agents, Certainty::High));
+        assert_eq!(
+            (resolution.by, resolution.confidence),
+            (Settler::Agents, Certainty::High)
+        );
         let split = tally(&question, &given, 6);
-        assert_eq!(resolved(&question, &split, Some((&name, &validation(true)))), None);
+        assert_eq!(
+            resolved(&question, &split, Some((&name, &validation(true)))),
+            None
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! Decides the result of a stage (specification `seed 002`, sections 2.2 and 3).
 
-use crate::domain::{AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis};
+use crate::domain::{
+    AgentName, Approach, Certainty, Decision, StageAnswer, StageStatus, StageVerdict, Synthesis,
+};
 
 /// The maximum number of calls to an agent in a stage. After an invalid answer, the prompt of the next call
 /// describes the error.
@@ -18,26 +20,39 @@ pub fn verdict(
     missing_agents: Vec<AgentName>,
 ) -> StageVerdict {
     let summary = synthesis.filter(|synthesis| !synthesis.summary.is_blank());
-    let (agreements, mut conflicts) =
-        synthesis.map(|synthesis| (synthesis.agreements.clone(), synthesis.conflicts.clone())).unwrap_or_default();
+    let (agreements, mut conflicts) = synthesis
+        .map(|synthesis| (synthesis.agreements.clone(), synthesis.conflicts.clone()))
+        .unwrap_or_default();
     if conflicts.is_empty() && synthesis.is_some_and(|synthesis| synthesis.conflict) {
         conflicts.push("the aggregator reports a conflict without naming it".into());
     }
     let required_fields_ok = synthesis.is_some_and(|synthesis| synthesis.missing_fields.is_empty())
-        && answers.iter().all(|answer| answer.missing_fields.is_empty());
-    let ok = summary.is_some() && conflicts.is_empty() && missing_agents.is_empty() && required_fields_ok;
+        && answers
+            .iter()
+            .all(|answer| answer.missing_fields.is_empty());
+    let ok = summary.is_some()
+        && conflicts.is_empty()
+        && missing_agents.is_empty()
+        && required_fields_ok;
     let status = match (ok, conflicts.is_empty()) {
         (true, _) => StageStatus::Ok,
         (false, false) => StageStatus::Conflict,
         (false, true) => StageStatus::Degraded,
     };
-    StageVerdict { status, missing_agents, required_fields_ok, agreements, conflicts }
+    StageVerdict {
+        status,
+        missing_agents,
+        required_fields_ok,
+        agreements,
+        conflicts,
+    }
 }
 
 /// Whether the next stage can use the result. The result must contain a summary, all required fields, and a
 /// decision on every conflict. The result can be used even if agents are missing.
 pub fn advances(verdict: &StageVerdict, synthesis: Option<&Synthesis>, decided: bool) -> bool {
-    let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank()) && verdict.required_fields_ok;
+    let usable = synthesis.is_some_and(|synthesis| !synthesis.summary.is_blank())
+        && verdict.required_fields_ok;
     usable && (verdict.conflicts.is_empty() || decided)
 }
 
@@ -53,9 +68,10 @@ pub enum Arbitration<'a> {
 pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
     match arbitration {
         Arbitration::NoArbiter => Some("no arbiter is connected".to_owned()),
-        Arbitration::Decided(Decision { confidence: Certainty::Low, .. }) => {
-            Some("the arbiter's confidence is low".to_owned())
-        }
+        Arbitration::Decided(Decision {
+            confidence: Certainty::Low,
+            ..
+        }) => Some("the arbiter's confidence is low".to_owned()),
         Arbitration::Decided(_) => None,
         Arbitration::Unanswered(why) => Some(format!("the arbiter gave no valid decision: {why}")),
     }
@@ -65,7 +81,10 @@ pub fn deadlock(arbitration: &Arbitration<'_>) -> Option<String> {
 /// in `answered`, and `approach_b` stands for the second agent.
 pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
     let word = word.trim();
-    if let Some(name) = answered.iter().find(|name| name.0.eq_ignore_ascii_case(word)) {
+    if let Some(name) = answered
+        .iter()
+        .find(|name| name.0.eq_ignore_ascii_case(word))
+    {
         return Some(Approach::Of(name.clone()));
     }
     let word = word.to_ascii_lowercase();
@@ -73,13 +92,17 @@ pub fn approach(word: &str, answered: &[AgentName]) -> Option<Approach> {
         return Some(Approach::Hybrid);
     }
     let letter = word.strip_prefix("approach_")?;
-    (0..answered.len()).find(|index| label(*index) == letter).map(|index| Approach::Of(answered[index].clone()))
+    (0..answered.len())
+        .find(|index| label(*index) == letter)
+        .map(|index| Approach::Of(answered[index].clone()))
 }
 
 /// Returns the label of an approach: a letter from `a` to `z` for the first 26 approaches, and a number such as
 /// `27` for any further approach.
 pub fn label(index: usize) -> String {
-    ('a'..='z').nth(index).map_or_else(|| (index + 1).to_string(), String::from)
+    ('a'..='z')
+        .nth(index)
+        .map_or_else(|| (index + 1).to_string(), String::from)
 }
 
 #[cfg(test)]
@@ -98,7 +121,11 @@ mod tests {
 
     fn answer(missing: &[&str]) -> StageAnswer {
         let missing_fields = missing.iter().map(|field| (*field).to_owned()).collect();
-        StageAnswer { content: "{}".into(), json: true, missing_fields }
+        StageAnswer {
+            content: "{}".into(),
+            json: true,
+            missing_fields,
+        }
     }
 
     #[test]
@@ -110,20 +137,66 @@ mod tests {
         for (synthesis, answers, missing, status, advance) in [
             (Some(good.clone()), vec![&whole, &whole], vec![], Ok, true),
             (Some(good.clone()), vec![&whole], gone(), Degraded, true),
-            (Some(good.clone()), vec![&whole, &partial], vec![], Degraded, false),
-            (Some(synthesis("s", false, &[], &["risks"])), vec![&whole], vec![], Degraded, false),
-            (Some(synthesis(" \n", false, &[], &[])), vec![&whole], vec![], Degraded, false),
+            (
+                Some(good.clone()),
+                vec![&whole, &partial],
+                vec![],
+                Degraded,
+                false,
+            ),
+            (
+                Some(synthesis("s", false, &[], &["risks"])),
+                vec![&whole],
+                vec![],
+                Degraded,
+                false,
+            ),
+            (
+                Some(synthesis(" \n", false, &[], &[])),
+                vec![&whole],
+                vec![],
+                Degraded,
+                false,
+            ),
             (None, vec![&whole], vec![], Degraded, false),
             (None, vec![], gone(), Degraded, false),
-            (Some(synthesis("s", false, &["x"], &[])), vec![&whole], vec![], Conflict, false),
-            (Some(synthesis("s", true, &["x"], &[])), vec![&whole], vec![], Conflict, false),
-            (Some(synthesis("s", true, &[], &[])), vec![&whole], vec![], Conflict, false),
-            (Some(synthesis("", true, &["x"], &["risks"])), vec![&whole], gone(), Conflict, false),
+            (
+                Some(synthesis("s", false, &["x"], &[])),
+                vec![&whole],
+                vec![],
+                Conflict,
+                false,
+            ),
+            (
+                Some(synthesis("s", true, &["x"], &[])),
+                vec![&whole],
+                vec![],
+                Conflict,
+                false,
+            ),
+            (
+                Some(synthesis("s", true, &[], &[])),
+                vec![&whole],
+                vec![],
+                Conflict,
+                false,
+            ),
+            (
+                Some(synthesis("", true, &["x"], &["risks"])),
+                vec![&whole],
+                gone(),
+                Conflict,
+                false,
+            ),
         ] {
             let verdict = verdict(synthesis.as_ref(), &answers, missing);
             assert_eq!(verdict.status, status, "{synthesis:?}");
             assert_eq!(verdict.conflicts.is_empty(), status != Conflict);
-            assert_eq!(advances(&verdict, synthesis.as_ref(), false), advance, "{synthesis:?}");
+            assert_eq!(
+                advances(&verdict, synthesis.as_ref(), false),
+                advance,
+                "{synthesis:?}"
+            );
         }
     }
 
@@ -144,12 +217,19 @@ mod tests {
             modifications: vec![],
             confidence,
         };
-        let (high, medium, low) = (decided(Certainty::High), decided(Certainty::Medium), decided(Certainty::Low));
+        let (high, medium, low) = (
+            decided(Certainty::High),
+            decided(Certainty::Medium),
+            decided(Certainty::Low),
+        );
         assert_eq!(deadlock(&Arbitration::Decided(&high)), None);
         assert_eq!(deadlock(&Arbitration::Decided(&medium)), None);
         assert!(deadlock(&Arbitration::Decided(&low)).is_some());
         assert!(deadlock(&Arbitration::NoArbiter).is_some());
-        assert!(deadlock(&Arbitration::Unanswered("it hung")).is_some_and(|why| why.contains("it hung")));
+        assert!(
+            deadlock(&Arbitration::Unanswered("it hung"))
+                .is_some_and(|why| why.contains("it hung"))
+        );
     }
 
     #[test]
@@ -160,7 +240,13 @@ mod tests {
         assert_eq!(approach(" Approach_B", &names), of("gemini"));
         assert_eq!(approach("GEMINI", &names), of("gemini"));
         assert_eq!(approach("Hybrid", &names), Some(Approach::Hybrid));
-        for word in ["approach_c", "approach_", "", "both", "approach_a | approach_b | hybrid"] {
+        for word in [
+            "approach_c",
+            "approach_",
+            "",
+            "both",
+            "approach_a | approach_b | hybrid",
+        ] {
             assert_eq!(approach(word, &names), None, "{word}");
         }
     }

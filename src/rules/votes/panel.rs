@@ -45,12 +45,21 @@ fn lists() -> VoteLists {
 }
 
 fn conflict(finding: &Finding, others: &[Finding], votes: &[PanelVote; 3]) -> Option<&'static str> {
-    if others.iter().any(|other| other.id != finding.id && overlap(finding, other)) {
+    if others
+        .iter()
+        .any(|other| other.id != finding.id && overlap(finding, other))
+    {
         return Some(GRANULARITY_OVERLAP);
     }
-    let rulings: Vec<&Ruling> = votes.iter().filter_map(|vote| vote.ruling.as_ref()).collect();
+    let rulings: Vec<&Ruling> = votes
+        .iter()
+        .filter_map(|vote| vote.ruling.as_ref())
+        .collect();
     let actions: BTreeSet<VoteAction> = rulings.iter().map(|ruling| action(ruling)).collect();
-    let grounds: BTreeSet<&str> = rulings.iter().filter_map(|ruling| Some(ruling.grounds?.as_str())).collect();
+    let grounds: BTreeSet<&str> = rulings
+        .iter()
+        .filter_map(|ruling| Some(ruling.grounds?.as_str()))
+        .collect();
     let is_kept = actions.contains(&VoteAction::Keep) || actions.contains(&VoteAction::Merge);
     let tags: BTreeSet<Tag> = rulings.iter().filter_map(|ruling| ruling.new_tag).collect();
     if actions.contains(&VoteAction::Flip) && actions.len() > 1 || tags.len() > 1 {
@@ -67,9 +76,13 @@ fn overlap(a: &Finding, b: &Finding) -> bool {
         let line = finding.raw.line?;
         Some((line, finding.raw.end_line.unwrap_or(line)))
     };
-    let (Some(a_range), Some(b_range)) = (range(a), range(b)) else { return false };
+    let (Some(a_range), Some(b_range)) = (range(a), range(b)) else {
+        return false;
+    };
     let contains = |outer: (u32, u32), inner: (u32, u32)| outer.0 <= inner.0 && inner.1 <= outer.1;
-    a.raw.file.is_some() && a.raw.file == b.raw.file && (contains(a_range, b_range) || contains(b_range, a_range))
+    a.raw.file.is_some()
+        && a.raw.file == b.raw.file
+        && (contains(a_range, b_range) || contains(b_range, a_range))
 }
 
 /// Returns the panel's ruling on `finding`. `findings` are all findings of the run.
@@ -82,10 +95,18 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
         })
     });
     if let Some(why) = no_quorum(votes) {
-        return Ruling { rationale: why.into(), ..Ruling::bare(RulingWord::Escalate) };
+        return Ruling {
+            rationale: why.into(),
+            ..Ruling::bare(RulingWord::Escalate)
+        };
     }
     let conflict = conflict(finding, findings, votes);
-    let decision = decide(cast.each_ref().map(Option::as_ref), conflict, Version::V2, &lists());
+    let decision = decide(
+        cast.each_ref().map(Option::as_ref),
+        conflict,
+        Version::V2,
+        &lists(),
+    );
     let word = match decision.action {
         VoteAction::Keep | VoteAction::Merge => RulingWord::Enforce,
         VoteAction::Drop | VoteAction::Flip => RulingWord::Dismiss,
@@ -94,7 +115,8 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     let won = |vote: &&PanelVote| {
         vote.ruling.as_ref().is_some_and(|ruling| {
             let merged = action(ruling) == VoteAction::Merge && decision.action == VoteAction::Keep;
-            let other_tag = action(ruling) == VoteAction::Flip && ruling.new_tag.as_ref() != decision.new_value;
+            let other_tag =
+                action(ruling) == VoteAction::Flip && ruling.new_tag.as_ref() != decision.new_value;
             action(ruling) == decision.action && !other_tag || merged
         })
     };
@@ -108,7 +130,11 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
     }
     Ruling {
         rationale: rationale(&decision, conflict, &winners, votes).into(),
-        grounds: if word == RulingWord::Dismiss { rulings().find_map(|ruling| ruling.grounds) } else { None },
+        grounds: if word == RulingWord::Dismiss {
+            rulings().find_map(|ruling| ruling.grounds)
+        } else {
+            None
+        },
         citations,
         new_tag: decision.new_value.copied(),
         coder_evidence: rulings().find_map(|ruling| ruling.coder_evidence.clone()),
@@ -117,11 +143,16 @@ pub fn rule(finding: &Finding, findings: &[Finding], votes: &[PanelVote; 3]) -> 
 }
 
 fn names<'a>(votes: impl Iterator<Item = &'a PanelVote>) -> String {
-    votes.map(|vote| vote.judge.0.as_str()).collect::<Vec<_>>().join(" and ")
+    votes
+        .map(|vote| vote.judge.0.as_str())
+        .collect::<Vec<_>>()
+        .join(" and ")
 }
 
 fn no_quorum(votes: &[PanelVote; 3]) -> Option<String> {
-    let mut ruled = votes.iter().filter_map(|vote| Some((vote, vote.ruling.as_ref()?)));
+    let mut ruled = votes
+        .iter()
+        .filter_map(|vote| Some((vote, vote.ruling.as_ref()?)));
     match (ruled.next(), ruled.next()) {
         (Some(_), Some(_)) => None,
         (Some((vote, ruling)), None) => Some(format!(
@@ -138,13 +169,20 @@ fn rationale(
     winners: &[&PanelVote],
     votes: &[PanelVote; 3],
 ) -> String {
-    let said =
-        winners.iter().filter_map(|vote| vote.ruling.as_ref()).map(|ruling| ruling.rationale.as_written().trim());
+    let said = winners
+        .iter()
+        .filter_map(|vote| vote.ruling.as_ref())
+        .map(|ruling| ruling.rationale.as_written().trim());
     let mut text = if let (VoteAction::Flag, Some(why)) = (decision.action, decision.reason) {
-        let about = conflict.map(|conflict| format!(", {conflict}")).unwrap_or_default();
+        let about = conflict
+            .map(|conflict| format!(", {conflict}"))
+            .unwrap_or_default();
         format!("the judges do not agree: {} ({why}{about})", meaning(why))
     } else {
-        let reason = said.clone().find(|text| !text.is_empty()).unwrap_or_default();
+        let reason = said
+            .clone()
+            .find(|text| !text.is_empty())
+            .unwrap_or_default();
         format!("{}: {reason}", names(winners.iter().copied()))
     };
     if let Some(code) = decision.deciding_code {
@@ -159,7 +197,9 @@ fn rationale(
 
 fn meaning(reason: FlagReason) -> &'static str {
     match reason {
-        FlagReason::FacetMinoritySignal => "the judge that is protected for overlapping findings was outvoted",
+        FlagReason::FacetMinoritySignal => {
+            "the judge that is protected for overlapping findings was outvoted"
+        }
         FlagReason::PolarityUncertain => "no two of them agree",
         FlagReason::TieUnresolved => "all three differ, and no ground decides",
         FlagReason::RedundantRefUncertain => "all three differ about overlapping findings",
@@ -195,11 +235,14 @@ mod tests {
     fn votes(words: &str) -> [PanelVote; 3] {
         let mut words = words.split_whitespace();
         ["a", "b", "c"].map(|judge| {
-            let (word, grounds) = words.next().map_or(("-", None), |word| match word.split_once(':') {
-                Some((word, "not_mandatory")) => (word, Some(Grounds::NotMandatory)),
-                Some((word, _)) => (word, Some(Grounds::FactualError)),
-                None => (word, None),
-            });
+            let (word, grounds) =
+                words
+                    .next()
+                    .map_or(("-", None), |word| match word.split_once(':') {
+                        Some((word, "not_mandatory")) => (word, Some(Grounds::NotMandatory)),
+                        Some((word, _)) => (word, Some(Grounds::FactualError)),
+                        None => (word, None),
+                    });
             let ruled = |ruling: RulingWord| Ruling {
                 rationale: format!("says {judge}").into(),
                 grounds,
@@ -212,21 +255,42 @@ mod tests {
             let ruling = match word {
                 "ENFORCE" => Some(ruled(RulingWord::Enforce)),
                 "DISMISS" => Some(ruled(RulingWord::Dismiss)),
-                "LOW" => Some(Ruling { new_tag: Some(Tag::Low), ..ruled(RulingWord::Dismiss) }),
-                "SHOULD" => Some(Ruling { new_tag: Some(Tag::Should), ..ruled(RulingWord::Dismiss) }),
-                "DUPLICATE" => Some(Ruling { duplicate_of: Some(FindingId(7)), ..ruled(RulingWord::Dismiss) }),
+                "LOW" => Some(Ruling {
+                    new_tag: Some(Tag::Low),
+                    ..ruled(RulingWord::Dismiss)
+                }),
+                "SHOULD" => Some(Ruling {
+                    new_tag: Some(Tag::Should),
+                    ..ruled(RulingWord::Dismiss)
+                }),
+                "DUPLICATE" => Some(Ruling {
+                    duplicate_of: Some(FindingId(7)),
+                    ..ruled(RulingWord::Dismiss)
+                }),
                 "ESCALATE" => Some(ruled(RulingWord::Escalate)),
                 _ => None,
             };
-            PanelVote { judge: AgentName::from(judge), ruling, error: None }
+            PanelVote {
+                judge: AgentName::from(judge),
+                ruling,
+                error: None,
+            }
         })
     }
 
     fn ruled(words: &str, others: &[(u32, u32)]) -> String {
         let mut findings = vec![finding(1, (10, 20))];
-        findings.extend(others.iter().zip(2..).map(|(lines, id)| finding(id, *lines)));
+        findings.extend(
+            others
+                .iter()
+                .zip(2..)
+                .map(|(lines, id)| finding(id, *lines)),
+        );
         let ruling = rule(&findings[0], &findings, &votes(words));
-        let tag = ruling.new_tag.map(|tag| format!(" [{tag}]")).unwrap_or_default();
+        let tag = ruling
+            .new_tag
+            .map(|tag| format!(" [{tag}]"))
+            .unwrap_or_default();
         format!("{}{tag} {}", ruling.ruling, ruling.rationale.as_written())
     }
 
@@ -237,16 +301,28 @@ mod tests {
             ("DISMISS ENFORCE DISMISS", "DISMISS a and c: says a"),
             ("SHOULD SHOULD ENFORCE", "DISMISS [SHOULD] a and b: says a"),
             ("DUPLICATE ENFORCE DISMISS", "ENFORCE a and b: says a"),
-            ("DUPLICATE DUPLICATE DUPLICATE", "ENFORCE a and b and c: says a"),
-            ("DISMISS DISMISS -", "DISMISS a and b: says a (c gave no ruling, which counts as KEEP)"),
-            ("DISMISS - ENFORCE", "ENFORCE c: says c (b gave no ruling, which counts as KEEP)"),
+            (
+                "DUPLICATE DUPLICATE DUPLICATE",
+                "ENFORCE a and b and c: says a",
+            ),
+            (
+                "DISMISS DISMISS -",
+                "DISMISS a and b: says a (c gave no ruling, which counts as KEEP)",
+            ),
+            (
+                "DISMISS - ENFORCE",
+                "ENFORCE c: says c (b gave no ruling, which counts as KEEP)",
+            ),
             ("- - -", "ESCALATE no judge of the panel gave a ruling"),
             ("ESCALATE ESCALATE ENFORCE", "ESCALATE a and b: says a"),
             (
                 "SHOULD:not_mandatory DISMISS:wrong ENFORCE",
                 "DISMISS [SHOULD] a: says a (three-way split, decided by NOT_MANDATORY)",
             ),
-            ("SHOULD DISMISS:wrong ENFORCE", "DISMISS b: says b (three-way split, decided by FACTUAL_ERROR)"),
+            (
+                "SHOULD DISMISS:wrong ENFORCE",
+                "DISMISS b: says b (three-way split, decided by FACTUAL_ERROR)",
+            ),
             (
                 "SHOULD DISMISS ENFORCE",
                 "ESCALATE the judges do not agree: all three differ, and no ground decides \
@@ -265,24 +341,45 @@ mod tests {
 
     #[test]
     fn spec_09_one_ruling_of_three_escalates() {
-        for (word, said) in [("DISMISS", "DISMISS"), ("ENFORCE", "ENFORCE"), ("SHOULD", "DISMISS")] {
-            for votes in [format!("{word} - -"), format!("- {word} -"), format!("- - {word}")] {
+        for (word, said) in [
+            ("DISMISS", "DISMISS"),
+            ("ENFORCE", "ENFORCE"),
+            ("SHOULD", "DISMISS"),
+        ] {
+            for votes in [
+                format!("{word} - -"),
+                format!("- {word} -"),
+                format!("- - {word}"),
+            ] {
                 let ruled = ruled(&votes, &[]);
                 assert!(ruled.starts_with("ESCALATE only "), "{votes}: {ruled}");
-                assert!(ruled.contains(&format!("gave a ruling ({said}), and a panel needs two")), "{ruled}");
+                assert!(
+                    ruled.contains(&format!("gave a ruling ({said}), and a panel needs two")),
+                    "{ruled}"
+                );
             }
         }
-        assert_eq!(ruled("- - -", &[]), "ESCALATE no judge of the panel gave a ruling");
+        assert_eq!(
+            ruled("- - -", &[]),
+            "ESCALATE no judge of the panel gave a ruling"
+        );
     }
 
     #[test]
     fn spec_10_two_judges_who_want_different_tags_do_not_agree() {
         let split = "ESCALATE the judges do not agree: no two of them agree \
                      (POLARITY_UNCERTAIN, severity_disagreement)";
-        for votes in ["SHOULD LOW ENFORCE", "ENFORCE SHOULD LOW", "SHOULD DISMISS:wrong LOW"] {
+        for votes in [
+            "SHOULD LOW ENFORCE",
+            "ENFORCE SHOULD LOW",
+            "SHOULD DISMISS:wrong LOW",
+        ] {
             assert_eq!(ruled(votes, &[]), split, "{votes}");
         }
-        assert_eq!(ruled("SHOULD LOW SHOULD", &[]), "DISMISS [SHOULD] a and c: says a");
+        assert_eq!(
+            ruled("SHOULD LOW SHOULD", &[]),
+            "DISMISS [SHOULD] a and c: says a"
+        );
     }
 
     #[test]
@@ -291,8 +388,14 @@ mod tests {
                        overlapping findings was outvoted (FACET_MINORITY_SIGNAL, granularity_overlap_candidate)";
         assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(12, 12)]), flagged);
         assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(1, 99)]), flagged);
-        assert_eq!(ruled("DISMISS DISMISS ENFORCE", &[(15, 25), (21, 30)]), "DISMISS a and b: says a");
-        assert_eq!(ruled("ENFORCE DISMISS DISMISS", &[(12, 12)]), "DISMISS b and c: says b");
+        assert_eq!(
+            ruled("DISMISS DISMISS ENFORCE", &[(15, 25), (21, 30)]),
+            "DISMISS a and b: says a"
+        );
+        assert_eq!(
+            ruled("ENFORCE DISMISS DISMISS", &[(12, 12)]),
+            "DISMISS b and c: says b"
+        );
     }
 
     #[test]

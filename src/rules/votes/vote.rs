@@ -28,7 +28,11 @@ pub enum VoteAction {
 
 impl VoteAction {
     fn adopted(self) -> Self {
-        if self == Self::Merge { Self::Keep } else { self }
+        if self == Self::Merge {
+            Self::Keep
+        } else {
+            self
+        }
     }
 }
 
@@ -104,7 +108,11 @@ impl Default for VoteLists {
             facet_priority: [GRANULARITY_OVERLAP, "REDUNDANT_UPPER_REF"]
                 .map(|conflict| (conflict.to_owned(), BTreeSet::from([Voter::C])))
                 .into(),
-            structural: words(&["NEGATION_SCOPE", "CONTRAST_CLAUSE", "STRUCTURAL_INCONSISTENT"]),
+            structural: words(&[
+                "NEGATION_SCOPE",
+                "CONTRAST_CLAUSE",
+                "STRUCTURAL_INCONSISTENT",
+            ]),
             drop_justified: words(&["WEAK_EVIDENCE", "REDUNDANT_UPPER_REF"]),
         }
     }
@@ -137,11 +145,16 @@ pub fn decide<'a, V: PartialEq>(
     let is_v2 = version == Version::V2;
     let is_protected = |outvoted: usize| {
         let voters = conflict.and_then(|conflict| lists.facet_priority.get(conflict));
-        votes[outvoted].is_some() && voters.is_some_and(|voters| voters.contains(&Voter::ALL[outvoted]))
+        votes[outvoted].is_some()
+            && voters.is_some_and(|voters| voters.contains(&Voter::ALL[outvoted]))
     };
     let code_of = |action: VoteAction, codes: &BTreeSet<String>| {
-        let own = votes.into_iter().flatten().filter(|vote| vote.action == action);
-        own.filter_map(|vote| vote.reason.as_deref()).find(|code| codes.contains(&code.trim().to_uppercase()))
+        let own = votes
+            .into_iter()
+            .flatten()
+            .filter(|vote| vote.action == action);
+        own.filter_map(|vote| vote.reason.as_deref())
+            .find(|code| codes.contains(&code.trim().to_uppercase()))
     };
     let reason = |otherwise| match version {
         Version::V1 => FlagReason::PolarityUncertain,
@@ -150,11 +163,16 @@ pub fn decide<'a, V: PartialEq>(
     };
     let flagged = |reason, rule| (VoteAction::Flag, Some(reason), None, rule);
     let (action, reason, deciding_code, rule) = match majority {
-        Some((_, Some(outvoted))) if is_v2 && is_protected(outvoted) => flagged(FlagReason::FacetMinoritySignal, 1),
+        Some((_, Some(outvoted))) if is_v2 && is_protected(outvoted) => {
+            flagged(FlagReason::FacetMinoritySignal, 1)
+        }
         Some(((action, _), _)) => (action, None, None, 1),
         None if !is_split(wishes) => flagged(reason(FlagReason::PolarityUncertain), 2),
         None => {
-            match (code_of(VoteAction::Flip, &lists.structural), code_of(VoteAction::Drop, &lists.drop_justified)) {
+            match (
+                code_of(VoteAction::Flip, &lists.structural),
+                code_of(VoteAction::Drop, &lists.drop_justified),
+            ) {
                 (Some(code), _) => (VoteAction::Flip, None, Some(code), 3),
                 (None, Some(code)) if is_v2 => (VoteAction::Drop, None, Some(code), 3),
                 (None, _) => flagged(reason(FlagReason::TieUnresolved), 3),
@@ -165,11 +183,20 @@ pub fn decide<'a, V: PartialEq>(
         _ if action != VoteAction::Flip => None,
         Some(((_, Some(value)), _)) => Some(value),
         _ => {
-            let mut flips = votes.into_iter().flatten().filter(|vote| vote.action == VoteAction::Flip);
+            let mut flips = votes
+                .into_iter()
+                .flatten()
+                .filter(|vote| vote.action == VoteAction::Flip);
             flips.find_map(|vote| vote.new_value.as_ref())
         }
     };
-    VoteDecision { action, reason, new_value, deciding_code, rule }
+    VoteDecision {
+        action,
+        reason,
+        new_value,
+        deciding_code,
+        rule,
+    }
 }
 
 /// The action of a vote (KEEP for a MERGE), and the new value that a FLIP vote proposes. The value is omitted
@@ -180,7 +207,8 @@ type Wish<'a, V> = (VoteAction, Option<&'a V>);
 /// omitted, so that all FLIP votes agree.
 fn wishes<'a, V: PartialEq>(votes: [Option<&'a Vote<'_, V>>; 3]) -> [Wish<'a, V>; 3] {
     let value = |vote: Option<&'a Vote<'_, V>>| {
-        vote.filter(|vote| vote.action == VoteAction::Flip).and_then(|vote| vote.new_value.as_ref())
+        vote.filter(|vote| vote.action == VoteAction::Flip)
+            .and_then(|vote| vote.new_value.as_ref())
     };
     let mut values = votes.into_iter().filter_map(value);
     let first = values.next();
@@ -225,8 +253,15 @@ mod tests {
 
     fn shown(votes: &str, conflict: Option<&str>, version: Version) -> String {
         let votes: Vec<_> = votes.split_whitespace().map(vote).collect();
-        let [a, b, c] = votes.as_slice() else { panic!("three votes: {votes:?}") };
-        let decision = decide([a.as_ref(), b.as_ref(), c.as_ref()], conflict, version, &VoteLists::default());
+        let [a, b, c] = votes.as_slice() else {
+            panic!("three votes: {votes:?}")
+        };
+        let decision = decide(
+            [a.as_ref(), b.as_ref(), c.as_ref()],
+            conflict,
+            version,
+            &VoteLists::default(),
+        );
         let mut text = format!("{} by {}", decision.action.as_str(), decision.rule);
         if let Some(reason) = decision.reason {
             text = format!("{text} {reason}");
@@ -248,64 +283,188 @@ mod tests {
             ("KEEP KEEP KEEP", OVERLAP, "KEEP by 1", "KEEP by 1"),
             ("FLIP FLIP KEEP", None, "FLIP by 1", "FLIP by 1"),
             ("DROP DROP FLIP", None, "DROP by 1", "DROP by 1"),
-            ("DROP DROP KEEP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "DROP by 1"),
-            ("DROP DROP KEEP", UPPER, "FLAG by 1 FACET_MINORITY_SIGNAL", "DROP by 1"),
+            (
+                "DROP DROP KEEP",
+                OVERLAP,
+                "FLAG by 1 FACET_MINORITY_SIGNAL",
+                "DROP by 1",
+            ),
+            (
+                "DROP DROP KEEP",
+                UPPER,
+                "FLAG by 1 FACET_MINORITY_SIGNAL",
+                "DROP by 1",
+            ),
             ("DROP KEEP DROP", OVERLAP, "DROP by 1", "DROP by 1"),
             ("KEEP DROP DROP", OVERLAP, "DROP by 1", "DROP by 1"),
-            ("DROP DROP KEEP", Some("redundant_upper_ref"), "DROP by 1", "DROP by 1"),
+            (
+                "DROP DROP KEEP",
+                Some("redundant_upper_ref"),
+                "DROP by 1",
+                "DROP by 1",
+            ),
             ("FLAG FLAG DROP", None, "FLAG by 1", "FLAG by 1"),
-            ("FLAG FLAG DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLAG by 1"),
+            (
+                "FLAG FLAG DROP",
+                OVERLAP,
+                "FLAG by 1 FACET_MINORITY_SIGNAL",
+                "FLAG by 1",
+            ),
             // A missing vote counts as KEEP, but is never a protected minority
             ("DROP DROP -", OVERLAP, "DROP by 1", "DROP by 1"),
             ("DROP - -", OVERLAP, "KEEP by 1", "KEEP by 1"),
-            ("- - DROP", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "KEEP by 1"),
+            (
+                "- - DROP",
+                OVERLAP,
+                "FLAG by 1 FACET_MINORITY_SIGNAL",
+                "KEEP by 1",
+            ),
             ("- - -", None, "KEEP by 1", "KEEP by 1"),
             ("FLIP:NEGATION_SCOPE DROP -", None, "FLIP by 3", "FLIP by 3"),
             // Rule 2
-            ("FLAG DROP KEEP", None, "FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
-            ("FLIP DROP FLAG", OVERLAP, "FLAG by 2 REDUNDANT_REF_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
-            ("FLIP FLAG KEEP", UPPER, "FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN"),
+            (
+                "FLAG DROP KEEP",
+                None,
+                "FLAG by 2 POLARITY_UNCERTAIN",
+                "FLAG by 2 POLARITY_UNCERTAIN",
+            ),
+            (
+                "FLIP DROP FLAG",
+                OVERLAP,
+                "FLAG by 2 REDUNDANT_REF_UNCERTAIN",
+                "FLAG by 2 POLARITY_UNCERTAIN",
+            ),
+            (
+                "FLIP FLAG KEEP",
+                UPPER,
+                "FLAG by 2 POLARITY_UNCERTAIN",
+                "FLAG by 2 POLARITY_UNCERTAIN",
+            ),
             // Rule 3
-            ("FLIP DROP KEEP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
-            ("FLIP DROP KEEP", OVERLAP, "FLAG by 3 REDUNDANT_REF_UNCERTAIN", "FLAG by 3 POLARITY_UNCERTAIN"),
-            ("FLIP:CONTRAST_CLAUSE DROP:WEAK_EVIDENCE KEEP", None, "FLIP by 3", "FLIP by 3"),
-            ("FLIP:STRUCTURAL_INCONSISTENT DROP KEEP", OVERLAP, "FLIP by 3", "FLIP by 3"),
-            ("FLIP:other DROP:WEAK_EVIDENCE KEEP", None, "DROP by 3", "FLAG by 3 POLARITY_UNCERTAIN"),
-            ("DROP:redundant_upper_ref FLIP KEEP", None, "DROP by 3", "FLAG by 3 POLARITY_UNCERTAIN"),
-            ("DROP:NEGATION_SCOPE FLIP KEEP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
-            ("KEEP:WEAK_EVIDENCE FLIP DROP", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            (
+                "FLIP DROP KEEP",
+                None,
+                "FLAG by 3 TIE_UNRESOLVED",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
+            (
+                "FLIP DROP KEEP",
+                OVERLAP,
+                "FLAG by 3 REDUNDANT_REF_UNCERTAIN",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
+            (
+                "FLIP:CONTRAST_CLAUSE DROP:WEAK_EVIDENCE KEEP",
+                None,
+                "FLIP by 3",
+                "FLIP by 3",
+            ),
+            (
+                "FLIP:STRUCTURAL_INCONSISTENT DROP KEEP",
+                OVERLAP,
+                "FLIP by 3",
+                "FLIP by 3",
+            ),
+            (
+                "FLIP:other DROP:WEAK_EVIDENCE KEEP",
+                None,
+                "DROP by 3",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
+            (
+                "DROP:redundant_upper_ref FLIP KEEP",
+                None,
+                "DROP by 3",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
+            (
+                "DROP:NEGATION_SCOPE FLIP KEEP",
+                None,
+                "FLAG by 3 TIE_UNRESOLVED",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
+            (
+                "KEEP:WEAK_EVIDENCE FLIP DROP",
+                None,
+                "FLAG by 3 TIE_UNRESOLVED",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
             // Rule 4
             ("MERGE MERGE DROP", None, "KEEP by 1", "KEEP by 1"),
             ("MERGE KEEP DROP", None, "KEEP by 1", "KEEP by 1"),
-            ("FLIP DROP MERGE", None, "FLAG by 3 TIE_UNRESOLVED", "FLAG by 3 POLARITY_UNCERTAIN"),
+            (
+                "FLIP DROP MERGE",
+                None,
+                "FLAG by 3 TIE_UNRESOLVED",
+                "FLAG by 3 POLARITY_UNCERTAIN",
+            ),
             // FLIPs with and without values
             ("FLIP FLIP:=b KEEP", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
             ("DROP DROP FLIP:=c", None, "DROP by 1", "DROP by 1"),
         ];
         for (votes, conflict, v2, v1) in rows {
-            assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");
-            assert_eq!(shown(votes, conflict, Version::V1), v1, "{votes} {conflict:?} v1");
+            assert_eq!(
+                shown(votes, conflict, Version::V2),
+                v2,
+                "{votes} {conflict:?} v2"
+            );
+            assert_eq!(
+                shown(votes, conflict, Version::V1),
+                v1,
+                "{votes} {conflict:?} v1"
+            );
         }
     }
 
     #[test]
     fn spec_10_flips_to_different_values_do_not_agree() {
-        let (polarity, v1) = ("FLAG by 2 POLARITY_UNCERTAIN", "FLAG by 2 POLARITY_UNCERTAIN");
+        let (polarity, v1) = (
+            "FLAG by 2 POLARITY_UNCERTAIN",
+            "FLAG by 2 POLARITY_UNCERTAIN",
+        );
         let rows = [
             ("KEEP:=a FLIP:=b FLIP:=c", None, polarity, v1),
-            ("FLIP:=b FLIP:=c DROP", OVERLAP, "FLAG by 2 REDUNDANT_REF_UNCERTAIN", v1),
+            (
+                "FLIP:=b FLIP:=c DROP",
+                OVERLAP,
+                "FLAG by 2 REDUNDANT_REF_UNCERTAIN",
+                v1,
+            ),
             ("FLIP:=a FLIP:=b FLIP:=c", None, polarity, v1),
             ("FLIP:=a FLIP FLIP:=c", None, polarity, v1),
             ("FLIP:NEGATION_SCOPE=a FLIP:=b KEEP", None, polarity, v1),
-            ("FLIP:=a FLIP:=b FLIP:=a", None, "FLIP by 1 =a", "FLIP by 1 =a"),
-            ("FLIP:=a FLIP:=b FLIP:=b", None, "FLIP by 1 =b", "FLIP by 1 =b"),
-            ("FLIP:=a FLIP:=a FLIP:=b", OVERLAP, "FLAG by 1 FACET_MINORITY_SIGNAL", "FLIP by 1 =a"),
+            (
+                "FLIP:=a FLIP:=b FLIP:=a",
+                None,
+                "FLIP by 1 =a",
+                "FLIP by 1 =a",
+            ),
+            (
+                "FLIP:=a FLIP:=b FLIP:=b",
+                None,
+                "FLIP by 1 =b",
+                "FLIP by 1 =b",
+            ),
+            (
+                "FLIP:=a FLIP:=a FLIP:=b",
+                OVERLAP,
+                "FLAG by 1 FACET_MINORITY_SIGNAL",
+                "FLIP by 1 =a",
+            ),
             ("FLIP:=a FLIP KEEP", None, "FLIP by 1 =a", "FLIP by 1 =a"),
         ];
         for (votes, conflict, v2, v1) in rows {
-            assert_eq!(shown(votes, conflict, Version::V2), v2, "{votes} {conflict:?} v2");
-            assert_eq!(shown(votes, conflict, Version::V1), v1, "{votes} {conflict:?} v1");
+            assert_eq!(
+                shown(votes, conflict, Version::V2),
+                v2,
+                "{votes} {conflict:?} v2"
+            );
+            assert_eq!(
+                shown(votes, conflict, Version::V1),
+                v1,
+                "{votes} {conflict:?} v1"
+            );
         }
     }
 
@@ -323,12 +482,18 @@ mod tests {
             })
             .collect();
         let count = |action| counted.iter().filter(|counted| **counted == action).count();
-        for action in [VoteAction::Keep, VoteAction::Drop, VoteAction::Flip, VoteAction::Flag] {
+        for action in [
+            VoteAction::Keep,
+            VoteAction::Drop,
+            VoteAction::Flip,
+            VoteAction::Flag,
+        ] {
             if count(action) < 2 {
                 continue;
             }
             let c_is_alone = count(action) == 2 && counted[2] != action && votes[2].is_some();
-            let c_is_protected = ["granularity_overlap_candidate", "REDUNDANT_UPPER_REF"].contains(&conflict);
+            let c_is_protected =
+                ["granularity_overlap_candidate", "REDUNDANT_UPPER_REF"].contains(&conflict);
             return if v2 && c_is_alone && c_is_protected {
                 (VoteAction::Flag, "FACET_MINORITY_SIGNAL", 1)
             } else {
@@ -344,9 +509,19 @@ mod tests {
             return (VoteAction::Flag, reason("POLARITY_UNCERTAIN"), 2);
         }
         let said = |wanted, codes: &[&str]| {
-            votes.iter().flatten().any(|(action, code)| *action == wanted && codes.contains(code))
+            votes
+                .iter()
+                .flatten()
+                .any(|(action, code)| *action == wanted && codes.contains(code))
         };
-        if said(VoteAction::Flip, &["NEGATION_SCOPE", "CONTRAST_CLAUSE", "STRUCTURAL_INCONSISTENT"]) {
+        if said(
+            VoteAction::Flip,
+            &[
+                "NEGATION_SCOPE",
+                "CONTRAST_CLAUSE",
+                "STRUCTURAL_INCONSISTENT",
+            ],
+        ) {
             (VoteAction::Flip, "", 3)
         } else if v2 && said(VoteAction::Drop, &["WEAK_EVIDENCE", "REDUNDANT_UPPER_REF"]) {
             (VoteAction::Drop, "", 3)
@@ -367,24 +542,49 @@ mod tests {
             "",
         ];
         let mut single: Vec<Option<(VoteAction, &str)>> = vec![None];
-        for action in [VoteAction::Keep, VoteAction::Drop, VoteAction::Flip, VoteAction::Flag, VoteAction::Merge] {
+        for action in [
+            VoteAction::Keep,
+            VoteAction::Drop,
+            VoteAction::Flip,
+            VoteAction::Flag,
+            VoteAction::Merge,
+        ] {
             single.extend(codes.iter().map(|code| Some((action, *code))));
         }
         let lists = VoteLists::default();
         let made = |vote: Option<(VoteAction, &'static str)>| {
-            vote.map(|(action, code)| Vote::<()> { action, reason: Some(code.into()), new_value: None })
+            vote.map(|(action, code)| Vote::<()> {
+                action,
+                reason: Some(code.into()),
+                new_value: None,
+            })
         };
         let mut cases = 0;
         for a in &single {
             for b in &single {
                 for c in &single {
                     let votes = [made(*a), made(*b), made(*c)];
-                    for conflict in [GRANULARITY_OVERLAP, "REDUNDANT_UPPER_REF", "polarity_mismatch", ""] {
+                    for conflict in [
+                        GRANULARITY_OVERLAP,
+                        "REDUNDANT_UPPER_REF",
+                        "polarity_mismatch",
+                        "",
+                    ] {
                         for version in [Version::V1, Version::V2] {
-                            let got = decide(votes.each_ref().map(Option::as_ref), Some(conflict), version, &lists);
-                            let want = by_the_letter([*a, *b, *c], conflict, version == Version::V2);
+                            let got = decide(
+                                votes.each_ref().map(Option::as_ref),
+                                Some(conflict),
+                                version,
+                                &lists,
+                            );
+                            let want =
+                                by_the_letter([*a, *b, *c], conflict, version == Version::V2);
                             let reason = got.reason.map_or("", FlagReason::as_str);
-                            assert_eq!((got.action, reason, got.rule), want, "{a:?} {b:?} {c:?} {conflict}");
+                            assert_eq!(
+                                (got.action, reason, got.rule),
+                                want,
+                                "{a:?} {b:?} {c:?} {conflict}"
+                            );
                             cases += 1;
                         }
                     }

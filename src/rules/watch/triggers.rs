@@ -62,9 +62,15 @@ impl Triggers {
     pub fn pull(&mut self, trigger: Trigger, now: Duration) {
         let settled = match trigger {
             Trigger::UserManual | Trigger::Clarified | Trigger::TimeoutFallback => now,
-            Trigger::Milestone | Trigger::Blocker | Trigger::RequestReview => now + self.timing.settle,
+            Trigger::Milestone | Trigger::Blocker | Trigger::RequestReview => {
+                now + self.timing.settle
+            }
         };
-        self.settled = if self.pending.is_empty() { settled } else { self.settled.min(settled) };
+        self.settled = if self.pending.is_empty() {
+            settled
+        } else {
+            self.settled.min(settled)
+        };
         self.pending.insert(trigger);
     }
 
@@ -86,7 +92,10 @@ impl Triggers {
     /// The time at which [`Self::due`] must be called again. `None` during a cycle, and during a pause in which
     /// neither a person's request nor a clarification is pending.
     pub fn next(&self) -> Option<Duration> {
-        [self.cycle_at(), self.fallback_at()].into_iter().flatten().min()
+        [self.cycle_at(), self.fallback_at()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Continues a cycle that an earlier process started.
@@ -141,7 +150,13 @@ mod tests {
     const QUARTER: u64 = 15 * 60;
 
     fn triggers() -> Triggers {
-        Triggers::new(Timing { settle: at(2), fallback: at(QUARTER) }, at(0))
+        Triggers::new(
+            Timing {
+                settle: at(2),
+                fallback: at(QUARTER),
+            },
+            at(0),
+        )
     }
 
     fn only(trigger: Trigger) -> Option<BTreeSet<Trigger>> {
@@ -163,11 +178,19 @@ mod tests {
         }
         let mut manual = triggers();
         manual.event(EventType::UserManual, at(10));
-        assert_eq!(manual.due(at(10)), only(Trigger::UserManual), "a person does not wait");
+        assert_eq!(
+            manual.due(at(10)),
+            only(Trigger::UserManual),
+            "a person does not wait"
+        );
         for kind in [EventType::Note, EventType::Done] {
             let mut triggers = triggers();
             triggers.event(kind, at(10));
-            assert_eq!((triggers.due(at(60)), triggers.next()), (None, Some(at(10 + QUARTER))), "{kind}");
+            assert_eq!(
+                (triggers.due(at(60)), triggers.next()),
+                (None, Some(at(10 + QUARTER))),
+                "{kind}"
+            );
         }
     }
 
@@ -197,12 +220,19 @@ mod tests {
 
     #[test]
     fn continue_resets_the_timer_and_log_and_continue_does_not_fire_it_again_at_once() {
-        for (action, next) in [(Action::Continue, 1000 + QUARTER), (Action::LogAndContinue, QUARTER + QUARTER)] {
+        for (action, next) in [
+            (Action::Continue, 1000 + QUARTER),
+            (Action::LogAndContinue, QUARTER + QUARTER),
+        ] {
             let mut triggers = triggers();
             assert_eq!(triggers.due(at(QUARTER)), only(Trigger::TimeoutFallback));
             assert_eq!(triggers.next(), None, "one cycle at a time");
             triggers.decided(action, false, at(1000));
-            assert_eq!((triggers.due(at(1000)), triggers.next()), (None, Some(at(next))), "{action:?}");
+            assert_eq!(
+                (triggers.due(at(1000)), triggers.next()),
+                (None, Some(at(next))),
+                "{action:?}"
+            );
         }
     }
 
@@ -220,10 +250,20 @@ mod tests {
         let mut triggers = triggers();
         for tenth in 0..200 {
             let now = Duration::from_millis(tenth * 10);
-            triggers.event(if tenth % 2 == 0 { EventType::Milestone } else { EventType::Blocker }, now);
+            triggers.event(
+                if tenth % 2 == 0 {
+                    EventType::Milestone
+                } else {
+                    EventType::Blocker
+                },
+                now,
+            );
             assert_eq!(triggers.due(now), None);
         }
-        assert_eq!(triggers.due(at(2)), Some(BTreeSet::from([Trigger::Milestone, Trigger::Blocker])));
+        assert_eq!(
+            triggers.due(at(2)),
+            Some(BTreeSet::from([Trigger::Milestone, Trigger::Blocker]))
+        );
         assert_eq!(triggers.next(), None);
     }
 
@@ -237,20 +277,32 @@ mod tests {
             assert_eq!((triggers.due(at(second)), triggers.next()), (None, None));
         }
         triggers.decided(Action::Continue, false, at(60));
-        assert_eq!(triggers.due(at(60)), only(Trigger::RequestReview), "it has settled long ago");
+        assert_eq!(
+            triggers.due(at(60)),
+            only(Trigger::RequestReview),
+            "it has settled long ago"
+        );
         triggers.decided(Action::Continue, false, at(90));
         assert_eq!(triggers.due(at(90)), None);
     }
 
     #[test]
     fn while_paused_only_a_person_or_a_clarification_begins_a_cycle() {
-        for action in [Action::StopAndEscalate, Action::PauseAndClarify, Action::NotReviewed] {
+        for action in [
+            Action::StopAndEscalate,
+            Action::PauseAndClarify,
+            Action::NotReviewed,
+        ] {
             let mut triggers = triggers();
             triggers.event(EventType::Milestone, at(0));
             assert!(triggers.due(at(2)).is_some());
             triggers.decided(action, true, at(10));
             triggers.event(EventType::Blocker, at(20));
-            assert_eq!((triggers.due(at(99_999)), triggers.next()), (None, None), "{action:?}");
+            assert_eq!(
+                (triggers.due(at(99_999)), triggers.next()),
+                (None, None),
+                "{action:?}"
+            );
             let mut asked = triggers.clone();
             asked.event(EventType::UserManual, at(100_000));
             assert_eq!(
@@ -274,7 +326,11 @@ mod tests {
         triggers.decided(Action::Continue, false, at(5001));
         triggers.pause();
         triggers.resume(at(9000));
-        assert_eq!(triggers.next(), Some(at(9000 + QUARTER)), "the timer begins anew");
+        assert_eq!(
+            triggers.next(),
+            Some(at(9000 + QUARTER)),
+            "the timer begins anew"
+        );
     }
 
     #[test]

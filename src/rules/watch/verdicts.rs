@@ -15,9 +15,17 @@ use crate::domain::{Action, Verdict};
 
 /// Returns the action for the verdicts of a cycle. `None` means an absent reviewer.
 pub fn decide(verdicts: &[Option<Verdict>]) -> Action {
-    let count = |wanted: Option<Verdict>| verdicts.iter().filter(|verdict| **verdict == wanted).count();
-    let (approved, concerns, absent) =
-        (count(Some(Verdict::Approved)), count(Some(Verdict::Concerns)), count(None));
+    let count = |wanted: Option<Verdict>| {
+        verdicts
+            .iter()
+            .filter(|verdict| **verdict == wanted)
+            .count()
+    };
+    let (approved, concerns, absent) = (
+        count(Some(Verdict::Approved)),
+        count(Some(Verdict::Concerns)),
+        count(None),
+    );
     if count(Some(Verdict::Blocker)) > 0 {
         return Action::StopAndEscalate;
     }
@@ -77,9 +85,18 @@ mod tests {
                 let action = decide(&verdicts);
                 let concerns = verdicts.iter().filter(|verdict| **verdict == C).count();
                 let has_blocker = verdicts.contains(&B);
-                assert_eq!(action == Action::StopAndEscalate, has_blocker, "{verdicts:?}");
-                assert_eq!(action == Action::PauseAndClarify, !has_blocker && concerns >= 2, "{verdicts:?}");
-                let all_approved = !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == A);
+                assert_eq!(
+                    action == Action::StopAndEscalate,
+                    has_blocker,
+                    "{verdicts:?}"
+                );
+                assert_eq!(
+                    action == Action::PauseAndClarify,
+                    !has_blocker && concerns >= 2,
+                    "{verdicts:?}"
+                );
+                let all_approved =
+                    !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == A);
                 assert_eq!(action == Action::Continue, all_approved, "{verdicts:?}");
                 assert_eq!(
                     action == Action::NotReviewed,
@@ -89,10 +106,17 @@ mod tests {
                 if !has_blocker && concerns == 1 {
                     assert_eq!(action, Action::LogAndContinue, "{verdicts:?}");
                 }
-                assert_eq!(action.pauses(), has_blocker || concerns >= 2 || verdicts.iter().all(Option::is_none));
+                assert_eq!(
+                    action.pauses(),
+                    has_blocker || concerns >= 2 || verdicts.iter().all(Option::is_none)
+                );
                 let mut backwards = verdicts.clone();
                 backwards.reverse();
-                assert_eq!(decide(&backwards), action, "the order of the reviewers does not count");
+                assert_eq!(
+                    decide(&backwards),
+                    action,
+                    "the order of the reviewers does not count"
+                );
             }
         }
     }

@@ -20,12 +20,18 @@ pub use workflow::AuditOutcome;
 
 /// Asks the judge about each dispute of the sample, and records the answers. Fails if the history or the work tree
 /// cannot be accessed.
-pub async fn start(setup: RunSetup, templates: &Path, sample: AuditSample) -> Result<AuditOutcome, RunError> {
+pub async fn start(
+    setup: RunSetup,
+    templates: &Path,
+    sample: AuditSample,
+) -> Result<AuditOutcome, RunError> {
     let run = new_run();
     let mut plan = sample.plan.clone();
     plan.judge = plan.judge.recorded();
     let resources = RunResources::new(setup, run, templates.to_owned())?;
     let mut audit = AuditWorkflow::new(resources, sample);
-    audit.append(DisputeEvent::AuditStarted { plan: Box::new(plan) })?;
+    audit.append(DisputeEvent::AuditStarted {
+        plan: Box::new(plan),
+    })?;
     audit.run().await
 }

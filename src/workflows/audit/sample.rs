@@ -35,7 +35,10 @@ pub(crate) struct RecordedRun {
 
 pub fn new_seed() -> u64 {
     let hash = blake3::hash(new_run().0.as_bytes());
-    hash.as_bytes().iter().take(4).fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+    hash.as_bytes()
+        .iter()
+        .take(4)
+        .fold(0, |seed, byte| seed << 8 | u64::from(*byte))
 }
 
 /// Draws up to `size` dismissals by judges other than `judge`. Expired dismissals are left out. The same history
@@ -50,20 +53,40 @@ pub fn sample(
 ) -> Result<AuditSample, RunError> {
     let (mut dismissals, now) = (journal.dismissals(since)?, Timestamp::now());
     dismissals.retain(|dismissal| {
-        let age = dismissal.disposition.as_ref().and_then(|disposition| max_age.of(disposition));
+        let age = dismissal
+            .disposition
+            .as_ref()
+            .and_then(|disposition| max_age.of(disposition));
         let is_expired = rulings::ended(dismissal.settled_at, dismissal.until, age, now).is_some();
         !is_expired && !dismissal.judges.contains(&judge.name.0)
     });
-    let runs: BTreeMap<u64, RunId> =
-        dismissals.into_iter().map(|dismissal| (dismissal.dispute.0, dismissal.run)).collect();
-    let plan = AuditPlan { seed, judge: judge.clone(), disputes: Vec::new(), population: runs.len() as u64 };
-    let mut sample =
-        AuditSample { plan, disputes: Vec::new(), unavailable: 0, cases: BTreeMap::new(), runs: BTreeMap::new() };
+    let runs: BTreeMap<u64, RunId> = dismissals
+        .into_iter()
+        .map(|dismissal| (dismissal.dispute.0, dismissal.run))
+        .collect();
+    let plan = AuditPlan {
+        seed,
+        judge: judge.clone(),
+        disputes: Vec::new(),
+        population: runs.len() as u64,
+    };
+    let mut sample = AuditSample {
+        plan,
+        disputes: Vec::new(),
+        unavailable: 0,
+        cases: BTreeMap::new(),
+        runs: BTreeMap::new(),
+    };
     for number in measures::draw(runs.keys().copied(), seed) {
         if sample.disputes.len() == size {
             break;
         }
-        match dispute(journal, &mut sample.runs, &runs[&number], DisputeNumber(number))? {
+        match dispute(
+            journal,
+            &mut sample.runs,
+            &runs[&number],
+            DisputeNumber(number),
+        )? {
             Some(dispute) => {
                 sample.plan.disputes.push(dispute.number);
                 sample.cases.insert(dispute.number, runs[&number].clone());

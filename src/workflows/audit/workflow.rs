@@ -59,35 +59,75 @@ impl AuditWorkflow {
         let span = info_span!(parent: &self.resources.span, "audit", judge = self.sample.plan.judge.name.0);
         let rest = runner::drive(&mut self).instrument(span).await?;
         let drawn = self.sample.plan.disputes.iter();
-        let audits = drawn.filter_map(|number| self.audits.remove(number)).collect();
-        let Self { resources, spent, violated, .. } = self;
-        Ok(AuditOutcome { run: resources.run, audits, spent, violated, rest })
+        let audits = drawn
+            .filter_map(|number| self.audits.remove(number))
+            .collect();
+        let Self {
+            resources,
+            spent,
+            violated,
+            ..
+        } = self;
+        Ok(AuditOutcome {
+            run: resources.run,
+            audits,
+            spent,
+            violated,
+            rest,
+        })
     }
 
     fn requests(&self, dispute: DisputeNumber) -> RequestBuilder<'_> {
         let recorded = &self.sample.runs[&self.sample.cases[&dispute]];
-        let RunResources { workspace, state_dir, .. } = &self.resources;
-        let trees = Trees { workspace, state_dir };
+        let RunResources {
+            workspace,
+            state_dir,
+            ..
+        } = &self.resources;
+        let trees = Trees {
+            workspace,
+            state_dir,
+        };
         // No earlier ruling is sent to the judge, because an earlier ruling can be about the audited finding.
-        RequestBuilder { state: &recorded.state, sources: &recorded.sources, trees, bindings: &[] }
+        RequestBuilder {
+            state: &recorded.state,
+            sources: &recorded.sources,
+            trees,
+            bindings: &[],
+        }
     }
 
     fn step(&self, dispute: DisputeNumber) -> Step<Infallible, Infallible> {
         let (judge, purpose) = (&self.sample.plan.judge.name, Purpose::Judge { dispute });
-        let next = attempts::next(&self.calls, judge, purpose.clone(), ATTEMPTS, attempts::is_invalid);
+        let next = attempts::next(
+            &self.calls,
+            judge,
+            purpose.clone(),
+            ATTEMPTS,
+            attempts::is_invalid,
+        );
         if let Some(call) = next {
             return Step::Ask(call);
         }
         let answer = attempts::last(&self.calls, judge, &purpose).map(|(_, answer)| answer);
-        let case =
-            self.sample.disputes.iter().find(|case| case.number == dispute).expect("a dispute of the sample");
+        let case = self
+            .sample
+            .disputes
+            .iter()
+            .find(|case| case.number == dispute)
+            .expect("a dispute of the sample");
         let review = &self.resources.settings.review;
         let ruling = resolve::counted_by(&self.requests(dispute), &case.finding, answer, review);
         let (ruling, error) = match ruling {
             Ok(ruling) => (Some(ruling), None),
             Err(error) => (None, Some(error)),
         };
-        let audit = Box::new(RulingAudit { dispute, judge: judge.clone(), ruling, error });
+        let audit = Box::new(RulingAudit {
+            dispute,
+            judge: judge.clone(),
+            ruling,
+            error,
+        });
         Step::Record(Box::new(DisputeEvent::RulingAudited { audit }.into()))
     }
 }
@@ -107,7 +147,13 @@ impl Workflow for AuditWorkflow {
 
     fn apply(&mut self, event: &Event) {
         match &event.kind {
-            EventKind::Run(RunEvent::CallFinished { call, answer, usage, told, .. }) => {
+            EventKind::Run(RunEvent::CallFinished {
+                call,
+                answer,
+                usage,
+                told,
+                ..
+            }) => {
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
                 self.calls.insert(call.clone(), answer.clone());
@@ -129,15 +175,30 @@ impl Workflow for AuditWorkflow {
         if self.ended {
             return Vec::new();
         }
-        let left = self.sample.plan.disputes.iter().filter(|dispute| !self.audits.contains_key(dispute));
+        let left = self
+            .sample
+            .plan
+            .disputes
+            .iter()
+            .filter(|dispute| !self.audits.contains_key(dispute));
         let steps: Vec<_> = left.map(|dispute| self.step(*dispute)).collect();
-        if steps.is_empty() { vec![Step::Finish] } else { steps }
+        if steps.is_empty() {
+            vec![Step::Finish]
+        } else {
+            steps
+        }
     }
 
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
-        let Purpose::Judge { dispute } = call.purpose else { unreachable!("an audit only asks its judge") };
-        let case =
-            self.sample.disputes.iter().find(|case| case.number == dispute).expect("a dispute of the sample");
+        let Purpose::Judge { dispute } = call.purpose else {
+            unreachable!("an audit only asks its judge")
+        };
+        let case = self
+            .sample
+            .disputes
+            .iter()
+            .find(|case| case.number == dispute)
+            .expect("a dispute of the sample");
         let again = match attempts::before(&self.calls, call) {
             Some(CallAnswer::Invalid { error }) => Some(error.clone()),
             _ => None,

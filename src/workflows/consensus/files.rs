@@ -20,7 +20,10 @@ pub fn folder(root: &Path, id: &str, stage: &str) -> Result<PathBuf, FileError> 
     let mut folder = root.to_owned();
     for part in FOLDER.split('/').chain([id, stage]) {
         folder.push(part);
-        if folder.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+        if folder
+            .symlink_metadata()
+            .is_ok_and(|found| found.is_symlink())
+        {
             return Err(FileError::Link(folder));
         }
     }
@@ -34,7 +37,11 @@ pub fn write(root: &Path, outcome: &StageOutcome) -> Result<(), FileError> {
         file::write(&ignore, "*\n", Links::Refused)?;
     }
     for (name, answer) in &outcome.answers {
-        let why = outcome.failures.iter().find(|(agent, _)| agent == name).map(|(_, why)| why);
+        let why = outcome
+            .failures
+            .iter()
+            .find(|(agent, _)| agent == name)
+            .map(|(_, why)| why);
         let content = answer.as_ref().map(StageAnswer::value);
         let value = json!({
             "agent": name,
@@ -68,7 +75,19 @@ fn put(folder: &Path, name: &str, value: &Value) -> Result<(), FileError> {
 /// Turns an agent's name into a file name. The names `verdict`, `synthesis` and `resolutions` get a prefix,
 /// because other files in the folder have these names.
 fn plain(name: &str) -> String {
-    let plain: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect();
-    if ["verdict", "synthesis", "resolutions"].contains(&plain.as_str()) { format!("agent-{plain}") } else { plain }
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    if ["verdict", "synthesis", "resolutions"].contains(&plain.as_str()) {
+        format!("agent-{plain}")
+    } else {
+        plain
+    }
 }

@@ -43,14 +43,23 @@ pub async fn start(
     run: RunId,
     mut plan: StagePlan,
 ) -> Result<(StageOutcome, Rest), RunError> {
-    let agents =
-        plan.agents.iter_mut().chain(&mut plan.aggregator).chain(&mut plan.arbiter).chain(&mut plan.backups);
+    let agents = plan
+        .agents
+        .iter_mut()
+        .chain(&mut plan.aggregator)
+        .chain(&mut plan.arbiter)
+        .chain(&mut plan.backups);
     for agent in agents {
         *agent = agent.clone().recorded();
     }
-    let mut consensus =
-        ConsensusWorkflow::new(RunResources::new(setup, run, templates)?, StageState::default(), person);
-    consensus.append(ConsensusEvent::StageStarted { plan: Box::new(plan) })?;
+    let mut consensus = ConsensusWorkflow::new(
+        RunResources::new(setup, run, templates)?,
+        StageState::default(),
+        person,
+    );
+    consensus.append(ConsensusEvent::StageStarted {
+        plan: Box::new(plan),
+    })?;
     consensus.run().await
 }
 
@@ -65,7 +74,8 @@ pub async fn resume(
     if state.plan.is_none() {
         return Err(RunError::NotStarted(run));
     }
-    let mut consensus = ConsensusWorkflow::new(RunResources::new(setup, run, templates)?, state, person);
+    let mut consensus =
+        ConsensusWorkflow::new(RunResources::new(setup, run, templates)?, state, person);
     consensus.append(RunEvent::RunResumed)?;
     consensus.run().await
 }
@@ -87,9 +97,13 @@ impl Last {
     /// same, and two checkpoints if their questions are the same. The recorded plan of the run is redacted, so the
     /// run is compared with a redacted copy of `plan`.
     pub fn asked_the_same(&self, plan: &StagePlan, settings: &Settings) -> bool {
-        let plan = EventKind::Consensus(ConsensusEvent::StageStarted { plan: Box::new(plan.clone()) });
+        let plan = EventKind::Consensus(ConsensusEvent::StageStarted {
+            plan: Box::new(plan.clone()),
+        });
         match Redaction::from(settings.redaction).event(plan) {
-            EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => plan.subject == self.plan.subject,
+            EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
+                plan.subject == self.plan.subject
+            }
             _ => false,
         }
     }
@@ -101,18 +115,33 @@ impl Last {
 }
 
 pub fn last(journal: &Journal, id: &str, stage: &str) -> Result<Option<Last>, RunError> {
-    let Some(run) = journal.last_stage(id, stage)? else { return Ok(None) };
+    let Some(run) = journal.last_stage(id, stage)? else {
+        return Ok(None);
+    };
     let state = StageState::of(&journal.events(&run)?);
     let outcome = outcome::outcome(&state, &run, 0);
-    Ok(outcome.zip(state.plan).map(|(outcome, plan)| Last { outcome, plan }))
+    Ok(outcome
+        .zip(state.plan)
+        .map(|(outcome, plan)| Last { outcome, plan }))
 }
 
 /// Takes the last run of each stage and checkpoint with the id `id`, and returns the runs that wait for a person.
 pub fn waiting(journal: &Journal, id: &str) -> Result<Vec<Last>, RunError> {
     let rows = journal.stages()?;
-    let names: BTreeSet<String> = rows.into_iter().filter(|row| row.id == id).map(|row| row.stage).collect();
-    let all = names.iter().map(|stage| last(journal, id, stage)).collect::<Result<Vec<_>, _>>()?;
-    Ok(all.into_iter().flatten().filter(|last| last.outcome.exit == ExitReason::DisputeOpen).collect())
+    let names: BTreeSet<String> = rows
+        .into_iter()
+        .filter(|row| row.id == id)
+        .map(|row| row.stage)
+        .collect();
+    let all = names
+        .iter()
+        .map(|stage| last(journal, id, stage))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(all
+        .into_iter()
+        .flatten()
+        .filter(|last| last.outcome.exit == ExitReason::DisputeOpen)
+        .collect())
 }
 
 /// Records a person's decision on a deadlock. Fails if the stage does not wait for a decision, or if `word` is
@@ -127,7 +156,10 @@ pub fn decide(
     let state = StageState::of(&journal.events(run).map_err(RunError::from)?);
     let waits = state.deadlock.is_some() && state.decision.is_none();
     if !waits {
-        let stage = state.plan.as_ref().map_or_else(|| run.0.clone(), |plan| format!("stage `{}`", plan.stage));
+        let stage = state
+            .plan
+            .as_ref()
+            .map_or_else(|| run.0.clone(), |plan| format!("stage `{}`", plan.stage));
         return Err(SettleError::NotWaiting(stage));
     }
     let answered = state.answered();
@@ -141,7 +173,15 @@ pub fn decide(
         modifications: modifications.into_iter().map(Untrusted::from).collect(),
         confidence: Certainty::High,
     };
-    settle(journal, run, state, EventKind::Consensus(ConsensusEvent::StageDecided { decision, by: Settler::Human }))
+    settle(
+        journal,
+        run,
+        state,
+        EventKind::Consensus(ConsensusEvent::StageDecided {
+            decision,
+            by: Settler::Human,
+        }),
+    )
 }
 
 /// Records a person's answer to a question. Fails if the question does not wait for an answer, or if `value` is not
@@ -156,13 +196,19 @@ pub fn answer(
     let state = StageState::of(&journal.events(run).map_err(RunError::from)?);
     let asked = state.questions().iter().find(|asked| asked.id == question);
     let waits = asked.filter(|asked| {
-        crate::workflows::consensus::schedule::is_complete(&state) && !state.resolutions.contains_key(&asked.id)
+        crate::workflows::consensus::schedule::is_complete(&state)
+            && !state.resolutions.contains_key(&asked.id)
     });
     let Some(asked) = waits.cloned() else {
         return Err(SettleError::NotWaiting(format!("question `{question}`")));
     };
     let resolution = by_person(&asked, value, reason)?;
-    settle(journal, run, state, EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }))
+    settle(
+        journal,
+        run,
+        state,
+        EventKind::Consensus(ConsensusEvent::QuestionResolved { resolution }),
+    )
 }
 
 fn settle(
@@ -175,7 +221,9 @@ fn settle(
     state.apply(&recorded);
     let millis = state.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state);
-    let ended = journal.append(run, RunEvent::RunEnded { exit, millis }).map_err(RunError::from)?;
+    let ended = journal
+        .append(run, RunEvent::RunEnded { exit, millis })
+        .map_err(RunError::from)?;
     state.apply(&ended);
     outcome::outcome(&state, run, millis).ok_or_else(|| RunError::NotStarted(run.clone()).into())
 }

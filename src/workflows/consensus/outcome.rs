@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::state::StageState;
 use crate::domain::event::{CallAnswer, Part};
 use crate::domain::{
-    AgentName, Approach, Decision, ExitReason, FailureKind, Question, Resolution, RunId, Settler, Spent,
-    StageAnswer, StageStatus, StageVerdict, Synthesis,
+    AgentName, Approach, Decision, ExitReason, FailureKind, Question, Resolution, RunId, Settler,
+    Spent, StageAnswer, StageStatus, StageVerdict, Synthesis,
 };
 use crate::rules::stages::checkpoint::{self, Tally};
 use crate::rules::stages::stage;
@@ -35,7 +35,10 @@ pub struct StageOutcome {
 }
 
 /// Serialises each answer as an object. The field `content` is null if the agent gave no answer.
-fn answers<S: Serializer>(answers: &[(AgentName, Option<StageAnswer>)], serializer: S) -> Result<S::Ok, S::Error> {
+fn answers<S: Serializer>(
+    answers: &[(AgentName, Option<StageAnswer>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(answers.iter().map(|(agent, answer)| {
         let missing = answer.as_ref().map(|answer| &answer.missing_fields);
         json!({ "agent": agent, "content": answer.as_ref().map(StageAnswer::value), "missing_fields": missing })
@@ -87,7 +90,11 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
         _ => None,
     });
     let exhausted = |cause: Option<&FailureKind>| cause.is_some_and(|cause| cause.is_exhausted());
-    let lacking = if failed.into_iter().any(exhausted) { ExitReason::Budget } else { ExitReason::AgentFailed };
+    let lacking = if failed.into_iter().any(exhausted) {
+        ExitReason::Budget
+    } else {
+        ExitReason::AgentFailed
+    };
     if state.violated {
         return ExitReason::ReadOnlyViolation;
     }
@@ -98,8 +105,15 @@ pub(crate) fn exit(state: &StageState) -> ExitReason {
             Some(StageStatus::Degraded) | None => lacking,
         };
     }
-    let answered = state.questions().iter().any(|question| !state.answers(question).is_empty());
-    match state.questions().iter().all(|question| state.resolutions.contains_key(&question.id)) {
+    let answered = state
+        .questions()
+        .iter()
+        .any(|question| !state.answers(question).is_empty());
+    match state
+        .questions()
+        .iter()
+        .all(|question| state.resolutions.contains_key(&question.id))
+    {
         true => ExitReason::Clean,
         // If no agent answered, a person cannot choose an answer, so the run counts as failed.
         false if !answered => lacking,
@@ -125,15 +139,26 @@ pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
     } else {
         let resolved = |question: &Question| {
             let resolution = state.resolutions.get(&question.id)?.clone();
-            Some(ResolvedQuestion { asked: question.question.clone(), resolution })
+            Some(ResolvedQuestion {
+                asked: question.question.clone(),
+                resolution,
+            })
         };
         NextStep::Checkpoint {
             resolved: state.questions().iter().filter_map(resolved).collect(),
-            open: state.questions().iter().filter_map(|question| open_question(state, &question.id)).collect(),
+            open: state
+                .questions()
+                .iter()
+                .filter_map(|question| open_question(state, &question.id))
+                .collect(),
         }
     };
-    let answer =
-        |name: &AgentName| positions.iter().find(|(other, _)| *other == name).map(|(_, answer)| (*answer).clone());
+    let answer = |name: &AgentName| {
+        positions
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, answer)| (*answer).clone())
+    };
     Some(StageOutcome {
         run: run.clone(),
         id: plan.id.clone(),
@@ -145,21 +170,38 @@ pub(crate) fn outcome(state: &StageState, run: &RunId, millis: u64) -> Option<St
         ended: state.ended.is_some(),
         millis: state.ended.map_or(millis, |(_, millis)| millis),
         exit: state.ended.map_or_else(|| exit(state), |(exit, _)| exit),
-        answers: plan.agents.iter().map(|agent| (agent.name.clone(), answer(&agent.name))).collect(),
+        answers: plan
+            .agents
+            .iter()
+            .map(|agent| (agent.name.clone(), answer(&agent.name)))
+            .collect(),
     })
 }
 
 fn uncertain(state: &StageState) -> Option<Box<(Decision, AgentName)>> {
     state.deadlock.as_ref()?;
     let arbiter = state.plan.as_ref()?.arbiter.as_ref()?;
-    Some(Box::new((state.arbitration()?.clone(), arbiter.name.clone())))
+    Some(Box::new((
+        state.arbitration()?.clone(),
+        arbiter.name.clone(),
+    )))
 }
 
 fn failures(state: &StageState) -> Vec<(AgentName, String)> {
     let mut failures = Vec::new();
-    let Some(plan) = &state.plan else { return failures };
-    let parts = [Part::Position, Part::Questions, Part::Aggregate, Part::Arbitrate];
-    for (agent, part) in plan.all().flat_map(|agent| parts.iter().map(move |part| (agent, part))) {
+    let Some(plan) = &state.plan else {
+        return failures;
+    };
+    let parts = [
+        Part::Position,
+        Part::Questions,
+        Part::Aggregate,
+        Part::Arbitrate,
+    ];
+    for (agent, part) in plan
+        .all()
+        .flat_map(|agent| parts.iter().map(move |part| (agent, part)))
+    {
         if let Some((_, CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error })) =
             state.attempts(&agent.name, part).pop()
         {
@@ -170,7 +212,10 @@ fn failures(state: &StageState) -> Vec<(AgentName, String)> {
 }
 
 pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion> {
-    let question = state.questions().iter().find(|question| question.id == id)?;
+    let question = state
+        .questions()
+        .iter()
+        .find(|question| question.id == id)?;
     if state.resolutions.contains_key(id) {
         return None;
     }
@@ -180,21 +225,37 @@ pub(crate) fn open_question(state: &StageState, id: &str) -> Option<OpenQuestion
         Tally::Majority(first, others) => std::iter::once(first).chain(others).collect(),
         Tally::Split(opinions) => opinions,
     };
-    let validator = state.validation(question).map(|(_, validation)| validation.reasoning.clone());
-    Some(OpenQuestion { question: question.clone(), opinions, validator })
+    let validator = state
+        .validation(question)
+        .map(|(_, validation)| validation.reasoning.clone());
+    Some(OpenQuestion {
+        question: question.clone(),
+        opinions,
+        validator,
+    })
 }
 
 impl StageAnswer {
     /// The answer as a JSON value. An answer in prose becomes a string.
     pub fn value(&self) -> Value {
-        let object = serde_json::from_str(self.content.as_written()).ok().filter(|_| self.json);
+        let object = serde_json::from_str(self.content.as_written())
+            .ok()
+            .filter(|_| self.json);
         object.unwrap_or_else(|| json!(self.content))
     }
 }
 
 impl StageOutcome {
     pub fn verdict_json(&self) -> Option<Value> {
-        let NextStep::Stage { status, verdict, deadlock, decision, uncertain, .. } = &self.step else {
+        let NextStep::Stage {
+            status,
+            verdict,
+            deadlock,
+            decision,
+            uncertain,
+            ..
+        } = &self.step
+        else {
             return None;
         };
         let verdict = verdict.as_ref()?;
@@ -232,7 +293,13 @@ impl StageOutcome {
     /// The content of `synthesis.json`, which is the input of the next stage. Returns `None` if there is no
     /// synthesis.
     pub fn synthesis_json(&self) -> Option<Value> {
-        let NextStep::Stage { status, synthesis: Some(synthesis), decision, .. } = &self.step else {
+        let NextStep::Stage {
+            status,
+            synthesis: Some(synthesis),
+            decision,
+            ..
+        } = &self.step
+        else {
             return None;
         };
         let content: Value = serde_json::from_str(synthesis.content.as_written()).ok()?;
@@ -242,7 +309,13 @@ impl StageOutcome {
         fields.insert("status".to_owned(), json!(status));
         if let Some((decision, by)) = decision {
             // The next stage needs the text of the chosen answer, not only the agent's name.
-            let of = |name: &AgentName| self.answers.iter().find(|(other, _)| other == name)?.1.as_ref();
+            let of = |name: &AgentName| {
+                self.answers
+                    .iter()
+                    .find(|(other, _)| other == name)?
+                    .1
+                    .as_ref()
+            };
             let approach = match &decision.decision {
                 Approach::Of(name) => of(name).map(StageAnswer::value),
                 Approach::Hybrid => None,
@@ -267,6 +340,8 @@ impl StageOutcome {
             return None;
         };
         let waiting: Vec<&str> = open.iter().map(|open| open.question.id.as_str()).collect();
-        Some(json!({ "id": self.id, "checkpoint": self.stage, "resolved": resolved, "open": waiting }))
+        Some(
+            json!({ "id": self.id, "checkpoint": self.stage, "resolved": resolved, "open": waiting }),
+        )
     }
 }

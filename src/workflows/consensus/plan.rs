@@ -24,7 +24,11 @@ pub enum StagePlanError {
     #[error("the embedded agent `{0}` cannot answer questions")]
     Embedded(AgentName),
     #[error("{what} requires at least {at_least} agents, but only {found} can be asked")]
-    TooFew { what: &'static str, at_least: usize, found: usize },
+    TooFew {
+        what: &'static str,
+        at_least: usize,
+        found: usize,
+    },
     #[error("`{0}` cannot decide a stage, because the agent takes part in the stage")]
     Party(AgentName),
 }
@@ -68,23 +72,45 @@ pub fn stage(
     stage: &Stage,
     asking: Asking<'_>,
 ) -> Result<StagePlan, StagePlanError> {
-    let named = if asking.agents.is_empty() { stage.agents.as_deref() } else { Some(asking.agents) };
+    let named = if asking.agents.is_empty() {
+        stage.agents.as_deref()
+    } else {
+        Some(asking.agents)
+    };
     let agents = answering(settings, named, &stage.roles)?;
     if agents.len() < 2 {
-        return Err(StagePlanError::TooFew { what: "a stage", at_least: 2, found: agents.len() });
+        return Err(StagePlanError::TooFew {
+            what: "a stage",
+            at_least: 2,
+            found: agents.len(),
+        });
     }
     let aggregator = one(settings, stage.aggregator.as_deref(), Role::Aggregator, &[])?
         .ok_or(ReviewPlanError::MissingRole(Role::Aggregator))?;
     let parties: Vec<&Agent> = agents.iter().chain([&aggregator]).collect();
     let arbiter = one(settings, stage.arbiter.as_deref(), Role::Judge, &parties)?;
     let subject = Subject::Stage {
-        instructions: prompts::instructions(&stage.prompt, asking.id, &stage.name, &stage.required_fields)?,
+        instructions: prompts::instructions(
+            &stage.prompt,
+            asking.id,
+            &stage.name,
+            &stage.required_fields,
+        )?,
         prompt: asking.prompt,
         input: asking.input,
         resolved: asking.resolved,
         required_fields: stage.required_fields.clone(),
     };
-    whole(settings, root, asking.id, &stage.name, subject, agents, Some(aggregator), arbiter)
+    whole(
+        settings,
+        root,
+        asking.id,
+        &stage.name,
+        subject,
+        agents,
+        Some(aggregator),
+        arbiter,
+    )
 }
 
 /// Plans a checkpoint. Fails if an agent is missing or unsuitable, or if fewer than three agents can answer.
@@ -99,10 +125,28 @@ pub fn checkpoint(
     let named = (!agents.is_empty()).then_some(agents);
     let agents = answering(settings, named, &[Role::Reviewer])?;
     if agents.len() < AT_LEAST {
-        return Err(StagePlanError::TooFew { what: "a checkpoint", at_least: AT_LEAST, found: agents.len() });
+        return Err(StagePlanError::TooFew {
+            what: "a checkpoint",
+            at_least: AT_LEAST,
+            found: agents.len(),
+        });
     }
-    let validator = one(settings, None, Role::Judge, &agents.iter().collect::<Vec<_>>())?;
-    whole(settings, root, id, name, Subject::Checkpoint { questions }, agents, None, validator)
+    let validator = one(
+        settings,
+        None,
+        Role::Judge,
+        &agents.iter().collect::<Vec<_>>(),
+    )?;
+    whole(
+        settings,
+        root,
+        id,
+        name,
+        Subject::Checkpoint { questions },
+        agents,
+        None,
+        validator,
+    )
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of a plan")]
@@ -116,7 +160,12 @@ fn whole(
     aggregator: Option<Agent>,
     arbiter: Option<Agent>,
 ) -> Result<StagePlan, StagePlanError> {
-    let all: Vec<Agent> = agents.iter().chain(&aggregator).chain(&arbiter).cloned().collect();
+    let all: Vec<Agent> = agents
+        .iter()
+        .chain(&aggregator)
+        .chain(&arbiter)
+        .cloned()
+        .collect();
     Ok(StagePlan {
         root: root.to_string_lossy().into_owned(),
         id: id.to_owned(),
@@ -131,7 +180,11 @@ fn whole(
 
 /// Returns the agents whose names are in `named`. If `named` is `None`, returns all agents that have one of the
 /// `roles`, but no embedded agents and no backups.
-fn answering(settings: &Settings, named: Option<&[String]>, roles: &[Role]) -> Result<Vec<Agent>, StagePlanError> {
+fn answering(
+    settings: &Settings,
+    named: Option<&[String]>,
+    roles: &[Role],
+) -> Result<Vec<Agent>, StagePlanError> {
     let Some(named) = named else {
         let of_roles = plan::first_choice(settings);
         let able = of_roles.filter(|agent| roles.contains(&agent.role) && !agent.is_embedded());
@@ -161,11 +214,19 @@ fn one(
         return Ok(plan::first_choice(settings).find(able).cloned());
     };
     let agent = connected(settings, name)?;
-    if is_party(&agent) { Err(StagePlanError::Party(agent.name)) } else { Ok(Some(agent)) }
+    if is_party(&agent) {
+        Err(StagePlanError::Party(agent.name))
+    } else {
+        Ok(Some(agent))
+    }
 }
 
 fn connected(settings: &Settings, name: &str) -> Result<Agent, StagePlanError> {
     let agent = settings.agents.iter().find(|agent| agent.name.0 == name);
     let agent = agent.ok_or_else(|| StagePlanError::Unknown(name.to_owned()))?;
-    if agent.is_embedded() { Err(StagePlanError::Embedded(agent.name.clone())) } else { Ok(agent.clone()) }
+    if agent.is_embedded() {
+        Err(StagePlanError::Embedded(agent.name.clone()))
+    } else {
+        Ok(agent.clone())
+    }
 }

@@ -13,10 +13,15 @@ use crate::workflows::run::attempts;
 use crate::workflows::run::call::CallRequest;
 
 pub(crate) fn request(state: &StageState, call: &CallId) -> CallRequest {
-    let plan = state.plan.as_ref().expect("a call is due only where there is a plan");
+    let plan = state
+        .plan
+        .as_ref()
+        .expect("a call is due only where there is a plan");
     let agent = plan.all().find(|agent| agent.name == call.agent);
     CallRequest {
-        agent: agent.expect("a call that is due names an agent of the plan").clone(),
+        agent: agent
+            .expect("a call that is due names an agent of the plan")
+            .clone(),
         backups: plan.backups.clone(),
         task: task(state, plan, call),
         again: attempts::before(&state.calls, call).and_then(why_again),
@@ -28,22 +33,47 @@ pub(crate) fn request(state: &StageState, call: &CallId) -> CallRequest {
 }
 
 fn task(state: &StageState, plan: &StagePlan, call: &CallId) -> Task {
-    let Purpose::Stage { part } = &call.purpose else { unreachable!("only parts of a stage are due") };
+    let Purpose::Stage { part } = &call.purpose else {
+        unreachable!("only parts of a stage are due")
+    };
     match (part, &plan.subject) {
-        (Part::Position, Subject::Stage { input, resolved, .. }) => {
-            Task::Stage { about: about(plan), input: input.clone(), resolved: resolved.clone() }
-        }
+        (
+            Part::Position,
+            Subject::Stage {
+                input, resolved, ..
+            },
+        ) => Task::Stage {
+            about: about(plan),
+            input: input.clone(),
+            resolved: resolved.clone(),
+        },
         (Part::Aggregate, _) => {
             let positions = positions(state);
-            let answered: BTreeSet<&AgentName> = positions.iter().map(|position| &position.agent).collect();
-            let missing = plan.agents.iter().map(|agent| &agent.name).filter(|name| !answered.contains(name));
-            Task::Aggregate { about: about(plan), missing: missing.cloned().collect(), positions }
+            let answered: BTreeSet<&AgentName> =
+                positions.iter().map(|position| &position.agent).collect();
+            let missing = plan
+                .agents
+                .iter()
+                .map(|agent| &agent.name)
+                .filter(|name| !answered.contains(name));
+            Task::Aggregate {
+                about: about(plan),
+                missing: missing.cloned().collect(),
+                positions,
+            }
         }
         (Part::Arbitrate, _) => Task::Arbitrate {
             about: about(plan),
             positions: positions(state),
-            aggregator: plan.aggregator.as_ref().map(|agent| agent.name.clone()).unwrap_or_else(|| "".into()),
-            summary: state.synthesis().map(|synthesis| synthesis.summary.clone()).unwrap_or_default(),
+            aggregator: plan
+                .aggregator
+                .as_ref()
+                .map(|agent| agent.name.clone())
+                .unwrap_or_else(|| "".into()),
+            summary: state
+                .synthesis()
+                .map(|synthesis| synthesis.summary.clone())
+                .unwrap_or_default(),
             conflicts: state.conflicts(),
         },
         (Part::Validate { question }, _) => validate(state, plan, question),
@@ -72,24 +102,43 @@ fn validate(state: &StageState, plan: &StagePlan, question: &str) -> Task {
 
 pub(crate) fn positions(state: &StageState) -> Vec<StagePosition> {
     let positions = state.positions().into_iter();
-    positions.map(|(name, answer)| StagePosition { agent: name.clone(), content: answer.content.clone() }).collect()
+    positions
+        .map(|(name, answer)| StagePosition {
+            agent: name.clone(),
+            content: answer.content.clone(),
+        })
+        .collect()
 }
 
 fn about(plan: &StagePlan) -> StageSubject {
     let (instructions, prompt, required_fields) = match &plan.subject {
-        Subject::Stage { instructions, prompt, required_fields, .. } => {
-            (instructions.clone(), prompt.clone(), required_fields.clone())
-        }
+        Subject::Stage {
+            instructions,
+            prompt,
+            required_fields,
+            ..
+        } => (
+            instructions.clone(),
+            prompt.clone(),
+            required_fields.clone(),
+        ),
         Subject::Checkpoint { .. } => Default::default(),
     };
-    StageSubject { id: plan.id.clone(), stage: plan.stage.clone(), instructions, prompt, required_fields }
+    StageSubject {
+        id: plan.id.clone(),
+        stage: plan.stage.clone(),
+        instructions,
+        prompt,
+        required_fields,
+    }
 }
 
 /// The reason why the agent has to answer again. Returns `None` if the answer is sufficient or the call failed
 /// after all retries.
 pub(crate) fn why_again(answer: &CallAnswer) -> Option<String> {
     let without = |fields: &[String]| {
-        (!fields.is_empty()).then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))
+        (!fields.is_empty())
+            .then(|| format!("your last answer lacks these fields: {}", fields.join(", ")))
     };
     match answer {
         CallAnswer::Invalid { error } => Some(error.clone()),

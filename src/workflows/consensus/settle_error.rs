@@ -12,21 +12,40 @@ pub enum SettleError {
     #[error("`{word}` is not a decision: use `hybrid` or one of {}", .known.join(", "))]
     Word { word: String, known: Vec<String> },
     #[error("`{answer}` is not an answer to `{question}`: use one of {}", .options.join(", "))]
-    Option { answer: String, question: String, options: Vec<String> },
+    Option {
+        answer: String,
+        question: String,
+        options: Vec<String>,
+    },
 }
 
 impl Advice for SettleError {
     fn hint(&self) -> Option<String> {
-        if let Self::Run(error) = self { error.hint() } else { None }
+        if let Self::Run(error) = self {
+            error.hint()
+        } else {
+            None
+        }
     }
 
     fn exit(&self) -> ExitReason {
-        if let Self::Run(error) = self { error.exit() } else { ExitReason::Usage }
+        if let Self::Run(error) = self {
+            error.exit()
+        } else {
+            ExitReason::Usage
+        }
     }
 }
 
-pub(crate) fn by_person(question: &Question, value: &str, reason: String) -> Result<Resolution, SettleError> {
-    let option = question.options.iter().find(|option| option.trim().eq_ignore_ascii_case(value.trim()));
+pub(crate) fn by_person(
+    question: &Question,
+    value: &str,
+    reason: String,
+) -> Result<Resolution, SettleError> {
+    let option = question
+        .options
+        .iter()
+        .find(|option| option.trim().eq_ignore_ascii_case(value.trim()));
     if option.is_none() && !question.options.is_empty() {
         return Err(SettleError::Option {
             answer: value.to_owned(),

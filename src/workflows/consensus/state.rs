@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::event::{CallAnswer, CallId, ConsensusEvent, Event, EventKind, Part, Purpose, RunEvent};
+use crate::domain::event::{
+    CallAnswer, CallId, ConsensusEvent, Event, EventKind, Part, Purpose, RunEvent,
+};
 use crate::domain::{
-    AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent, StageAnswer,
-    StagePlan, StageVerdict, Subject, Synthesis, Untrusted, Validation,
+    AgentName, Decision, ExitReason, Question, QuestionAnswer, Resolution, Said, Settler, Spent,
+    StageAnswer, StagePlan, StageVerdict, Subject, Synthesis, Untrusted, Validation,
 };
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,12 +39,19 @@ impl StageState {
                 RunEvent::RunResumed => {
                     // If the stage has no `StageVerdict` yet, a resumed run repeats the failed calls of the stage.
                     if self.verdict.is_none() {
-                        self.calls.retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
+                        self.calls
+                            .retain(|_, answer| matches!(answer, CallAnswer::Stage { .. }));
                     }
                     self.violated = false;
                     self.ended = None;
                 }
-                RunEvent::CallFinished { call, answer, usage, told, .. } => {
+                RunEvent::CallFinished {
+                    call,
+                    answer,
+                    usage,
+                    told,
+                    ..
+                } => {
                     self.spent.calls += u64::from(told.retries) + 1;
                     self.spent.usage = self.spent.usage.plus(**usage);
                     self.calls.insert(call.clone(), answer.clone());
@@ -60,7 +69,8 @@ impl StageState {
                     self.decision = Some((decision.clone(), by.clone()))
                 }
                 ConsensusEvent::QuestionResolved { resolution } => {
-                    self.resolutions.insert(resolution.question.clone(), resolution.clone());
+                    self.resolutions
+                        .insert(resolution.question.clone(), resolution.clone());
                 }
             },
             EventKind::Review(_) | EventKind::Dispute(_) | EventKind::Watch(_) => {}
@@ -68,19 +78,29 @@ impl StageState {
     }
 
     pub(crate) fn attempts(&self, agent: &AgentName, part: &Part) -> Vec<(&CallId, &CallAnswer)> {
-        let is_part = |id: &CallId| matches!(&id.purpose, Purpose::Stage { part: other } if other == part);
-        self.calls.iter().filter(|(id, _)| id.agent == *agent && is_part(id)).collect()
+        let is_part =
+            |id: &CallId| matches!(&id.purpose, Purpose::Stage { part: other } if other == part);
+        self.calls
+            .iter()
+            .filter(|(id, _)| id.agent == *agent && is_part(id))
+            .collect()
     }
 
     fn said(&self, agent: &AgentName, part: &Part) -> Option<&Said> {
-        self.attempts(agent, part).into_iter().rev().find_map(|(_, answer)| match answer {
-            CallAnswer::Stage { said } => Some(&**said),
-            _ => None,
-        })
+        self.attempts(agent, part)
+            .into_iter()
+            .rev()
+            .find_map(|(_, answer)| match answer {
+                CallAnswer::Stage { said } => Some(&**said),
+                _ => None,
+            })
     }
 
     pub(crate) fn conflicts(&self) -> Vec<Untrusted> {
-        self.verdict.as_ref().map(|verdict| verdict.conflicts.clone()).unwrap_or_default()
+        self.verdict
+            .as_ref()
+            .map(|verdict| verdict.conflicts.clone())
+            .unwrap_or_default()
     }
 
     /// The result lists the agents in the order of the plan.
@@ -94,7 +114,10 @@ impl StageState {
     }
 
     pub(crate) fn answered(&self) -> Vec<AgentName> {
-        self.positions().into_iter().map(|(name, _)| name.clone()).collect()
+        self.positions()
+            .into_iter()
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     pub(crate) fn synthesis(&self) -> Option<&Synthesis> {
@@ -128,12 +151,19 @@ impl StageState {
             Said::Answers { answers } => answers.iter().find(|answer| answer.id == question.id),
             _ => None,
         };
-        agents.filter_map(|agent| Some((agent.name.clone(), answer(&agent.name)?))).collect()
+        agents
+            .filter_map(|agent| Some((agent.name.clone(), answer(&agent.name)?)))
+            .collect()
     }
 
     pub(crate) fn validation(&self, question: &Question) -> Option<(&AgentName, &Validation)> {
         let validator = &self.plan.as_ref()?.arbiter.as_ref()?.name;
-        match self.said(validator, &Part::Validate { question: question.id.clone() })? {
+        match self.said(
+            validator,
+            &Part::Validate {
+                question: question.id.clone(),
+            },
+        )? {
             Said::Validation(validation) => Some((validator, validation)),
             _ => None,
         }

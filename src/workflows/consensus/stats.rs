@@ -30,7 +30,10 @@ pub struct Counts {
 
 impl Counts {
     pub fn rate(&self) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "counts of stages are far below 2^52")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "counts of stages are far below 2^52"
+        )]
         let rate = |part: u64, whole: u64| part as f64 / whole as f64;
         (self.stages > 0).then(|| rate(self.deadlocks, self.stages))
     }
@@ -41,7 +44,9 @@ impl Counts {
     }
 
     fn add(&mut self, state: &StageState) {
-        let Some(verdict) = &state.verdict else { return };
+        let Some(verdict) = &state.verdict else {
+            return;
+        };
         self.stages += 1;
         if verdict.status != StageStatus::Conflict {
             self.by_aggregator += u64::from(verdict.status == StageStatus::Ok);
@@ -75,8 +80,12 @@ pub fn deadlocks(journal: &Journal) -> Result<Deadlocks, RunError> {
             continue;
         }
         found.by_stage.entry(row.stage).or_default().add(&state);
-        let agents: BTreeSet<String> =
-            state.plan.iter().flat_map(|plan| plan.all()).map(|agent| agent.name.0.clone()).collect();
+        let agents: BTreeSet<String> = state
+            .plan
+            .iter()
+            .flat_map(|plan| plan.all())
+            .map(|agent| agent.name.0.clone())
+            .collect();
         for agent in agents {
             found.by_agent.entry(agent).or_default().add(&state);
         }
@@ -89,18 +98,30 @@ mod tests {
     use super::*;
 
     fn counts(stages: u64, deadlocks: u64) -> Counts {
-        Counts { stages, deadlocks, ..Counts::default() }
+        Counts {
+            stages,
+            deadlocks,
+            ..Counts::default()
+        }
     }
 
     #[test]
     fn rates_have_wilson_intervals() {
         assert_eq!((counts(0, 0).rate(), counts(0, 0).interval()), (None, None));
         // Published values of Wilson's formula, to four decimals.
-        for (stages, deadlocks, low, high) in
-            [(10, 0, 0.0, 0.2775), (26, 0, 0.0, 0.1287), (100, 5, 0.0215, 0.1118), (20, 1, 0.0089, 0.2361)]
-        {
-            let (found_low, found_high) = counts(stages, deadlocks).interval().expect("stages were run");
-            assert!((found_low - low).abs() < 1e-4 && (found_high - high).abs() < 1e-4, "{found_low} {found_high}");
+        for (stages, deadlocks, low, high) in [
+            (10, 0, 0.0, 0.2775),
+            (26, 0, 0.0, 0.1287),
+            (100, 5, 0.0215, 0.1118),
+            (20, 1, 0.0089, 0.2361),
+        ] {
+            let (found_low, found_high) = counts(stages, deadlocks)
+                .interval()
+                .expect("stages were run");
+            assert!(
+                (found_low - low).abs() < 1e-4 && (found_high - high).abs() < 1e-4,
+                "{found_low} {found_high}"
+            );
         }
     }
 }

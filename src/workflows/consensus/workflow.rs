@@ -40,8 +40,18 @@ enum Word {
 }
 
 impl ConsensusWorkflow {
-    pub(crate) fn new(resources: RunResources, state: StageState, person: Option<Box<dyn Prompter>>) -> Self {
-        Self { resources, state, has_person: person.is_some(), person, left_open: BTreeSet::new() }
+    pub(crate) fn new(
+        resources: RunResources,
+        state: StageState,
+        person: Option<Box<dyn Prompter>>,
+    ) -> Self {
+        Self {
+            resources,
+            state,
+            has_person: person.is_some(),
+            person,
+            left_open: BTreeSet::new(),
+        }
     }
 
     pub(crate) async fn run(mut self) -> Result<(StageOutcome, Rest), RunError> {
@@ -49,9 +59,14 @@ impl ConsensusWorkflow {
         let span = info_span!(parent: &self.resources.span, "stage", name);
         let rest = runner::drive(&mut self).instrument(span).await?;
         let outcome = outcome::outcome(&self.state, &self.resources.run, self.resources.millis());
-        let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(self.resources.run.clone()))?;
+        let mut outcome =
+            outcome.ok_or_else(|| RunError::NotStarted(self.resources.run.clone()))?;
         if rest == Rest::OverBudget {
-            let notices = budget::notices(&self.resources.settings, &self.state.spent, "repeat the command");
+            let notices = budget::notices(
+                &self.resources.settings,
+                &self.state.spent,
+                "repeat the command",
+            );
             outcome.notices.extend(notices);
         }
         Ok((outcome, rest))
@@ -84,14 +99,24 @@ impl Workflow for ConsensusWorkflow {
             Step::Prompt(asked) => self.has_person && !self.left_open.contains(asked),
             _ => true,
         };
-        let steps: Vec<StageStep> = schedule::next_steps(&self.state).into_iter().filter(is_open).collect();
+        let steps: Vec<StageStep> = schedule::next_steps(&self.state)
+            .into_iter()
+            .filter(is_open)
+            .collect();
         // If the run waits for a person's answer and no person can answer now, this process ends. A later
         // process can resume the run.
-        if steps.is_empty() && self.state.ended.is_none() { vec![Step::Finish] } else { steps }
+        if steps.is_empty() && self.state.ended.is_none() {
+            vec![Step::Finish]
+        } else {
+            steps
+        }
     }
 
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
-        Ok(Prepared::Call(Box::new(requests::request(&self.state, call))))
+        Ok(Prepared::Call(Box::new(requests::request(
+            &self.state,
+            call,
+        ))))
     }
 
     fn effect(&mut self, (): &()) -> Result<Option<Pending<Answered>>, RunError> {
@@ -102,43 +127,72 @@ impl Workflow for ConsensusWorkflow {
         let asked = match asked {
             Asked::Decision => {
                 let deadlock = Deadlock {
-                    stage: self.state.plan.as_ref().map(|plan| plan.stage.clone()).unwrap_or_default(),
+                    stage: self
+                        .state
+                        .plan
+                        .as_ref()
+                        .map(|plan| plan.stage.clone())
+                        .unwrap_or_default(),
                     reason: self.state.deadlock.clone().unwrap_or_default(),
                     conflicts: self.state.conflicts(),
                     positions: requests::positions(&self.state),
                     arbiter: self.state.arbitration().cloned(),
                 };
                 let mut person = self.person.take()?;
-                spawn_blocking(move || Answered { word: Word::Decision(person.decide(&deadlock)), person })
+                spawn_blocking(move || Answered {
+                    word: Word::Decision(person.decide(&deadlock)),
+                    person,
+                })
             }
             Asked::Question(id) => {
                 let open = outcome::open_question(&self.state, id)?;
                 let mut person = self.person.take()?;
                 spawn_blocking(move || {
                     let answer = person.answer(&open);
-                    Answered { word: Word::Answer(open, answer), person }
+                    Answered {
+                        word: Word::Answer(open, answer),
+                        person,
+                    }
                 })
             }
         };
-        Some(Box::pin(async move { asked.await.expect("a dialog does not panic") }))
+        Some(Box::pin(async move {
+            asked.await.expect("a dialog does not panic")
+        }))
     }
 
-    fn take(&mut self, Answered { word, person }: Answered, _is_stopped: bool) -> Result<bool, RunError> {
+    fn take(
+        &mut self,
+        Answered { word, person }: Answered,
+        _is_stopped: bool,
+    ) -> Result<bool, RunError> {
         self.person = Some(person);
         match word {
-            Word::Decision(PersonAnswer::Stopped) | Word::Answer(_, PersonAnswer::Stopped) => return Ok(true),
+            Word::Decision(PersonAnswer::Stopped) | Word::Answer(_, PersonAnswer::Stopped) => {
+                return Ok(true);
+            }
             Word::Decision(PersonAnswer::LeftOpen) => drop(self.left_open.insert(Asked::Decision)),
             Word::Answer(open, PersonAnswer::LeftOpen) => {
                 self.left_open.insert(Asked::Question(open.question.id));
             }
             Word::Decision(PersonAnswer::Given((decision, reason))) => {
                 let (modifications, confidence) = (Vec::new(), Certainty::High);
-                let decision = Decision { decision, rationale: reason.into(), modifications, confidence };
-                self.append(ConsensusEvent::StageDecided { decision, by: Settler::Human })?;
+                let decision = Decision {
+                    decision,
+                    rationale: reason.into(),
+                    modifications,
+                    confidence,
+                };
+                self.append(ConsensusEvent::StageDecided {
+                    decision,
+                    by: Settler::Human,
+                })?;
             }
             Word::Answer(OpenQuestion { question, .. }, PersonAnswer::Given((value, reason))) => {
                 match settle_error::by_person(&question, &value, reason) {
-                    Ok(resolution) => drop(self.append(ConsensusEvent::QuestionResolved { resolution })?),
+                    Ok(resolution) => {
+                        drop(self.append(ConsensusEvent::QuestionResolved { resolution })?)
+                    }
                     Err(_) => drop(self.left_open.insert(Asked::Question(question.id))),
                 }
             }

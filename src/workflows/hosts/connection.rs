@@ -18,11 +18,22 @@ const SPACING: Duration = Duration::from_millis(750);
 
 /// Connects to the host of a pull request. Sends no request. `tree` is the folder with the reviewed code. During
 /// the search for the token, Glee starts no program from this folder.
-pub fn connect(address: RequestAddress, tree: &Path, env: Variables<'_>) -> Result<Box<dyn Host>, HostError> {
+pub fn connect(
+    address: RequestAddress,
+    tree: &Path,
+    env: Variables<'_>,
+) -> Result<Box<dyn Host>, HostError> {
     let credential = credentials::find(&address, tree, env);
-    let name = address.host.rsplit_once(':').map_or(address.host.as_str(), |(name, _)| name);
+    let name = address
+        .host
+        .rsplit_once(':')
+        .map_or(address.host.as_str(), |(name, _)| name);
     // A server on this machine does not limit the rate of requests that create content.
-    let spacing = if is_loopback(name) { Duration::ZERO } else { SPACING };
+    let spacing = if is_loopback(name) {
+        Duration::ZERO
+    } else {
+        SPACING
+    };
     let headers = match address.kind {
         HostKind::GitHub => github::HEADERS,
         HostKind::GitLab | HostKind::Gitea => &[],

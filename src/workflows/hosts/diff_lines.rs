@@ -76,8 +76,14 @@ mod tests {
         assert_eq!(found.shown, BTreeSet::from([1, 2, 3, 4, 11]));
         assert_eq!(found.added, BTreeSet::from([2, 3, 11]));
         assert_eq!(found.context, BTreeMap::from([(1, 1), (4, 3)]));
-        assert_eq!(DiffLines::of("@@ -0,0 +1,2 @@\n+a\n+@@ -1 +1 @@\n").added, BTreeSet::from([1, 2]));
-        assert_eq!(DiffLines::of("@@ -1,2 +0,0 @@\n-a\n-b\n"), DiffLines::default());
+        assert_eq!(
+            DiffLines::of("@@ -0,0 +1,2 @@\n+a\n+@@ -1 +1 @@\n").added,
+            BTreeSet::from([1, 2])
+        );
+        assert_eq!(
+            DiffLines::of("@@ -1,2 +0,0 @@\n-a\n-b\n"),
+            DiffLines::default()
+        );
         assert_eq!(DiffLines::of("Binary files differ\n"), DiffLines::default());
     }
 }

@@ -18,6 +18,6 @@ pub mod transport;
 
 pub use connection::connect;
 pub use model::{
-    Account, ChangedFile, Check, CheckState, Comment, CommentId, Commit, Conversation, Host, HostError, HostKind,
-    NewComment, Permission, PullRequest, RequestState, Thread, ThreadId,
+    Account, ChangedFile, Check, CheckState, Comment, CommentId, Commit, Conversation, Host,
+    HostError, HostKind, NewComment, Permission, PullRequest, RequestState, Thread, ThreadId,
 };

@@ -36,10 +36,20 @@ pub trait Host {
     fn reply(&self, request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError>;
 
     /// Resolves the thread, or opens the thread again. Returns false if the host cannot change the state of threads.
-    fn set_resolved(&self, request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError>;
+    fn set_resolved(
+        &self,
+        request: &PullRequest,
+        thread: &Thread,
+        is_resolved: bool,
+    ) -> Result<bool, HostError>;
 
     /// Creates a comment that belongs to no line, or replaces the body of the comment `existing`.
-    fn summarise(&self, request: &PullRequest, existing: Option<&CommentId>, body: &str) -> Result<(), HostError>;
+    fn summarise(
+        &self,
+        request: &PullRequest,
+        existing: Option<&CommentId>,
+        body: &str,
+    ) -> Result<(), HostError>;
 
     /// Creates or replaces the check of Glee on the head commit.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError>;
@@ -71,7 +81,11 @@ pub enum HostError {
     /// The host rejects the content of the request: an HTTP status such as 400, 409 or 422, or an error of
     /// GraphQL.
     #[error("{host} refuses the request to {what}: {why}")]
-    Refused { host: String, what: String, why: String },
+    Refused {
+        host: String,
+        what: String,
+        why: String,
+    },
     /// The user of the token has an unsubmitted review of this pull request. Until the user submits the review,
     /// GitHub accepts no other comment of the user. Gitea would submit the review together with Glee's comments.
     #[error("{host} accepts no comments, because the user of the token has a pending review")]
@@ -80,7 +94,11 @@ pub enum HostError {
     #[error("the rate limit of {host} ends at {until}")]
     RateLimited { host: String, until: Timestamp },
     #[error("{host} sent an unexpected answer to {what}: {why}")]
-    Unexpected { host: String, what: String, why: String },
+    Unexpected {
+        host: String,
+        what: String,
+        why: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,9 @@ use ureq::http::Uri;
 /// Returns the scheme, host and port of an address. These schemes are permitted: `https`, or `http` on a loopback
 /// address. The port is omitted if it is the scheme's default.
 pub(crate) fn origin(url: &str) -> Result<String, String> {
-    let uri: Uri = url.parse().map_err(|error| format!("the address is invalid: {error}"))?;
+    let uri: Uri = url
+        .parse()
+        .map_err(|error| format!("the address is invalid: {error}"))?;
     let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
         return Err("the address has no scheme or no host".to_owned());
     };
@@ -31,7 +33,9 @@ pub(crate) fn path_part(text: &str) -> String {
     let mut found = String::new();
     for byte in text.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => found.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'~' => {
+                found.push(char::from(byte))
+            }
             byte => found.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -41,5 +45,8 @@ pub(crate) fn path_part(text: &str) -> String {
 /// Whether the host is this machine. In `host`, an IPv6 address is enclosed in brackets.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse()
+            .is_ok_and(|address: IpAddr| address.is_loopback())
 }

@@ -18,12 +18,19 @@ pub(crate) struct Blocking {
 impl Blocking {
     pub(crate) fn of(review: &RequestReview<'_>) -> Self {
         let mut blocking = Self::default();
-        for settled in review.outcome.findings.iter().filter(|settled| settled.finding.mandatory) {
+        for settled in review
+            .outcome
+            .findings
+            .iter()
+            .filter(|settled| settled.finding.mandatory)
+        {
             match RequestStanding::of(review, settled) {
                 RequestStanding::Open | RequestStanding::Enforced(_) => {
                     blocking.open += usize::from(!settled.state.is_closed())
                 }
-                RequestStanding::Escalated(_) | RequestStanding::Undecided => blocking.disputes += 1,
+                RequestStanding::Escalated(_) | RequestStanding::Undecided => {
+                    blocking.disputes += 1
+                }
                 RequestStanding::Closed(_) | RequestStanding::Quiet => {}
             }
         }
@@ -40,8 +47,16 @@ impl Blocking {
 /// that does not succeed fails in the mode `enforce`, and is neutral in the mode `warn`.
 pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) -> Check {
     let blocking = Blocking::of(review);
-    let was_blocked = review.outcome.findings.iter().any(crate::domain::SettledFinding::blocks)
-        || review.outcome.disputes.iter().any(crate::domain::Dispute::is_open);
+    let was_blocked = review
+        .outcome
+        .findings
+        .iter()
+        .any(crate::domain::SettledFinding::blocks)
+        || review
+            .outcome
+            .disputes
+            .iter()
+            .any(crate::domain::Dispute::is_open);
     // If no finding or dispute is open, the exit reason `FindingsOpen` means that a command of `review.verify`
     // failed.
     let fails_verification = review.outcome.exit == ExitReason::FindingsOpen && !was_blocked;
@@ -51,5 +66,9 @@ pub(crate) fn check(review: &RequestReview<'_>, title: String, summary: String) 
         PrMode::Enforce => CheckState::Failure,
         PrMode::Warn => CheckState::Neutral,
     };
-    Check { state, title, summary }
+    Check {
+        state,
+        title,
+        summary,
+    }
 }

@@ -40,7 +40,10 @@ impl RequestReview<'_> {
     /// Whether the review has a result. A result requires answers from a quorum of the reviewers, not from all
     /// reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {
-        matches!(self.outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
+        matches!(
+            self.outcome.exit,
+            ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen
+        )
     }
 
     /// Whether the review has a result, and all reviewers answered completely.

@@ -81,7 +81,13 @@ pub(crate) struct AnswerMark {
 
 impl AnswerMark {
     pub(crate) fn new(statement: ThreadStatement, head: &str) -> Self {
-        Self { version: VERSION, statement, head: head.to_owned(), reopens: false, answers: Vec::new() }
+        Self {
+            version: VERSION,
+            statement,
+            head: head.to_owned(),
+            reopens: false,
+            answers: Vec::new(),
+        }
     }
 
     pub(crate) fn written(&self) -> String {
@@ -93,8 +99,18 @@ impl FindingMark {
     pub(crate) fn new(run: &RunId, finding: FindingId, line: Option<u32>, anchor: Anchor) -> Self {
         let text = anchor.text.chars().take(TEXT).collect();
         let names = anchor.names.into_iter().take(NAMES).collect();
-        let anchor = Anchor { text, names, ..anchor };
-        Self { version: VERSION, run: run.clone(), finding, line, anchor }
+        let anchor = Anchor {
+            text,
+            names,
+            ..anchor
+        };
+        Self {
+            version: VERSION,
+            run: run.clone(),
+            finding,
+            line,
+            anchor,
+        }
     }
 
     pub(crate) fn written(&self) -> String {
@@ -110,7 +126,13 @@ pub(crate) fn summary() -> String {
 /// problem.
 pub(crate) fn ruling(ruling: &SharedRuling) -> Option<String> {
     let cut = |text: &Untrusted| text.first(TEXT);
-    let items = |items: &[Untrusted]| items.iter().take(ITEMS).map(|item| item.first(TEXT / 4)).collect();
+    let items = |items: &[Untrusted]| {
+        items
+            .iter()
+            .take(ITEMS)
+            .map(|item| item.first(TEXT / 4))
+            .collect()
+    };
     let mut anchor = ruling.anchor.clone();
     anchor.names.truncate(NAMES);
     let small = redact_value(SharedRuling {
@@ -150,8 +172,13 @@ pub(crate) fn marks(comment: &Comment) -> Option<Marks> {
     let mut marks = Marks::default();
     let mut count = 0;
     for line in comment.body.as_written().trim_end().lines().rev() {
-        let inner = line.trim().strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
-        let Some((kind, data)) = inner.and_then(|inner| inner.split_once(':')) else { break };
+        let inner = line
+            .trim()
+            .strip_prefix(OPEN)
+            .and_then(|rest| rest.strip_suffix(CLOSE));
+        let Some((kind, data)) = inner.and_then(|inner| inner.split_once(':')) else {
+            break;
+        };
         count += 1;
         let is_read = match kind {
             "finding" => read::<FindingMark>(data).map(|mark| marks.finding = Some(mark)),
@@ -189,7 +216,11 @@ pub(crate) fn is_glee(comment: &Comment) -> bool {
 
 /// The ids of the comments that Glee answered in the thread.
 pub(crate) fn answered(thread: &Thread) -> Vec<CommentId> {
-    let marks = thread.comments.iter().filter_map(marks).flat_map(|marks| marks.answers);
+    let marks = thread
+        .comments
+        .iter()
+        .filter_map(marks)
+        .flat_map(|marks| marks.answers);
     marks.flat_map(|mark| mark.answers).map(CommentId).collect()
 }
 
@@ -212,18 +243,26 @@ pub fn rulings(conversation: &Conversation) -> RequestRulings {
         let first = thread.comments.first().and_then(marks);
         first.is_some_and(|marks| marks.finding.is_some())
     };
-    let comments = conversation.threads.iter().filter(is_own).flat_map(|thread| &thread.comments);
+    let comments = conversation
+        .threads
+        .iter()
+        .filter(is_own)
+        .flat_map(|thread| &thread.comments);
     let (mut newest, mut edited) = (BTreeMap::<DisputeId, SharedRuling>::new(), 0);
     let mut broken = 0;
     for comment in comments {
-        let Some(marks) = marks(comment).filter(|marks| !marks.answers.is_empty()) else { continue };
+        let Some(marks) = marks(comment).filter(|marks| !marks.answers.is_empty()) else {
+            continue;
+        };
         broken += marks.broken;
         if comment.is_edited {
             edited += usize::from(!marks.rulings.is_empty());
             continue;
         }
         for ruling in marks.rulings {
-            let known = newest.entry(ruling.id.clone()).or_insert_with(|| ruling.clone());
+            let known = newest
+                .entry(ruling.id.clone())
+                .or_insert_with(|| ruling.clone());
             if ruling.date > known.date {
                 *known = ruling;
             }
@@ -232,9 +271,14 @@ pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let count = |number: usize, what: &str, why: &str| match number {
         0 => None,
         1 => Some(format!("1 {what} in the pull request is ignored: {why}")),
-        number => Some(format!("{number} {what}s in the pull request are ignored: {why}")),
+        number => Some(format!(
+            "{number} {what}s in the pull request are ignored: {why}"
+        )),
     };
     let broken = count(broken, "marker", "its data cannot be read");
     let edited = count(edited, "comment with a ruling", "the comment was edited");
-    RequestRulings { rulings: newest.into_values().collect(), notices: broken.into_iter().chain(edited).collect() }
+    RequestRulings {
+        rulings: newest.into_values().collect(),
+        notices: broken.into_iter().chain(edited).collect(),
+    }
 }

@@ -26,17 +26,32 @@ pub(crate) struct CommentPlace {
 /// the file.
 pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<CommentPlace> {
     let raw = &settled.finding.raw;
-    let file = review.files.iter().find(|file| Some(&file.path) == raw.file.as_ref())?;
+    let file = review
+        .files
+        .iter()
+        .find(|file| Some(&file.path) == raw.file.as_ref())?;
     let at = |lines: &RangeInclusive<u32>, suggestion| {
         let (first, last) = (*lines.start(), *lines.end());
         let start_line = (first < last).then_some(first);
-        CommentPlace { path: file.path.clone(), line: Some(last), start_line, suggestion }
+        CommentPlace {
+            path: file.path.clone(),
+            line: Some(last),
+            start_line,
+            suggestion,
+        }
     };
     if let Some((lines, block)) = suggestion(review, &settled.finding, file) {
         return Some(at(&lines, Some(block)));
     }
-    let whole = CommentPlace { path: file.path.clone(), line: None, start_line: None, suggestion: None };
-    let Some(first) = raw.line else { return Some(whole) };
+    let whole = CommentPlace {
+        path: file.path.clone(),
+        line: None,
+        start_line: None,
+        suggestion: None,
+    };
+    let Some(first) = raw.line else {
+        return Some(whole);
+    };
     let lines = first..=raw.end_line.unwrap_or(first).max(first);
     Some(if is_in_diff(file, &lines) {
         at(&lines, None)
@@ -69,13 +84,17 @@ fn suggestion(
     let text = printable::block(&fix.shown());
     let has_command = text.lines().any(markup::is_command);
     let is_plain = fix.shown() == *text && redact(&text) == text && !has_command;
-    let is_exact = is_plain && is_in_diff(file, &lines) && is_unchanged(review, finding, &file.path);
-    (is_exact && review.host != HostKind::Gitea).then(|| (lines, markup::fenced_as("suggestion", &text)))
+    let is_exact =
+        is_plain && is_in_diff(file, &lines) && is_unchanged(review, finding, &file.path);
+    (is_exact && review.host != HostKind::Gitea)
+        .then(|| (lines, markup::fenced_as("suggestion", &text)))
 }
 
 /// Whether, at the head commit, the lines of the finding still contain the code of the finding.
 fn is_unchanged(review: &RequestReview<'_>, finding: &Finding, path: &str) -> bool {
-    let Some((anchor, text)) = finding.anchor.as_ref().zip((review.text_of)(path)) else { return false };
+    let Some((anchor, text)) = finding.anchor.as_ref().zip((review.text_of)(path)) else {
+        return false;
+    };
     let now = Blocks::of(path, &text).anchor(&finding.raw);
     (&now.block, now.offset) == (&anchor.block, anchor.offset)
 }

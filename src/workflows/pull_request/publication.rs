@@ -54,20 +54,38 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     let summary = text::summary(review, &unplaced, replies.ignored);
     publication.check.summary.clone_from(&summary);
     if review.request.state != RequestState::Open {
-        publication.notices.push("the pull request is closed, so only the check is published".to_owned());
+        publication
+            .notices
+            .push("the pull request is closed, so only the check is published".to_owned());
         return publication;
     }
     publication.comments = comments;
-    publication.threads = threads.iter().flat_map(|thread| statements::due(review, thread, &replies)).collect();
+    publication.threads = threads
+        .iter()
+        .flat_map(|thread| statements::due(review, thread, &replies))
+        .collect();
     let body = text::with_markers(&summary, &[marker::summary()]);
-    let is_summary = |comment: &&Comment| marker::marks(comment).is_some_and(|marks| marks.is_summary);
+    let is_summary =
+        |comment: &&Comment| marker::marks(comment).is_some_and(|marks| marks.is_summary);
     // On GitLab, a reply to the summary converts the summary to the first comment of a thread.
-    let replied = review.conversation.threads.iter().filter_map(|thread| thread.comments.first());
-    let existing = review.conversation.comments.iter().chain(replied).find(is_summary);
+    let replied = review
+        .conversation
+        .threads
+        .iter()
+        .filter_map(|thread| thread.comments.first());
+    let existing = review
+        .conversation
+        .comments
+        .iter()
+        .chain(replied)
+        .find(is_summary);
     // Hosts can change the line breaks of a text, and the white space at its end.
     let is_same = |old: &Comment| old.body.as_written().replace("\r\n", "\n").trim_end() == body;
     if !existing.is_some_and(is_same) {
-        publication.summary = Some(SummaryChange { existing: existing.map(|comment| comment.id.clone()), body });
+        publication.summary = Some(SummaryChange {
+            existing: existing.map(|comment| comment.id.clone()),
+            body,
+        });
     }
     publication
 }
@@ -82,8 +100,13 @@ fn comments<'a>(
         let mut found = threads.iter().filter_map(|thread| thread.finding);
         found.any(|found| found.finding.id == settled.finding.id)
     };
-    let started = threads.iter().filter(|thread| thread.mark.run == *run).count();
-    let mut room = usize::try_from(review.settings.max_comments).unwrap_or(usize::MAX).saturating_sub(started);
+    let started = threads
+        .iter()
+        .filter(|thread| thread.mark.run == *run)
+        .count();
+    let mut room = usize::try_from(review.settings.max_comments)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(started);
     let mut open: Vec<&SettledFinding> = review.outcome.findings.iter().collect();
     open.retain(|settled| RequestStanding::of(review, settled).is_open() && !has_thread(settled));
     open.sort_by_key(|settled| text::importance(settled));
@@ -101,12 +124,26 @@ fn comments<'a>(
     (comments, unplaced)
 }
 
-fn comment<'a>(review: &RequestReview<'a>, settled: &'a SettledFinding, place: CommentPlace) -> NewComment {
+fn comment<'a>(
+    review: &RequestReview<'a>,
+    settled: &'a SettledFinding,
+    place: CommentPlace,
+) -> NewComment {
     let standing = RequestStanding::of(review, settled);
     let Finding { id, raw, .. } = &settled.finding;
-    let mark = FindingMark::new(&review.outcome.run, *id, raw.line, threads::anchor(&settled.finding));
+    let mark = FindingMark::new(
+        &review.outcome.run,
+        *id,
+        raw.line,
+        threads::anchor(&settled.finding),
+    );
     let mut markers = vec![mark.written()];
     markers.extend(statements::markers(review, &standing));
     let body = text::with_markers(&text::comment(settled, &standing, &place), &markers);
-    NewComment { path: place.path, line: place.line, start_line: place.start_line, body }
+    NewComment {
+        path: place.path,
+        line: place.line,
+        start_line: place.start_line,
+        body,
+    }
 }

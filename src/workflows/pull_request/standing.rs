@@ -1,7 +1,8 @@
 //! The standing of a finding, after all disputes about it.
 
 use crate::domain::{
-    Disposition, Dispute, FindingState, Route, RulingRecord, SettledFinding, SharedRuling, Untrusted,
+    Disposition, Dispute, FindingState, Route, RulingRecord, SettledFinding, SharedRuling,
+    Untrusted,
 };
 use crate::workflows::pull_request::input::{RequestDispute, RequestReview};
 
@@ -31,7 +32,11 @@ pub(crate) struct KnownDecision<'a> {
 
 impl<'a> RequestStanding<'a> {
     pub(crate) fn of(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
-        match review.disputes.iter().find(|dispute| dispute.finding == settled.finding.id) {
+        match review
+            .disputes
+            .iter()
+            .find(|dispute| dispute.finding == settled.finding.id)
+        {
             Some(dispute) => Self::disputed(dispute),
             None => Self::before(review, settled),
         }
@@ -63,17 +68,37 @@ impl<'a> RequestStanding<'a> {
     }
 
     fn before(review: &RequestReview<'a>, settled: &'a SettledFinding) -> Self {
-        let known = || review.outcome.dispute_of(settled).map(KnownDecision::of).unwrap_or_default();
+        let known = || {
+            review
+                .outcome
+                .dispute_of(settled)
+                .map(KnownDecision::of)
+                .unwrap_or_default()
+        };
         match &settled.state {
             FindingState::Resolved | FindingState::Unchecked => Self::Quiet,
             FindingState::Disputed { .. } => Self::Escalated(known()),
             FindingState::Enforced { .. } => Self::Enforced(known()),
             FindingState::Dismissed { .. } | FindingState::Discarded => Self::Closed(known()),
-            FindingState::AlreadyRuled { dispute, disposition } => {
-                let earlier = settled.earlier.iter().find(|earlier| earlier.dispute == *dispute);
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            } => {
+                let earlier = settled
+                    .earlier
+                    .iter()
+                    .find(|earlier| earlier.dispute == *dispute);
                 let rationale = earlier.map(|earlier| &earlier.rationale);
-                let decision = KnownDecision { disposition: Some(disposition), rationale, ..known() };
-                if disposition.closes() { Self::Closed(decision) } else { Self::Enforced(decision) }
+                let decision = KnownDecision {
+                    disposition: Some(disposition),
+                    rationale,
+                    ..known()
+                };
+                if disposition.closes() {
+                    Self::Closed(decision)
+                } else {
+                    Self::Enforced(decision)
+                }
             }
             _ if settled.finding.is_rejected() => Self::Quiet,
             _ => Self::Open,
@@ -88,6 +113,10 @@ impl<'a> RequestStanding<'a> {
 
 impl<'a> KnownDecision<'a> {
     fn of(dispute: &'a Dispute) -> Self {
-        Self { disposition: dispute.disposition.as_ref(), record: dispute.rulings.last(), ..Self::default() }
+        Self {
+            disposition: dispute.disposition.as_ref(),
+            record: dispute.rulings.last(),
+            ..Self::default()
+        }
     }
 }

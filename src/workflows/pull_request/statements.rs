@@ -26,24 +26,51 @@ pub enum ThreadChange {
 }
 
 /// Returns the changes that a thread needs, in the order of publication.
-pub(crate) fn due(review: &RequestReview<'_>, of: &FindingThread<'_>, replies: &Replies) -> Vec<ThreadChange> {
+pub(crate) fn due(
+    review: &RequestReview<'_>,
+    of: &FindingThread<'_>,
+    replies: &Replies,
+) -> Vec<ThreadChange> {
     let mut due = Due::of(review, of.thread);
     match of.finding {
         None if of.is_duplicate => {}
         None => {
             let is_over = matches!(due.last(), Some(ThreadStatement::Fixed)) || due.is_closed();
             if !is_over && of.is_reviewed(review) && of.is_gone(review) {
-                due.close(ThreadStatement::Fixed, text::fixed(due.head), Vec::new(), Vec::new());
+                due.close(
+                    ThreadStatement::Fixed,
+                    text::fixed(due.head),
+                    Vec::new(),
+                    Vec::new(),
+                );
             }
         }
-        Some(settled) => due.continued(&RequestStanding::of(review, settled), settled.finding.mandatory),
+        Some(settled) => due.continued(
+            &RequestStanding::of(review, settled),
+            settled.finding.mandatory,
+        ),
     }
-    let refusals = replies.refusals.iter().filter(|refusal| refusal.thread == of.thread.id);
+    let refusals = replies
+        .refusals
+        .iter()
+        .filter(|refusal| refusal.thread == of.thread.id);
     let refusals: Vec<_> = refusals.collect();
     if !refusals.is_empty() {
-        let named: Vec<(String, &str)> = refusals.iter().map(|refusal| (refusal.by.clone(), refusal.why)).collect();
-        let answers = refusals.iter().map(|refusal| refusal.comment.0.clone()).collect();
-        due.reply(ThreadStatement::Refused, &text::refused(&named), answers, Vec::new(), false);
+        let named: Vec<(String, &str)> = refusals
+            .iter()
+            .map(|refusal| (refusal.by.clone(), refusal.why))
+            .collect();
+        let answers = refusals
+            .iter()
+            .map(|refusal| refusal.comment.0.clone())
+            .collect();
+        due.reply(
+            ThreadStatement::Refused,
+            &text::refused(&named),
+            answers,
+            Vec::new(),
+            false,
+        );
     }
     due.changes
 }
@@ -58,16 +85,24 @@ pub(crate) fn markers(review: &RequestReview<'_>, standing: &RequestStanding<'_>
         return Vec::new();
     };
     let mark = AnswerMark::new(statement(standing, decision), &review.request.head.id);
-    std::iter::once(mark.written()).chain(decision.shared.and_then(marker::ruling)).collect()
+    std::iter::once(mark.written())
+        .chain(decision.shared.and_then(marker::ruling))
+        .collect()
 }
 
 fn statement(standing: &RequestStanding<'_>, decision: &KnownDecision<'_>) -> ThreadStatement {
     match standing {
         RequestStanding::Escalated(_) => ThreadStatement::Escalated,
-        RequestStanding::Enforced(_) => ThreadStatement::Ruled { disposition: ENFORCED.to_owned() },
+        RequestStanding::Enforced(_) => ThreadStatement::Ruled {
+            disposition: ENFORCED.to_owned(),
+        },
         _ => {
-            let disposition = decision.disposition.map_or("discarded", crate::domain::Disposition::as_str);
-            ThreadStatement::Ruled { disposition: disposition.to_owned() }
+            let disposition = decision
+                .disposition
+                .map_or("discarded", crate::domain::Disposition::as_str);
+            ThreadStatement::Ruled {
+                disposition: disposition.to_owned(),
+            }
         }
     }
 }
@@ -83,10 +118,22 @@ struct Due<'a> {
 
 impl<'a> Due<'a> {
     fn of(review: &RequestReview<'a>, thread: &'a Thread) -> Self {
-        let answers = thread.comments.iter().filter_map(marker::marks).flat_map(|marks| marks.answers);
-        let said = answers.filter(|mark| mark.statement != ThreadStatement::Refused).collect();
+        let answers = thread
+            .comments
+            .iter()
+            .filter_map(marker::marks)
+            .flat_map(|marks| marks.answers);
+        let said = answers
+            .filter(|mark| mark.statement != ThreadStatement::Refused)
+            .collect();
         let pending = PendingReplies::of(review, thread);
-        Self { thread, head: &review.request.head.id, pending, said, changes: Vec::new() }
+        Self {
+            thread,
+            head: &review.request.head.id,
+            pending,
+            said,
+            changes: Vec::new(),
+        }
     }
 
     fn last(&self) -> Option<&ThreadStatement> {
@@ -101,28 +148,54 @@ impl<'a> Due<'a> {
         match standing {
             RequestStanding::Quiet => {}
             RequestStanding::Closed(decision) => {
-                let is_said = matches!(self.last(), Some(ThreadStatement::Ruled { .. })) && self.is_closed();
+                let is_said =
+                    matches!(self.last(), Some(ThreadStatement::Ruled { .. })) && self.is_closed();
                 if let Some(answers) = self.answers(is_said, decision) {
-                    let markers = decision.shared.and_then(marker::ruling).into_iter().collect();
-                    self.close(statement(standing, decision), text::ruling(decision), answers, markers);
+                    let markers = decision
+                        .shared
+                        .and_then(marker::ruling)
+                        .into_iter()
+                        .collect();
+                    self.close(
+                        statement(standing, decision),
+                        text::ruling(decision),
+                        answers,
+                        markers,
+                    );
                 }
             }
             RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
                 let statement = statement(standing, decision);
                 let is_kept = self.last() == Some(&ThreadStatement::KeptOpen);
-                let before = self.said.iter().rev().find(|mark| mark.statement != ThreadStatement::KeptOpen);
-                let is_said =
-                    if is_kept { before.map(|mark| &mark.statement) } else { self.last() } == Some(&statement);
+                let before = self
+                    .said
+                    .iter()
+                    .rev()
+                    .find(|mark| mark.statement != ThreadStatement::KeptOpen);
+                let is_said = if is_kept {
+                    before.map(|mark| &mark.statement)
+                } else {
+                    self.last()
+                } == Some(&statement);
                 match self.answers(is_said, decision) {
                     Some(answers) => {
-                        let markers = decision.shared.and_then(marker::ruling).into_iter().collect();
+                        let markers = decision
+                            .shared
+                            .and_then(marker::ruling)
+                            .into_iter()
+                            .collect();
                         self.open(statement, &text::ruling(decision), answers, markers);
                     }
                     None => self.keep_open(is_mandatory),
                 }
             }
             RequestStanding::Open | RequestStanding::Undecided if self.is_closed() => {
-                self.open(ThreadStatement::RaisedAgain, &text::raised_again(self.head), Vec::new(), Vec::new());
+                self.open(
+                    ThreadStatement::RaisedAgain,
+                    &text::raised_again(self.head),
+                    Vec::new(),
+                    Vec::new(),
+                );
             }
             RequestStanding::Open | RequestStanding::Undecided => self.keep_open(is_mandatory),
         }
@@ -134,18 +207,36 @@ impl<'a> Due<'a> {
         (!is_said || decision.is_new && !answers.is_empty()).then_some(answers)
     }
 
-    fn close(&mut self, statement: ThreadStatement, said: String, answers: Vec<String>, more: Vec<String>) {
+    fn close(
+        &mut self,
+        statement: ThreadStatement,
+        said: String,
+        answers: Vec<String>,
+        more: Vec<String>,
+    ) {
         if !self.thread.is_resolved {
-            self.changes.push(ThreadChange::Resolve { thread: self.thread.clone(), is_resolved: true });
+            self.changes.push(ThreadChange::Resolve {
+                thread: self.thread.clone(),
+                is_resolved: true,
+            });
         }
         self.reply(statement, &said, answers, more, false);
     }
 
-    fn open(&mut self, statement: ThreadStatement, said: &str, answers: Vec<String>, more: Vec<String>) {
+    fn open(
+        &mut self,
+        statement: ThreadStatement,
+        said: &str,
+        answers: Vec<String>,
+        more: Vec<String>,
+    ) {
         let is_resolved = self.thread.is_resolved;
         self.reply(statement, said, answers, more, is_resolved);
         if is_resolved {
-            self.changes.push(ThreadChange::Resolve { thread: self.thread.clone(), is_resolved: false });
+            self.changes.push(ThreadChange::Resolve {
+                thread: self.thread.clone(),
+                is_resolved: false,
+            });
         }
     }
 
@@ -153,14 +244,32 @@ impl<'a> Due<'a> {
         if !self.thread.is_resolved {
             return;
         }
-        if self.said.last().is_some_and(|mark| mark.reopens && mark.head == self.head) {
-            self.changes.push(ThreadChange::Resolve { thread: self.thread.clone(), is_resolved: false });
+        if self
+            .said
+            .last()
+            .is_some_and(|mark| mark.reopens && mark.head == self.head)
+        {
+            self.changes.push(ThreadChange::Resolve {
+                thread: self.thread.clone(),
+                is_resolved: false,
+            });
             return;
         }
-        let since = self.said.iter().rev().take_while(|mark| !closes(&mark.statement));
-        let is_repeated = since.into_iter().any(|mark| mark.statement == ThreadStatement::KeptOpen);
+        let since = self
+            .said
+            .iter()
+            .rev()
+            .take_while(|mark| !closes(&mark.statement));
+        let is_repeated = since
+            .into_iter()
+            .any(|mark| mark.statement == ThreadStatement::KeptOpen);
         if is_mandatory && !is_repeated {
-            self.open(ThreadStatement::KeptOpen, &text::kept_open(self.head), Vec::new(), Vec::new());
+            self.open(
+                ThreadStatement::KeptOpen,
+                &text::kept_open(self.head),
+                Vec::new(),
+                Vec::new(),
+            );
         }
     }
 
@@ -172,10 +281,16 @@ impl<'a> Due<'a> {
         more: Vec<String>,
         reopens: bool,
     ) {
-        let mark = AnswerMark { reopens, answers, ..AnswerMark::new(statement, self.head) };
+        let mark = AnswerMark {
+            reopens,
+            answers,
+            ..AnswerMark::new(statement, self.head)
+        };
         let markers: Vec<String> = std::iter::once(mark.written()).chain(more).collect();
-        self.changes
-            .push(ThreadChange::Reply { thread: self.thread.clone(), body: text::with_markers(said, &markers) });
+        self.changes.push(ThreadChange::Reply {
+            thread: self.thread.clone(),
+            body: text::with_markers(said, &markers),
+        });
     }
 }
 

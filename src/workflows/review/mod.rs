@@ -25,7 +25,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::domain::event::{EventKind, FixRequest, Mode, Plan, ReviewEvent, RunEvent};
-use crate::domain::{Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage};
+use crate::domain::{
+    Agent, AgentName, Dispute, DisputeNumber, ExitReason, Outcome, Route, RunId, Usage,
+};
 use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
@@ -74,24 +76,38 @@ pub async fn start(
         refuse_unfollowed(&guard)?;
     }
     let mut review = prepared(setup, resolver, run, &plan)?;
-    review.sources.keep(1, target.files).map_err(RunError::Sources)?;
+    review
+        .sources
+        .keep(1, target.files)
+        .map_err(RunError::Sources)?;
     if plan.mode >= Mode::Fix {
         let rules = review.resources.workspace.selection_rules()?;
-        review.sources.keep_rules(&rules).map_err(RunError::Sources)?;
+        review
+            .sources
+            .keep_rules(&rules)
+            .map_err(RunError::Sources)?;
     }
     plan.shards = review.joined(&plan).await?;
     for agents in [&mut plan.agents, &mut plan.backups] {
-        *agents = std::mem::take(agents).into_iter().map(Agent::recorded).collect();
+        *agents = std::mem::take(agents)
+            .into_iter()
+            .map(Agent::recorded)
+            .collect();
     }
     let unread = review.unread.take().map(EventKind::notice);
-    let notices = guard.unfollowed().iter().map(|Unfollowed { folder, bound }| {
-        let text = format!("`{folder}` is a nested repository and is not watched: {bound}");
-        EventKind::notice(text)
-    });
+    let notices = guard
+        .unfollowed()
+        .iter()
+        .map(|Unfollowed { folder, bound }| {
+            let text = format!("`{folder}` is a nested repository and is not watched: {bound}");
+            EventKind::notice(text)
+        });
     review.append_all(
-        std::iter::once(EventKind::Review(ReviewEvent::RunStarted { plan: Box::new(plan) }))
-            .chain(notices)
-            .chain(unread),
+        std::iter::once(EventKind::Review(ReviewEvent::RunStarted {
+            plan: Box::new(plan),
+        }))
+        .chain(notices)
+        .chain(unread),
     )?;
     review.resources.guard = guard;
     review.reuse().await?;
@@ -133,15 +149,24 @@ pub async fn fix(
     let mut review = reloaded(setup, resolver, run)?;
     let workspace = Arc::clone(&review.resources.workspace);
     if review.sources.rules().is_none() {
-        review.sources.keep_rules(&workspace.selection_rules()?).map_err(RunError::Sources)?;
+        review
+            .sources
+            .keep_rules(&workspace.selection_rules()?)
+            .map_err(RunError::Sources)?;
     }
     let coder = request.coder.map(Agent::recorded);
     let backups = request.backups.into_iter().map(Agent::recorded).collect();
-    let request = FixRequest { coder, backups, ..request };
+    let request = FixRequest {
+        coder,
+        backups,
+        ..request
+    };
     let stale = review.changed_since(&request.findings);
     review.append(ReviewEvent::FixRequested { request })?;
     review.append_all(stale.iter().map(|file| {
-        EventKind::notice(format!("`{file}` has changed since its review; the findings on it may be stale"))
+        EventKind::notice(format!(
+            "`{file}` has changed since its review; the findings on it may be stale"
+        ))
     }))?;
     if let Some(plan) = &review.state.plan {
         review.scripts = Scripts::of(plan, &review.resources.settings, workspace.root());
@@ -154,7 +179,9 @@ pub async fn fix(
 /// unnoticed.
 fn refuse_unfollowed(guard: &WriteGuard) -> Result<(), RunError> {
     match guard.unfollowed().first().cloned() {
-        Some(Unfollowed { folder, bound }) => Err(WorkspaceError::Unfollowed { folder, bound }.into()),
+        Some(Unfollowed { folder, bound }) => {
+            Err(WorkspaceError::Unfollowed { folder, bound }.into())
+        }
         None => Ok(()),
     }
 }
@@ -172,17 +199,29 @@ pub async fn settle(
     review.only = Some(disputes.iter().copied().collect());
     review.reopen(disputes.clone(), judges)?;
     let rest = review.run().await?;
-    let settled = disputes.iter().filter_map(|number| review.state.disputes.get(number)).cloned();
+    let settled = disputes
+        .iter()
+        .filter_map(|number| review.state.disputes.get(number))
+        .cloned();
     Ok((settled.collect(), rest))
 }
 
-fn reloaded(setup: RunSetup, resolver: Box<dyn DisputeResolver>, run: RunId) -> Result<ReviewWorkflow, RunError> {
+fn reloaded(
+    setup: RunSetup,
+    resolver: Box<dyn DisputeResolver>,
+    run: RunId,
+) -> Result<ReviewWorkflow, RunError> {
     let state = ReviewState::of(&setup.journal.events(&run)?);
-    let Some(plan) = &state.plan else { return Err(RunError::NotStarted(run)) };
+    let Some(plan) = &state.plan else {
+        return Err(RunError::NotStarted(run));
+    };
     let mut review = prepared(setup, resolver, run, plan)?;
     review.state = state;
     let root = review.resources.workspace.root().to_owned();
-    review.sources.load(review.state.round(), Some(&root)).map_err(RunError::Sources)?;
+    review
+        .sources
+        .load(review.state.round(), Some(&root))
+        .map_err(RunError::Sources)?;
     Ok(review)
 }
 
@@ -220,12 +259,26 @@ fn prepared(
 
 async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     let rest = review.run().await?;
-    let trees = Trees { workspace: &review.resources.workspace, state_dir: &review.resources.state_dir };
-    let changes = Redaction::from(review.resources.settings.redaction).changes(trees.all_changes(&review.state)?);
+    let trees = Trees {
+        workspace: &review.resources.workspace,
+        state_dir: &review.resources.state_dir,
+    };
+    let changes = Redaction::from(review.resources.settings.redaction)
+        .changes(trees.all_changes(&review.state)?);
     // The outcome of a stopped run includes merged findings of the incomplete round.
-    let shown = if rest == Rest::Stopped { review.merged_so_far() } else { None };
+    let shown = if rest == Rest::Stopped {
+        review.merged_so_far()
+    } else {
+        None
+    };
     let state = shown.as_ref().unwrap_or(&review.state);
-    let outcome = outcome::outcome(state, &review.resources.run, review.exit(), review.resources.millis(), changes);
+    let outcome = outcome::outcome(
+        state,
+        &review.resources.run,
+        review.exit(),
+        review.resources.millis(),
+        changes,
+    );
     let mut outcome = outcome.ok_or_else(|| RunError::NotStarted(review.resources.run.clone()))?;
     add_repeated(&mut outcome, state, &review.resources.journal)?;
     outcome.proof.caps = review.resources.settings.budget.caps();
@@ -233,21 +286,39 @@ async fn rest(mut review: ReviewWorkflow) -> Result<EndedReview, RunError> {
     if rest == Rest::OverBudget {
         outcome.exit = ExitReason::Budget;
     }
-    Ok(EndedReview { outcome, reviewed: review.sources, rest })
+    Ok(EndedReview {
+        outcome,
+        reviewed: review.sources,
+        rest,
+    })
 }
 
 fn budget_notices(review: &ReviewWorkflow, rest: Rest) -> Vec<String> {
     let (caps, state) = (review.resources.settings.budget.caps(), &review.state);
     let mut notices = Vec::new();
     if rest == Rest::OverBudget {
-        let then = format!("resume the run with `glee runs resume {}`", review.resources.run.short());
-        notices.extend(budget::notices(&review.resources.settings, &state.spent, &then));
+        let then = format!(
+            "resume the run with `glee runs resume {}`",
+            review.resources.run.short()
+        );
+        notices.extend(budget::notices(
+            &review.resources.settings,
+            &state.spent,
+            &then,
+        ));
     }
     let untold = |key: &str, is_unknown: &dyn Fn(&Usage) -> bool| {
         let embedded = |name: &AgentName| {
-            state.plan.iter().flat_map(|plan| &plan.agents).any(|agent| agent.name == *name && agent.is_embedded())
+            state
+                .plan
+                .iter()
+                .flat_map(|plan| &plan.agents)
+                .any(|agent| agent.name == *name && agent.is_embedded())
         };
-        let silent = state.calls.iter().filter(|(id, call)| is_unknown(&call.usage) && !embedded(&id.agent));
+        let silent = state
+            .calls
+            .iter()
+            .filter(|(id, call)| is_unknown(&call.usage) && !embedded(&id.agent));
         let names: BTreeSet<&str> = silent.map(|(id, _)| id.agent.0.as_str()).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
         (!names.is_empty()).then(|| format!("`{key}` does not limit {names}: its usage is unknown"))

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::config::settings::{ReviewSettings, Skipped};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind, FileChange, Finding,
-    FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused, ReusedFrom, ReviewerReport, Role, RunId,
-    SettledFinding, Skip,
+    AgentName, AnswerProblem, AnswerStatus, Disposition, ExitReason, Failure, FailureKind,
+    FileChange, Finding, FindingState, NoLongerRaised, Outcome, Proof, RawFinding, Reused,
+    ReusedFrom, ReviewerReport, Role, RunId, SettledFinding, Skip,
 };
 use crate::protocol::text::printable;
 use crate::rules::review::exit_status;
@@ -23,7 +23,12 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         .map(|finding| state.finding_state(finding))
         .collect();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let debated = |name| state.silent_debaters.iter().all(|(silent, _)| silent != name);
+    let debated = |name| {
+        state
+            .silent_debaters
+            .iter()
+            .all(|(silent, _)| silent != name)
+    };
     exit_status::exit(&exit_status::Facts {
         mandatory,
         dispute_open: state.disputes.values().any(|dispute| dispute.is_open()),
@@ -58,16 +63,22 @@ fn agent_failed(state: &ReviewState) -> bool {
     let unconfirmed = |finding| state.finding_state(finding) == FindingState::Unconfirmed;
     state.findings.iter().any(unconfirmed)
         || last_calls(state).into_iter().any(|(id, call)| {
-            let failed = matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
+            let failed = matches!(
+                call.answer,
+                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+            );
             failed
                 && match &id.purpose {
                     Purpose::Respond { .. } | Purpose::Enforce { .. } => true,
                     // A failed repair call counts as a failure only if the commands of `review.verify` still
                     // fail.
-                    Purpose::Repair { .. } => state.verified.iter().any(|verified| !verified.passed),
-                    Purpose::Judge { dispute } => {
-                        state.disputes.get(dispute).is_some_and(|dispute| dispute.is_open())
+                    Purpose::Repair { .. } => {
+                        state.verified.iter().any(|verified| !verified.passed)
                     }
+                    Purpose::Judge { dispute } => state
+                        .disputes
+                        .get(dispute)
+                        .is_some_and(|dispute| dispute.is_open()),
                     // A failed review is ignored here. The only effect of the failure is that fewer answers count
                     // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
                     // `unconfirmed` recognises this state.
@@ -126,7 +137,10 @@ pub(crate) fn outcome(
             covered: plan.shards.iter().flatten().cloned().collect(),
             skipped: state.skipped.clone(),
             unread: coverage::unread(state),
-            reviewers: reviewers(state).into_iter().map(|report| with_unread(state, report)).collect(),
+            reviewers: reviewers(state)
+                .into_iter()
+                .map(|report| with_unread(state, report))
+                .collect(),
             reused: reused(state),
             millis,
             usage: state.spent.usage,
@@ -146,11 +160,19 @@ pub(crate) fn outcome(
 
 /// Removes the exact fix if the coder changed the file after the finding was raised.
 fn with_fix(state: &ReviewState, finding: &Finding) -> Finding {
-    let later = state.tree_changes.iter().filter(|change| change.call.purpose.round() >= Some(finding.round));
-    let mut paths = later.flat_map(|change| &change.changes).map(|change| &change.file);
+    let later = state
+        .tree_changes
+        .iter()
+        .filter(|change| change.call.purpose.round() >= Some(finding.round));
+    let mut paths = later
+        .flat_map(|change| &change.changes)
+        .map(|change| &change.file);
     let is_changed = paths.any(|path| Some(path) == finding.raw.file.as_ref());
     let exact_fix = finding.exact_fix.clone().filter(|_| !is_changed);
-    Finding { exact_fix, ..finding.clone() }
+    Finding {
+        exact_fix,
+        ..finding.clone()
+    }
 }
 
 fn notices(state: &ReviewState) -> Vec<String> {
@@ -163,7 +185,11 @@ fn notices(state: &ReviewState) -> Vec<String> {
             1 => ", even after one repair".to_owned(),
             tries => format!(", even after {tries} repairs"),
         };
-        notices.push(format!("`{}` {}{tried}", verified.command, Outcome::VERIFY_FAILS));
+        notices.push(format!(
+            "`{}` {}{tried}",
+            verified.command,
+            Outcome::VERIFY_FAILS
+        ));
     }
     for finding in &state.findings {
         if let Some((dispute, Disposition::Enforced)) = state.ruled.get(&finding.id) {
@@ -172,7 +198,10 @@ fn notices(state: &ReviewState) -> Vec<String> {
             } else {
                 ""
             };
-            notices.push(format!("{} was enforced in dispute {dispute}{then}", finding.id));
+            notices.push(format!(
+                "{} was enforced in dispute {dispute}{then}",
+                finding.id
+            ));
         }
     }
     notices
@@ -181,8 +210,9 @@ fn notices(state: &ReviewState) -> Vec<String> {
 const NAMED: usize = 20;
 
 fn not_reviewed(state: &ReviewState) -> Option<String> {
-    let mut named: Vec<String> =
-        unread(state).map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str())).collect();
+    let mut named: Vec<String> = unread(state)
+        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()))
+        .collect();
     let all = named.len();
     if all > NAMED {
         named.truncate(NAMED);
@@ -195,16 +225,24 @@ fn reused(state: &ReviewState) -> Vec<Reused> {
     let mut by_run: BTreeMap<(&AgentName, &RunId), ReusedFrom> = BTreeMap::new();
     for ((reviewer, _), reuse) in &state.reused {
         for from in &reuse.from {
-            let all = by_run.entry((reviewer, &from.run)).or_insert_with(|| ReusedFrom {
-                run: from.run.clone(),
-                files: Vec::new(),
-                in_part: Vec::new(),
-            });
+            let all = by_run
+                .entry((reviewer, &from.run))
+                .or_insert_with(|| ReusedFrom {
+                    run: from.run.clone(),
+                    files: Vec::new(),
+                    in_part: Vec::new(),
+                });
             all.files.extend(from.files.iter().cloned());
             all.in_part.extend(from.in_part.iter().cloned());
         }
     }
-    by_run.into_iter().map(|((reviewer, _), from)| Reused { reviewer: reviewer.clone(), from }).collect()
+    by_run
+        .into_iter()
+        .map(|((reviewer, _), from)| Reused {
+            reviewer: reviewer.clone(),
+            from,
+        })
+        .collect()
 }
 
 /// A new finding repeats an earlier finding of the same reviewer in the same file if the line numbers of the two
@@ -216,8 +254,12 @@ const NEAR: u32 = 5;
 fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
     let mut gone = Vec::new();
     for ((reviewer, purpose), reuse) in &state.reused {
-        let answered = state.last_call(reviewer, purpose).map(|(_, call)| &call.answer);
-        let Some(CallAnswer::Review { status, findings, .. }) = answered.filter(|_| !reuse.superseded.is_empty())
+        let answered = state
+            .last_call(reviewer, purpose)
+            .map(|(_, call)| &call.answer);
+        let Some(CallAnswer::Review {
+            status, findings, ..
+        }) = answered.filter(|_| !reuse.superseded.is_empty())
         else {
             continue;
         };
@@ -227,12 +269,20 @@ fn no_longer_raised(state: &ReviewState) -> Vec<NoLongerRaised> {
             findings.iter().any(|now| now.title == earlier.title)
                 || findings.iter().chain(&reuse.findings).any(|now| {
                     now.file == earlier.file
-                        && (now.title == earlier.title || earlier.line.zip(now.line).is_none_or(is_near))
+                        && (now.title == earlier.title
+                            || earlier.line.zip(now.line).is_none_or(is_near))
                 })
         };
         if status.is_complete() {
-            let fixed = reuse.superseded.iter().filter(|earlier| !repeats(earlier)).cloned();
-            gone.extend(fixed.map(|finding| NoLongerRaised { reviewer: reviewer.clone(), finding }));
+            let fixed = reuse
+                .superseded
+                .iter()
+                .filter(|earlier| !repeats(earlier))
+                .cloned();
+            gone.extend(fixed.map(|finding| NoLongerRaised {
+                reviewer: reviewer.clone(),
+                finding,
+            }));
         }
     }
     gone
@@ -260,23 +310,39 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
         let mut answered = 0;
         let expected: usize = state.rounds.iter().map(Vec::len).sum();
         let calls = last_calls(state);
-        let own = calls.iter().filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
+        let own = calls
+            .iter()
+            .filter(|(id, _)| id.agent == agent.name && is_review(&id.purpose));
         for (id, call) in own {
             answered += 1;
             let part = state.reuse(id);
-            let carried = part.filter(|part| !part.asked.is_empty()).map_or(0, |part| part.findings.len());
+            let carried = part
+                .filter(|part| !part.asked.is_empty())
+                .map_or(0, |part| part.findings.len());
             report.millis = report.millis.max(call.millis);
             let mut note = |problem: &str| {
-                let problem = AnswerProblem { call: id.file_stem(), problem: problem.to_owned() };
+                let problem = AnswerProblem {
+                    call: id.file_stem(),
+                    problem: problem.to_owned(),
+                };
                 report.problems.push(problem);
             };
             let status = match &call.answer {
-                CallAnswer::Review { status, findings, problem, .. } => {
+                CallAnswer::Review {
+                    status,
+                    findings,
+                    problem,
+                    ..
+                } => {
                     if !status.is_complete() {
                         note(problem.as_deref().unwrap_or("the answer is not complete"));
                     }
                     report.findings += u32::try_from(findings.len() + carried).unwrap_or(u32::MAX);
-                    if *status == AnswerStatus::Clean && carried > 0 { AnswerStatus::Complete } else { *status }
+                    if *status == AnswerStatus::Clean && carried > 0 {
+                        AnswerStatus::Complete
+                    } else {
+                        *status
+                    }
                 }
                 CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error } => {
                     report.failure.get_or_insert_with(|| error.clone());
@@ -308,8 +374,16 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
 fn with_unread(state: &ReviewState, report: ReviewerReport) -> ReviewerReport {
     let (unread, is_all) = coverage::unread_by(state, &report.name);
     let is_blind = is_all && !unread.is_empty();
-    let status = if is_blind { AnswerStatus::NotReviewed } else { report.status };
-    ReviewerReport { status, unread, ..report }
+    let status = if is_blind {
+        AnswerStatus::NotReviewed
+    } else {
+        report.status
+    };
+    ReviewerReport {
+        status,
+        unread,
+        ..report
+    }
 }
 
 fn is_review(purpose: &Purpose) -> bool {
@@ -333,7 +407,9 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 | Purpose::Stage { .. }
                 | Purpose::Work
                 | Purpose::Peer { .. } => Role::Reviewer,
-                Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => Role::Coder,
+                Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => {
+                    Role::Coder
+                }
                 Purpose::Judge { .. } | Purpose::Compare { .. } => Role::Judge,
             };
             let is_in_output = match &call.answer {
@@ -341,7 +417,14 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 _ => cause.is_some_and(FailureKind::is_in_output),
             };
             let call = is_in_output.then(|| id.file_stem());
-            Some(Failure { agent: id.agent.clone(), role, error, hint, cause, call })
+            Some(Failure {
+                agent: id.agent.clone(),
+                role,
+                error,
+                hint,
+                cause,
+                call,
+            })
         })
         .collect()
 }

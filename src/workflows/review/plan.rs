@@ -20,7 +20,11 @@ pub enum ReviewPlanError {
     #[error("no agent has the role `judge`, which disputes require")]
     NoJudge,
     #[error("the backup of `{agent}` must be another connected {role}, but is `{backup}`")]
-    Backup { agent: AgentName, backup: AgentName, role: Role },
+    Backup {
+        agent: AgentName,
+        backup: AgentName,
+        role: Role,
+    },
     #[error("`{0}` in `review.reviewers` is not a connected reviewer")]
     UnknownReviewer(String),
     #[error("a panel has three judges, but `review.judge.panel` lists {0}")]
@@ -82,19 +86,27 @@ pub fn plan(
     if let Some(quorum) = settings.review.quorum
         && usize::try_from(quorum).is_ok_and(|quorum| quorum > agents.len())
     {
-        return Err(ReviewPlanError::Quorum { quorum, reviewers: agents.len() });
+        return Err(ReviewPlanError::Quorum {
+            quorum,
+            reviewers: agents.len(),
+        });
     }
     if mode >= Mode::Fix {
         let files: Vec<String> = target.files.iter().map(|file| file.path.clone()).collect();
         agents.push(coder(settings, &files)?.clone());
     }
-    let several = agents.iter().filter(|agent| agent.role == Role::Reviewer).count() > 1;
+    let several = agents
+        .iter()
+        .filter(|agent| agent.role == Role::Reviewer)
+        .count()
+        > 1;
     let validates = several && settings.review.consensus.validate == Validate::Judge;
     let weighs = several && settings.review.consensus.policy == Policy::Specification;
     if mode == Mode::Arbitrate || validates || weighs {
         let judges = judges(settings)?;
         let asked = asks && settings.review.on_dispute.prompt_user;
-        let needed = mode == Mode::Arbitrate && settings.review.on_dispute.default == Route::Judge && !asked;
+        let needed =
+            mode == Mode::Arbitrate && settings.review.on_dispute.default == Route::Judge && !asked;
         if judges.is_empty() && validates {
             return Err(ReviewPlanError::MissingRole(Role::Judge));
         }
@@ -134,17 +146,27 @@ pub fn fix_request(
     files: &[SourceFile],
 ) -> Result<FixRequest, ReviewPlanError> {
     if plan.agents.iter().any(|agent| agent.role == Role::Coder) {
-        return Ok(FixRequest { findings, coder: None, backups: Vec::new() });
+        return Ok(FixRequest {
+            findings,
+            coder: None,
+            backups: Vec::new(),
+        });
     }
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let coder = coder(settings, &paths)?.clone();
     let backups = backups(settings, std::slice::from_ref(&coder))?;
     private_keys(settings, std::iter::once(&coder).chain(&backups), files)?;
-    Ok(FixRequest { findings, coder: Some(coder), backups })
+    Ok(FixRequest {
+        findings,
+        coder: Some(coder),
+        backups,
+    })
 }
 
 fn coder<'a>(settings: &'a Settings, files: &[String]) -> Result<&'a Agent, ReviewPlanError> {
-    let coders: Vec<&Agent> = first_choice(settings).filter(|agent| agent.role == Role::Coder).collect();
+    let coders: Vec<&Agent> = first_choice(settings)
+        .filter(|agent| agent.role == Role::Coder)
+        .collect();
     coder_selection::coder_for(&coders, files).ok_or(ReviewPlanError::MissingRole(Role::Coder))
 }
 
@@ -160,8 +182,12 @@ fn private_keys<'a>(
     if !(redaction.secrets && redaction.block_private_keys && leaves) {
         return Ok(());
     }
-    let found = files.iter().find_map(|file| Some((file.path.clone(), secrets::private_key(&file.text)?)));
-    found.map_or(Ok(()), |(file, line)| Err(ReviewPlanError::PrivateKey { file, line }))
+    let found = files
+        .iter()
+        .find_map(|file| Some((file.path.clone(), secrets::private_key(&file.text)?)));
+    found.map_or(Ok(()), |(file, line)| {
+        Err(ReviewPlanError::PrivateKey { file, line })
+    })
 }
 
 /// The configured agents, except backups. An agent counts as a backup if an earlier agent with the same role has
@@ -173,21 +199,25 @@ pub(crate) fn first_choice(settings: &Settings) -> impl Iterator<Item = &Agent> 
         .enumerate()
         .filter(|(at, agent)| {
             let before = &settings.agents[..*at];
-            !before.iter().any(|other| other.role == agent.role && other.backup.as_ref() == Some(&agent.name))
+            !before
+                .iter()
+                .any(|other| other.role == agent.role && other.backup.as_ref() == Some(&agent.name))
         })
         .map(|(_, agent)| agent)
 }
 
 /// The backup agents of `agents`, the backup agents of these backup agents, and so on.
-pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent>, ReviewPlanError> {
+pub(crate) fn backups(
+    settings: &Settings,
+    agents: &[Agent],
+) -> Result<Vec<Agent>, ReviewPlanError> {
     let mut found: Vec<Agent> = Vec::new();
     let mut asked: Vec<&Agent> = agents.iter().collect();
     while let Some(agent) = asked.pop() {
         let Some(name) = &agent.backup else { continue };
-        let backup = settings
-            .agents
-            .iter()
-            .find(|other| other.name == *name && other.role == agent.role && other.name != agent.name);
+        let backup = settings.agents.iter().find(|other| {
+            other.name == *name && other.role == agent.role && other.name != agent.name
+        });
         let Some(backup) = backup else {
             return Err(ReviewPlanError::Backup {
                 agent: agent.name.clone(),
@@ -206,23 +236,35 @@ pub(crate) fn backups(settings: &Settings, agents: &[Agent]) -> Result<Vec<Agent
 /// The three judges of the panel. Without a panel, the list contains only the first judge. If no judge is
 /// configured, the list is empty. Fails if `review.judge.panel` is set but does not name three connected judges.
 pub fn judges(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
-    let all = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
+    let all = settings
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Judge);
     let panel = &settings.review.judge.panel;
     if panel.is_empty() {
-        return Ok(first_choice(settings).find(|agent| agent.role == Role::Judge).into_iter().collect());
+        return Ok(first_choice(settings)
+            .find(|agent| agent.role == Role::Judge)
+            .into_iter()
+            .collect());
     }
     let distinct: std::collections::BTreeSet<&String> = panel.iter().collect();
     if panel.len() != 3 || distinct.len() != 3 {
         return Err(ReviewPlanError::Panel(distinct.len()));
     }
     let named = |name: &String| {
-        all.clone().find(|agent| agent.name.0 == *name).ok_or_else(|| ReviewPlanError::UnknownJudge(name.clone()))
+        all.clone()
+            .find(|agent| agent.name.0 == *name)
+            .ok_or_else(|| ReviewPlanError::UnknownJudge(name.clone()))
     };
     panel.iter().map(named).collect()
 }
 
 fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
-    let all: Vec<&Agent> = settings.agents.iter().filter(|agent| agent.role == Role::Reviewer).collect();
+    let all: Vec<&Agent> = settings
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Reviewer)
+        .collect();
     if all.is_empty() {
         return Err(ReviewPlanError::MissingRole(Role::Reviewer));
     }
@@ -233,8 +275,12 @@ fn reviewers(settings: &Settings) -> Result<Vec<&Agent>, ReviewPlanError> {
         ReviewerChoice::Named(names) => names
             .iter()
             .map(|name| {
-                let found = all.iter().find(|agent| agent.name == AgentName::from(name.as_str()));
-                found.copied().ok_or_else(|| ReviewPlanError::UnknownReviewer(name.clone()))
+                let found = all
+                    .iter()
+                    .find(|agent| agent.name == AgentName::from(name.as_str()));
+                found
+                    .copied()
+                    .ok_or_else(|| ReviewPlanError::UnknownReviewer(name.clone()))
             })
             .collect(),
     }

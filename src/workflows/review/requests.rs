@@ -3,9 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, meanings, number_of};
+use crate::domain::{
+    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, meanings, number_of,
+};
 use crate::history::queries::rows::Binding;
-use crate::protocol::request::{Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair};
+use crate::protocol::request::{
+    Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
+};
 use crate::protocol::text::references;
 use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
@@ -28,14 +32,20 @@ impl RequestBuilder<'_> {
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
                 let asked = self.state.items(&call.purpose);
-                let missing =
-                    |id: &FindingId| self.state.is_first_attempt(call) || !self.state.responses.contains_key(id);
+                let missing = |id: &FindingId| {
+                    self.state.is_first_attempt(call) || !self.state.responses.contains_key(id)
+                };
                 self.respond(asked.into_iter().filter(missing).collect())
             }
-            Purpose::Enforce { .. } | Purpose::Repair { .. } => self.respond(self.state.items(&call.purpose)),
-            Purpose::Judge { dispute } => {
-                self.judge(self.state.disputes.get(dispute).expect("a judge is asked about a dispute of the run"))
+            Purpose::Enforce { .. } | Purpose::Repair { .. } => {
+                self.respond(self.state.items(&call.purpose))
             }
+            Purpose::Judge { dispute } => self.judge(
+                self.state
+                    .disputes
+                    .get(dispute)
+                    .expect("a judge is asked about a dispute of the run"),
+            ),
             Purpose::Recheck { .. } => self.recheck(call),
             Purpose::Compare { round } => self.compare(*round),
             Purpose::Stage { .. } | Purpose::Work | Purpose::Peer { .. } => {
@@ -48,14 +58,20 @@ impl RequestBuilder<'_> {
         if call.purpose.is_coder() && self.state.is_first_attempt(call) {
             return None;
         }
-        let before =
-            CallId { attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?, ..call.clone() };
+        let before = CallId {
+            attempt: call.attempt.checked_sub(1).filter(|attempt| *attempt > 0)?,
+            ..call.clone()
+        };
         Some(match &self.state.calls.get(&before)?.answer {
             CallAnswer::Invalid { error } => error.clone(),
-            CallAnswer::Review { problem: Some(problem), .. } => format!("of your last answer: {problem}"),
-            CallAnswer::Review { status: AnswerStatus::NotReviewed, .. } => {
-                "your last answer held neither a finding nor the closing line".to_owned()
-            }
+            CallAnswer::Review {
+                problem: Some(problem),
+                ..
+            } => format!("of your last answer: {problem}"),
+            CallAnswer::Review {
+                status: AnswerStatus::NotReviewed,
+                ..
+            } => "your last answer held neither a finding nor the closing line".to_owned(),
             CallAnswer::Review { findings, .. } => format!(
                 "your last answer was incomplete: {} {} read, and the closing line was missing or named another \
                  number",
@@ -76,34 +92,72 @@ impl RequestBuilder<'_> {
     }
 
     fn review(&self, call: &CallId, round: u32, shard: u32) -> Task {
-        let shards = usize::try_from(round - 1).ok().and_then(|round| self.state.rounds.get(round));
+        let shards = usize::try_from(round - 1)
+            .ok()
+            .and_then(|round| self.state.rounds.get(round));
         let covered = shards.and_then(|shards| shards.get(usize::try_from(shard).ok()?));
         let reused = self.state.reuse(call);
-        let ask = |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
-        let covered = covered.map(|covered| self.sources.shard(round, covered)).unwrap_or_default();
-        let asked: Vec<SourceFile> =
-            covered.into_iter().filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some())).collect();
+        let ask =
+            |path: &str| reused.map(|reused| reused.asked.iter().find(|ask| ask.file == path));
+        let covered = covered
+            .map(|covered| self.sources.shard(round, covered))
+            .unwrap_or_default();
+        let asked: Vec<SourceFile> = covered
+            .into_iter()
+            .filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some()))
+            .collect();
         let text_of = |path: &str| {
-            let reviewed = self.sources.file(round, path).map(|source| source.text.clone());
-            reviewed.or_else(|| self.trees.workspace.read(path)).unwrap_or_default()
+            let reviewed = self
+                .sources
+                .file(round, path)
+                .map(|source| source.text.clone());
+            reviewed
+                .or_else(|| self.trees.workspace.read(path))
+                .unwrap_or_default()
         };
         let rulings = recognition::in_force(self.bindings, &asked, &text_of);
         let shown = |file: SourceFile| match ask(&file.path).flatten() {
-            Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => delta::part(&file, ranges, shown),
+            Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => {
+                delta::part(&file, ranges, shown)
+            }
             _ => file,
         };
         let files = asked.into_iter().map(shown).collect();
-        let reviewer = self.state.plan.iter().flat_map(|plan| &plan.agents).find(|agent| agent.name == call.agent);
-        let focus = reviewer.map(|agent| agent.focus.clone()).unwrap_or_default();
-        let recheck = reused.map(|reused| reused.superseded.clone()).unwrap_or_default();
-        Task::Review { files, focus, rulings, recheck }
+        let reviewer = self
+            .state
+            .plan
+            .iter()
+            .flat_map(|plan| &plan.agents)
+            .find(|agent| agent.name == call.agent);
+        let focus = reviewer
+            .map(|agent| agent.focus.clone())
+            .unwrap_or_default();
+        let recheck = reused
+            .map(|reused| reused.superseded.clone())
+            .unwrap_or_default();
+        Task::Review {
+            files,
+            focus,
+            rulings,
+            recheck,
+        }
     }
 
     fn examine(&self, call: &CallId, round: u32) -> Task {
         let ids = self.state.unexamined(&call.agent, round);
-        let plain = |finding: &Finding| Finding { consensus: None, ..finding.clone() };
-        let findings: Vec<Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).map(plain).collect();
-        Task::Examine { files: self.files_of(round, findings.iter()), findings }
+        let plain = |finding: &Finding| Finding {
+            consensus: None,
+            ..finding.clone()
+        };
+        let findings: Vec<Finding> = ids
+            .iter()
+            .filter_map(|id| self.state.finding(*id))
+            .map(plain)
+            .collect();
+        Task::Examine {
+            files: self.files_of(round, findings.iter()),
+            findings,
+        }
     }
 
     fn defend(&self, call: &CallId, round: u32) -> Task {
@@ -112,42 +166,92 @@ impl RequestBuilder<'_> {
             .undefended(&call.agent, round)
             .into_iter()
             .filter_map(|(id, challenges)| {
-                let finding = Finding { consensus: None, ..self.state.finding(id)?.clone() };
-                Some(Challenged { finding, challenges })
+                let finding = Finding {
+                    consensus: None,
+                    ..self.state.finding(id)?.clone()
+                };
+                Some(Challenged {
+                    finding,
+                    challenges,
+                })
             })
             .collect();
-        Task::Defend { files: self.files_of(round, challenged.iter().map(|item| &item.finding)), challenged }
+        Task::Defend {
+            files: self.files_of(round, challenged.iter().map(|item| &item.finding)),
+            challenged,
+        }
     }
 
-    fn files_of<'f>(&self, round: u32, findings: impl Iterator<Item = &'f Finding>) -> Vec<SourceFile> {
-        let paths: BTreeSet<&str> = findings.filter_map(|finding| finding.raw.file.as_deref()).collect();
-        paths.into_iter().filter_map(|path| self.sources.file(round, path)).cloned().collect()
+    fn files_of<'f>(
+        &self,
+        round: u32,
+        findings: impl Iterator<Item = &'f Finding>,
+    ) -> Vec<SourceFile> {
+        let paths: BTreeSet<&str> = findings
+            .filter_map(|finding| finding.raw.file.as_deref())
+            .collect();
+        paths
+            .into_iter()
+            .filter_map(|path| self.sources.file(round, path))
+            .cloned()
+            .collect()
     }
 
     fn respond(&self, ids: Vec<FindingId>) -> Task {
-        let items = ids.into_iter().filter_map(|id| self.state.finding(id)).map(|finding| self.item(finding));
-        let failing = self.state.verified.iter().filter(|verified| !verified.passed);
+        let items = ids
+            .into_iter()
+            .filter_map(|id| self.state.finding(id))
+            .map(|finding| self.item(finding));
+        let failing = self
+            .state
+            .verified
+            .iter()
+            .filter(|verified| !verified.passed);
         let failing = failing.map(|verified| FailedCheck {
             command: verified.command.clone(),
             output: verified.tail.as_str().into(),
         });
-        Task::Respond { items: items.collect(), failing: failing.collect() }
+        Task::Respond {
+            items: items.collect(),
+            failing: failing.collect(),
+        }
     }
 
     fn item(&self, finding: &Finding) -> Item {
-        let here = self.state.dispute_of(finding.id).filter(|d| d.disposition == Some(Disposition::Enforced));
-        let earlier = self.state.ruled.get(&finding.id).filter(|(_, d)| *d == Disposition::Enforced);
+        let here = self
+            .state
+            .dispute_of(finding.id)
+            .filter(|d| d.disposition == Some(Disposition::Enforced));
+        let earlier = self
+            .state
+            .ruled
+            .get(&finding.id)
+            .filter(|(_, d)| *d == Disposition::Enforced);
         let enforced = match (here, earlier) {
-            (Some(dispute), _) => {
-                Some(dispute.rulings.last().map(|record| record.ruling.rationale.clone()).unwrap_or_default())
-            }
+            (Some(dispute), _) => Some(
+                dispute
+                    .rulings
+                    .last()
+                    .map(|record| record.ruling.rationale.clone())
+                    .unwrap_or_default(),
+            ),
             (None, Some((dispute, _))) => {
-                let binding = self.bindings.iter().find(|binding| binding.dispute == *dispute);
-                Some(binding.map(|binding| binding.rationale.clone()).unwrap_or_default())
+                let binding = self
+                    .bindings
+                    .iter()
+                    .find(|binding| binding.dispute == *dispute);
+                Some(
+                    binding
+                        .map(|binding| binding.rationale.clone())
+                        .unwrap_or_default(),
+                )
             }
             (None, None) => None,
         };
-        Item { finding: finding.clone(), enforced }
+        Item {
+            finding: finding.clone(),
+            enforced,
+        }
     }
 
     pub(crate) fn judge(&self, dispute: &Dispute) -> Task {
@@ -156,13 +260,22 @@ impl RequestBuilder<'_> {
         let mut files: Vec<SourceFile> = self.shown(round, flagged).into_iter().collect();
         let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
         for reference in said.flat_map(|text| references::references(text.as_written())) {
-            let cited = meanings(&reference.path, flagged).find_map(|path| self.shown(round, &path));
+            let cited =
+                meanings(&reference.path, flagged).find_map(|path| self.shown(round, &path));
             files.extend(cited.filter(|cited| files.iter().all(|file| file.path != cited.path)));
         }
         let written = self.written(&files);
-        let others = self.bindings.iter().filter(|binding| binding.dispute != dispute.number.into());
+        let others = self
+            .bindings
+            .iter()
+            .filter(|binding| binding.dispute != dispute.number.into());
         let precedents = recognition::precedents(&dispute.finding, others);
-        Task::Judge { dispute: Box::new(dispute.clone()), files, written, precedents }
+        Task::Judge {
+            dispute: Box::new(dispute.clone()),
+            files,
+            written,
+            precedents,
+        }
     }
 
     /// Returns the version of a file that a judge receives. This version is from the start of the round in which
@@ -171,7 +284,12 @@ impl RequestBuilder<'_> {
     fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         let text = self.shown_text(round, path).or_else(now)?;
-        Some(SourceFile { path: path.to_owned(), text, changed: Vec::new(), diff: None })
+        Some(SourceFile {
+            path: path.to_owned(),
+            text,
+            changed: Vec::new(),
+            diff: None,
+        })
     }
 
     pub(crate) fn original_text(&self, path: &str) -> Option<String> {
@@ -189,23 +307,36 @@ impl RequestBuilder<'_> {
         let uncertain = self.state.uncertain(round);
         let pairs: Vec<UncertainPair> = uncertain
             .map(|(finding, earlier)| UncertainPair {
-                finding: Finding { consensus: None, ..finding.clone() },
+                finding: Finding {
+                    consensus: None,
+                    ..finding.clone()
+                },
                 earlier: earlier.clone(),
             })
             .collect();
-        Task::Compare { files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)), pairs }
+        Task::Compare {
+            files: self.files_of(round, pairs.iter().map(|pair| &pair.finding)),
+            pairs,
+        }
     }
 
     fn recheck(&self, call: &CallId) -> Task {
         let ids = self.state.recheck_items(&call.agent);
-        let findings: Vec<&Finding> = ids.iter().filter_map(|id| self.state.finding(*id)).collect();
+        let findings: Vec<&Finding> = ids
+            .iter()
+            .filter_map(|id| self.state.finding(*id))
+            .collect();
         let mut paths: Vec<&str> = Vec::new();
         let changes = findings
             .iter()
             .map(|finding| {
                 let file = finding.raw.file.as_deref();
                 paths.extend(file.filter(|file| !paths.contains(file)));
-                let done = self.state.responses.get(&finding.id).map(|response| response.text.clone());
+                let done = self
+                    .state
+                    .responses
+                    .get(&finding.id)
+                    .map(|response| response.text.clone());
                 Change {
                     finding: (*finding).clone(),
                     response: done.unwrap_or_default(),
@@ -217,7 +348,12 @@ impl RequestBuilder<'_> {
             .iter()
             .filter_map(|path| {
                 let text = self.trees.workspace.read(path)?;
-                Some(SourceFile { path: (*path).to_owned(), text, changed: Vec::new(), diff: None })
+                Some(SourceFile {
+                    path: (*path).to_owned(),
+                    text,
+                    changed: Vec::new(),
+                    diff: None,
+                })
             })
             .collect();
         Task::Recheck { changes, files }
@@ -226,9 +362,22 @@ impl RequestBuilder<'_> {
     /// The diffs of the coder's calls that changed the code of a finding. If the finding has a file, diffs of other
     /// files are left out.
     fn diff_for(&self, finding: &Finding) -> String {
-        let touching = self.state.tree_changes.iter().filter(|change| change.touched.contains(&finding.id));
+        let touching = self
+            .state
+            .tree_changes
+            .iter()
+            .filter(|change| change.touched.contains(&finding.id));
         let files = touching.flat_map(|change| &change.changes);
-        let of_file = files.filter(|change| finding.raw.file.as_ref().is_none_or(|file| *file == change.file));
-        of_file.filter_map(|change| change.diff.as_deref()).collect::<Vec<_>>().join("\n")
+        let of_file = files.filter(|change| {
+            finding
+                .raw
+                .file
+                .as_ref()
+                .is_none_or(|file| *file == change.file)
+        });
+        of_file
+            .filter_map(|change| change.diff.as_deref())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }

@@ -6,10 +6,12 @@
 use std::collections::BTreeSet;
 
 use crate::config::settings::DebateRounds;
-use crate::domain::event::{CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent};
+use crate::domain::event::{
+    CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent,
+};
 use crate::domain::{
-    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role, Route, Ruler,
-    RulingWord, Untrusted,
+    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role,
+    Route, Ruler, RulingWord, Untrusted,
 };
 use crate::rules::review::objections::{Stance, stance};
 use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
@@ -98,7 +100,10 @@ pub(crate) fn next_steps(
     ];
     // The result is the first list that contains a step, because the steps of a list begin only after all earlier
     // lists are done. The steps of one list run concurrently.
-    stages.into_iter().find(|steps| !steps.is_empty()).unwrap_or_else(|| vec![Step::Finish])
+    stages
+        .into_iter()
+        .find(|steps| !steps.is_empty())
+        .unwrap_or_else(|| vec![Step::Finish])
 }
 
 fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
@@ -107,12 +112,14 @@ fn reviews(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     for shard in 0..u32::try_from(shards).unwrap_or(u32::MAX) {
         for reviewer in state.agents(Role::Reviewer) {
             let purpose = Purpose::Review { round, shard };
-            steps.extend(ask(state, &reviewer.name, purpose, |call| match &call.answer {
-                CallAnswer::Review { status, .. } => {
-                    matches!(status, AnswerStatus::Incomplete | AnswerStatus::NotReviewed)
+            steps.extend(ask(state, &reviewer.name, purpose, |call| {
+                match &call.answer {
+                    CallAnswer::Review { status, .. } => {
+                        matches!(status, AnswerStatus::Incomplete | AnswerStatus::NotReviewed)
+                    }
+                    CallAnswer::Invalid { .. } => true,
+                    _ => false,
                 }
-                CallAnswer::Invalid { .. } => true,
-                _ => false,
             }));
         }
     }
@@ -129,7 +136,11 @@ fn ask(
 }
 
 fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
-    if state.unmerged().next().is_some() { vec![Step::Effect(ReviewEffect::Merge { round })] } else { Vec::new() }
+    if state.unmerged().next().is_some() {
+        vec![Step::Effect(ReviewEffect::Merge { round })]
+    } else {
+        Vec::new()
+    }
 }
 
 /// Asks one judge, in a single call, which findings of the round repeat an earlier dispute. Embedded judges are not
@@ -138,19 +149,26 @@ fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
     if state.recognised(round).next().is_some() {
         return vec![Step::Effect(ReviewEffect::Recognise { round })];
     }
-    if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none() {
+    if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none()
+    {
         return Vec::new();
     }
     let judge = state.judges().find(|judge| !judge.is_embedded());
     let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
-    judge.and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid)).into_iter().collect()
+    judge
+        .and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid))
+        .into_iter()
+        .collect()
 }
 
 pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     let bound = state.recognised(round).filter_map(|(finding, earlier)| {
         let (finding, dispute) = (finding.id, earlier.dispute.clone());
         Some(match (earlier.disposition.clone(), dispute.number()) {
-            (None, dispute) => EventKind::Review(ReviewEvent::StillDisputed { finding, dispute: dispute? }),
+            (None, dispute) => EventKind::Review(ReviewEvent::StillDisputed {
+                finding,
+                dispute: dispute?,
+            }),
             (Some(disposition), _) => EventKind::Review(ReviewEvent::AlreadyRuled {
                 finding,
                 dispute,
@@ -173,19 +191,29 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     let asked = |purpose: &Purpose, has_items: &dyn Fn(&AgentName) -> bool| -> Vec<ReviewStep> {
         let of = debaters.iter().filter(|name| has_items(name));
         of.filter_map(|name| {
-            ask(state, name, purpose.clone(), |call| !matches!(call.answer, CallAnswer::Failed { .. }))
+            ask(state, name, purpose.clone(), |call| {
+                !matches!(call.answer, CallAnswer::Failed { .. })
+            })
         })
         .collect()
     };
     let examines = |name: &AgentName| !state.examined_by(name, round).is_empty();
-    if state.concluded.contains(&round) || debaters.len() < 2 || !debaters.iter().any(|name| examines(name)) {
+    if state.concluded.contains(&round)
+        || debaters.len() < 2
+        || !debaters.iter().any(|name| examines(name))
+    {
         return Vec::new();
     }
     let report = |debate_round: u32| {
         let reported = state.debate_rounds.contains(&(round, debate_round));
-        (!reported).then_some(vec![Step::Effect(ReviewEffect::DebateRound { round, debate_round })])
+        (!reported).then_some(vec![Step::Effect(ReviewEffect::DebateRound {
+            round,
+            debate_round,
+        })])
     };
-    let examinations = asked(&Purpose::Examine { round }, &|name| !state.unexamined(name, round).is_empty());
+    let examinations = asked(&Purpose::Examine { round }, &|name| {
+        !state.unexamined(name, round).is_empty()
+    });
     if !examinations.is_empty() {
         return examinations;
     }
@@ -193,7 +221,9 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
         return step;
     }
     if rounds > 2 {
-        let defences = asked(&Purpose::Defend { round }, &|name| !state.undefended(name, round).is_empty());
+        let defences = asked(&Purpose::Defend { round }, &|name| {
+            !state.undefended(name, round).is_empty()
+        });
         if !defences.is_empty() {
             return defences;
         }
@@ -212,18 +242,26 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
         return vec![Step::Effect(ReviewEffect::RecordTree(call.clone()))];
     }
     let purpose = Purpose::Respond { round };
-    let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
+    let Some(coder) = state.agents(Role::Coder).next() else {
+        return Vec::new();
+    };
     let items = state.items(&purpose);
     if items.is_empty() {
         return Vec::new();
     }
     let missing = || items.iter().any(|id| !state.responses.contains_key(id));
     let at_most = state.asked_before + 2;
-    let call = attempts::next(&state.calls, &coder.name, purpose, at_most, |call| match &call.answer {
-        CallAnswer::Respond { .. } => missing(),
-        CallAnswer::Invalid { .. } => true,
-        _ => false,
-    });
+    let call = attempts::next(
+        &state.calls,
+        &coder.name,
+        purpose,
+        at_most,
+        |call| match &call.answer {
+            CallAnswer::Respond { .. } => missing(),
+            CallAnswer::Invalid { .. } => true,
+            _ => false,
+        },
+    );
     let step = call.map(Step::Ask);
     match step {
         Some(_) if state.before.is_none() => vec![Step::Effect(ReviewEffect::Keep)],
@@ -236,7 +274,10 @@ pub(crate) fn unopened(state: &ReviewState) -> impl Iterator<Item = FindingId> {
         .findings
         .iter()
         .filter(|finding| state.dispute_of(finding.id).is_none())
-        .filter(|finding| !state.ruled.contains_key(&finding.id) && !state.still_disputed.contains_key(&finding.id))
+        .filter(|finding| {
+            !state.ruled.contains_key(&finding.id)
+                && !state.still_disputed.contains_key(&finding.id)
+        })
         .filter(|finding| {
             finding.reverses.is_some()
                 || state.is_judged_first(finding)
@@ -245,19 +286,30 @@ pub(crate) fn unopened(state: &ReviewState) -> impl Iterator<Item = FindingId> {
         .map(|finding| finding.id)
 }
 
-fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<DisputeNumber>) -> Vec<ReviewStep> {
-    let unopened: Vec<ReviewStep> = unopened(state).map(|id| Step::Effect(ReviewEffect::OpenDispute(id))).collect();
+fn disputes(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    parked: &BTreeSet<DisputeNumber>,
+) -> Vec<ReviewStep> {
+    let unopened: Vec<ReviewStep> = unopened(state)
+        .map(|id| Step::Effect(ReviewEffect::OpenDispute(id)))
+        .collect();
     if !unopened.is_empty() {
         return unopened;
     }
     if policy.mode == Mode::Arbitrate {
-        let left_open: Vec<ReviewStep> =
-            state.left_open().map(|id| Step::Effect(ReviewEffect::CarryOn(id))).collect();
+        let left_open: Vec<ReviewStep> = state
+            .left_open()
+            .map(|id| Step::Effect(ReviewEffect::CarryOn(id)))
+            .collect();
         if !left_open.is_empty() {
             return left_open;
         }
     }
-    let open = state.disputes.values().filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
+    let open = state
+        .disputes
+        .values()
+        .filter(|dispute| dispute.is_open() && !parked.contains(&dispute.number));
     let mut steps: Vec<ReviewStep> = Vec::new();
     let mut asks = false;
     for step in open.flat_map(|dispute| of_dispute(state, policy, dispute)) {
@@ -271,7 +323,11 @@ fn disputes(state: &ReviewState, policy: &SchedulePolicy, parked: &BTreeSet<Disp
     steps
 }
 
-pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: &Dispute) -> Vec<ReviewStep> {
+pub(crate) fn of_dispute(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    dispute: &Dispute,
+) -> Vec<ReviewStep> {
     let number = dispute.number;
     let is_reopened = state.reopened.contains(&number);
     // Without `--arbitrate`, no step is due for a dispute about the coder's objection until the dispute is
@@ -288,7 +344,9 @@ pub(crate) fn of_dispute(state: &ReviewState, policy: &SchedulePolicy, dispute: 
         (None, Some(Route::Human)) => Step::Prompt(DisputeQuestion::Ruling(number)),
         (None, Some(Route::Judge)) => return judges(state, number),
         (Some(record), _) => match (record.ruling.ruling, &record.by) {
-            (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel) if policy.escalate_to != Route::Discard => {
+            (RulingWord::Escalate, Ruler::Judge { .. } | Ruler::Panel)
+                if policy.escalate_to != Route::Discard =>
+            {
                 Step::Prompt(DisputeQuestion::Ruling(number))
             }
             _ => Step::Effect(ReviewEffect::Settle(number)),
@@ -302,9 +360,15 @@ fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
         return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
     }
     let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
-    let asks: Vec<ReviewStep> =
-        state.judges().filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid)).collect();
-    if asks.is_empty() { vec![Step::Effect(ReviewEffect::Rule(dispute))] } else { asks }
+    let asks: Vec<ReviewStep> = state
+        .judges()
+        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid))
+        .collect();
+    if asks.is_empty() {
+        vec![Step::Effect(ReviewEffect::Rule(dispute))]
+    } else {
+        asks
+    }
 }
 
 fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -312,24 +376,38 @@ fn enforce(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revi
         return Vec::new();
     }
     let purpose = Purpose::Enforce { round };
-    let Some(coder) = state.agents(Role::Coder).next() else { return Vec::new() };
-    let unasked = state.items(&purpose).iter().any(|id| match state.enforced.get(id) {
-        None => true,
-        Some(1) => !state.responses.contains_key(id),
-        Some(_) => false,
-    });
+    let Some(coder) = state.agents(Role::Coder).next() else {
+        return Vec::new();
+    };
+    let unasked = state
+        .items(&purpose)
+        .iter()
+        .any(|id| match state.enforced.get(id) {
+            None => true,
+            Some(1) => !state.responses.contains_key(id),
+            Some(_) => false,
+        });
     if !unasked {
         return Vec::new();
     }
     if state.before.is_none() {
         return vec![Step::Effect(ReviewEffect::Keep)];
     }
-    let attempt = state.last_call(&coder.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
-    vec![Step::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
+    let attempt = state
+        .last_call(&coder.name, &purpose)
+        .map_or(1, |(id, _)| id.attempt + 1);
+    vec![Step::Ask(CallId {
+        agent: coder.name.clone(),
+        purpose,
+        attempt,
+    })]
 }
 
 fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
-    let changed = state.tree_changes.iter().any(|change| !change.changes.is_empty());
+    let changed = state
+        .tree_changes
+        .iter()
+        .any(|change| !change.changes.is_empty());
     if policy.mode != Mode::Review && changed && state.verified.len() < policy.verify {
         return vec![Step::Effect(ReviewEffect::Verify { round })];
     }
@@ -340,8 +418,11 @@ fn verify(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
 /// after `policy.repairs` calls.
 fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let purpose = Purpose::Repair { round };
-    let fails = policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
-    let Some(coder) = state.agents(Role::Coder).next().filter(|_| fails) else { return Vec::new() };
+    let fails =
+        policy.mode != Mode::Review && state.verified.iter().any(|verified| !verified.passed);
+    let Some(coder) = state.agents(Role::Coder).next().filter(|_| fails) else {
+        return Vec::new();
+    };
     let last = state.last_call(&coder.name, &purpose);
     let brought_nothing = last.is_some_and(|(id, call)| {
         let changed = |change: &TreeChange| change.call == *id && !change.changes.is_empty();
@@ -351,7 +432,11 @@ fn repair(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Revie
     if attempt > policy.repairs || brought_nothing || state.items(&purpose).is_empty() {
         return Vec::new();
     }
-    vec![Step::Ask(CallId { agent: coder.name.clone(), purpose, attempt })]
+    vec![Step::Ask(CallId {
+        agent: coder.name.clone(),
+        purpose,
+        attempt,
+    })]
 }
 
 fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
@@ -368,8 +453,14 @@ fn rechecks(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Rev
         .agents(Role::Reviewer)
         .filter(|reviewer| state.recheck_items(&reviewer.name).iter().any(is_open))
         .map(|reviewer| {
-            let attempt = state.last_call(&reviewer.name, &purpose).map_or(1, |(id, _)| id.attempt + 1);
-            Step::Ask(CallId { agent: reviewer.name.clone(), purpose: purpose.clone(), attempt })
+            let attempt = state
+                .last_call(&reviewer.name, &purpose)
+                .map_or(1, |(id, _)| id.attempt + 1);
+            Step::Ask(CallId {
+                agent: reviewer.name.clone(),
+                purpose: purpose.clone(),
+                attempt,
+            })
         })
         .collect()
 }
@@ -385,14 +476,21 @@ pub(crate) fn sent(state: &ReviewState, dispute: DisputeNumber) -> EventKind {
     let has_judge = state.judges().next().is_some();
     EventKind::Dispute(DisputeEvent::RouteChosen {
         dispute,
-        route: if has_judge { Route::Judge } else { Route::Human },
+        route: if has_judge {
+            Route::Judge
+        } else {
+            Route::Human
+        },
         by_person: false,
     })
 }
 
 /// Returns the settlement that follows from the last ruling on a dispute. If this ruling does not decide the
 /// dispute, the finding is discarded.
-pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<crate::domain::event::Settlement> {
+pub(crate) fn settlement(
+    state: &ReviewState,
+    number: DisputeNumber,
+) -> Option<crate::domain::event::Settlement> {
     use crate::domain::event::Settlement;
     let dispute = state.disputes.get(&number)?;
     let ruled = state.last_ruling(dispute).and_then(|record| {
@@ -407,7 +505,11 @@ pub(crate) fn settlement(state: &ReviewState, number: DisputeNumber) -> Option<c
     });
     Some(ruled.unwrap_or_else(|| Settlement {
         disposition: Disposition::Discarded,
-        by: if state.chosen.contains(&number) { Ruler::Human } else { Ruler::Policy },
+        by: if state.chosen.contains(&number) {
+            Ruler::Human
+        } else {
+            Ruler::Policy
+        },
         reason: Untrusted::default(),
         until: None,
         person: None,
@@ -420,8 +522,8 @@ mod tests {
     use crate::agents::samples;
     use crate::domain::event::{Plan, RunEvent};
     use crate::domain::{
-        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck, Relation,
-        Response, Ruling, RulingRecord, Severity, Tag,
+        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck,
+        Relation, Response, Ruling, RulingRecord, Severity, Tag,
     };
 
     struct Play {
@@ -431,7 +533,10 @@ mod tests {
     }
 
     fn agent(name: &str, role: Role) -> Agent {
-        Agent { role, ..samples::agent(name, "text", &[name]) }
+        Agent {
+            role,
+            ..samples::agent(name, "text", &[name])
+        }
     }
 
     fn finding(id: u32, tag: Tag) -> Finding {
@@ -461,7 +566,11 @@ mod tests {
     }
 
     fn call(agent: &str, purpose: Purpose, attempt: u32) -> CallId {
-        CallId { agent: AgentName::from(agent), purpose, attempt }
+        CallId {
+            agent: AgentName::from(agent),
+            purpose,
+            attempt,
+        }
     }
 
     const REVIEW: Purpose = Purpose::Review { round: 1, shard: 0 };
@@ -471,7 +580,10 @@ mod tests {
 
     impl Play {
         fn new(mode: Mode) -> Self {
-            let covered = Coverage { file: "a.py".into(), lines: 9 };
+            let covered = Coverage {
+                file: "a.py".into(),
+                lines: 9,
+            };
             let plan = Plan {
                 root: "/tree".into(),
                 target: "a.py".into(),
@@ -505,8 +617,14 @@ mod tests {
                 repairs: REPAIRS,
                 escalate_to: Route::Human,
             };
-            let mut play = Self { state: ReviewState::default(), policy, parked: BTreeSet::new() };
-            play.event(ReviewEvent::RunStarted { plan: Box::new(plan) });
+            let mut play = Self {
+                state: ReviewState::default(),
+                policy,
+                parked: BTreeSet::new(),
+            };
+            play.event(ReviewEvent::RunStarted {
+                plan: Box::new(plan),
+            });
             play
         }
 
@@ -538,10 +656,19 @@ mod tests {
                     },
                 );
             }
-            self.event(ReviewEvent::FindingsMerged { round: 1, findings, repeats: Vec::new() })
+            self.event(ReviewEvent::FindingsMerged {
+                round: 1,
+                findings,
+                repeats: Vec::new(),
+            })
         }
 
-        fn responded(&mut self, purpose: Purpose, attempt: u32, answers: &[(u32, Answer)]) -> &mut Self {
+        fn responded(
+            &mut self,
+            purpose: Purpose,
+            attempt: u32,
+            answers: &[(u32, Answer)],
+        ) -> &mut Self {
             let responses = answers
                 .iter()
                 .map(|(id, answer)| Response {
@@ -551,22 +678,40 @@ mod tests {
                     evidence: Vec::new(),
                 })
                 .collect();
-            self.answered(call("c", purpose, attempt), CallAnswer::Respond { responses, complete: true })
+            self.answered(
+                call("c", purpose, attempt),
+                CallAnswer::Respond {
+                    responses,
+                    complete: true,
+                },
+            )
         }
 
         fn changed(&mut self, call: CallId, touched: &[u32]) -> &mut Self {
-            let change =
-                crate::domain::FileChange { file: "a.py".into(), added: 1, removed: 1, diff: Some(String::new()) };
+            let change = crate::domain::FileChange {
+                file: "a.py".into(),
+                added: 1,
+                removed: 1,
+                diff: Some(String::new()),
+            };
             self.event(ReviewEvent::TreeChanged {
                 call,
                 tree: "t1".into(),
-                changes: if touched.is_empty() { Vec::new() } else { vec![change] },
+                changes: if touched.is_empty() {
+                    Vec::new()
+                } else {
+                    vec![change]
+                },
                 touched: touched.iter().map(|id| FindingId(*id)).collect(),
             })
         }
 
         fn disputed(&mut self, id: u32) -> &mut Self {
-            let finding = self.state.finding(FindingId(id)).expect("a finding of the play").clone();
+            let finding = self
+                .state
+                .finding(FindingId(id))
+                .expect("a finding of the play")
+                .clone();
             let objection = self.state.responses[&FindingId(id)].clone();
             let dispute = Dispute {
                 number: DisputeNumber(u64::from(id)),
@@ -581,11 +726,17 @@ mod tests {
                 disposition: None,
                 earlier: Vec::new(),
             };
-            self.event(DisputeEvent::DisputeOpened { dispute: Box::new(dispute) })
+            self.event(DisputeEvent::DisputeOpened {
+                dispute: Box::new(dispute),
+            })
         }
 
         fn routed(&mut self, route: Route) -> &mut Self {
-            self.event(DisputeEvent::RouteChosen { dispute: D1, route, by_person: true })
+            self.event(DisputeEvent::RouteChosen {
+                dispute: D1,
+                route,
+                by_person: true,
+            })
         }
 
         fn ruled(&mut self, word: RulingWord, by: Ruler) -> &mut Self {
@@ -600,13 +751,20 @@ mod tests {
             };
             self.event(DisputeEvent::RulingGiven {
                 dispute: D1,
-                ruling: RulingRecord { ruling, by, votes: Vec::new() },
+                ruling: RulingRecord {
+                    ruling,
+                    by,
+                    votes: Vec::new(),
+                },
             })
         }
 
         fn settled(&mut self) -> &mut Self {
             let settlement = settlement(&self.state, D1).expect("a dispute of the play");
-            self.event(DisputeEvent::DisputeSettled { dispute: D1, settlement })
+            self.event(DisputeEvent::DisputeSettled {
+                dispute: D1,
+                settlement,
+            })
         }
 
         fn due(&self) -> Vec<ReviewStep> {
@@ -614,18 +772,27 @@ mod tests {
         }
 
         fn state_of(&self, id: u32) -> FindingState {
-            self.state.finding_state(self.state.finding(FindingId(id)).expect("a finding of the play"))
+            self.state.finding_state(
+                self.state
+                    .finding(FindingId(id))
+                    .expect("a finding of the play"),
+            )
         }
     }
 
     fn judge() -> Ruler {
-        Ruler::Judge { name: AgentName::from("j") }
+        Ruler::Judge {
+            name: AgentName::from("j"),
+        }
     }
 
     fn one_dispute() -> Play {
         let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must)])
-            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage {
+                kept_as: "ref".into(),
+                tree: "t0".into(),
+            })
             .responded(RESPOND, 1, &[(1, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[])
             .disputed(1);
@@ -635,12 +802,33 @@ mod tests {
     #[test]
     fn reviewers_are_asked_side_by_side_then_merged() {
         let mut play = Play::new(Mode::Review);
-        assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 1)), Step::Ask(call("r2", REVIEW, 1))]);
-        let answer =
-            |status| CallAnswer::Review { status, findings: Vec::new(), notes: String::new(), problem: None };
+        assert_eq!(
+            play.due(),
+            [
+                Step::Ask(call("r1", REVIEW, 1)),
+                Step::Ask(call("r2", REVIEW, 1))
+            ]
+        );
+        let answer = |status| CallAnswer::Review {
+            status,
+            findings: Vec::new(),
+            notes: String::new(),
+            problem: None,
+        };
         play.answered(call("r1", REVIEW, 1), answer(AnswerStatus::NotReviewed))
-            .answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
-        assert_eq!(play.due(), [Step::Ask(call("r1", REVIEW, 2))], "asked once more; what failed is not");
+            .answered(
+                call("r2", REVIEW, 1),
+                CallAnswer::Failed {
+                    error: "gone".into(),
+                    hint: None,
+                    cause: None,
+                },
+            );
+        assert_eq!(
+            play.due(),
+            [Step::Ask(call("r1", REVIEW, 2))],
+            "asked once more; what failed is not"
+        );
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Merge { round: 1 })]);
         play.event(ReviewEvent::FindingsMerged {
@@ -660,7 +848,10 @@ mod tests {
             new_tag: None,
             rationale: "".into(),
         };
-        EventKind::Review(ReviewEvent::RelatedDispute { finding: FindingId(id), earlier: Box::new(earlier) })
+        EventKind::Review(ReviewEvent::RelatedDispute {
+            finding: FindingId(id),
+            earlier: Box::new(earlier),
+        })
     }
 
     #[test]
@@ -669,15 +860,23 @@ mod tests {
         let words = |said: &[(u32, bool)]| CallAnswer::Compare {
             comparisons: said
                 .iter()
-                .map(|(id, same)| Comparison { finding: FindingId(*id), same: *same, reason: "".into() })
+                .map(|(id, same)| Comparison {
+                    finding: FindingId(*id),
+                    same: *same,
+                    reason: "".into(),
+                })
                 .collect(),
         };
         let begun = |mode| {
             let mut play = Play::new(mode);
-            play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
-                .event(may_repeat(1, 7, Some(Disposition::Refuted)))
-                .event(may_repeat(2, 8, None))
-                .event(may_repeat(3, 9, Some(Disposition::Refuted)));
+            play.reviewed(vec![
+                finding(1, Tag::Must),
+                finding(2, Tag::Must),
+                finding(3, Tag::Must),
+            ])
+            .event(may_repeat(1, 7, Some(Disposition::Refuted)))
+            .event(may_repeat(2, 8, None))
+            .event(may_repeat(3, 9, Some(Disposition::Refuted)));
             play
         };
         assert_eq!(begun(Mode::Review).due(), [Step::Finish]);
@@ -688,30 +887,66 @@ mod tests {
 
         let mut play = begun(Mode::Arbitrate);
         assert_eq!(play.due(), [Step::Ask(compare(1))]);
-        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() });
+        play.answered(
+            compare(1),
+            CallAnswer::Invalid {
+                error: "no word".into(),
+            },
+        );
         assert_eq!(play.due(), [Step::Ask(compare(2))]);
         play.answered(compare(2), words(&[(1, true), (2, true), (3, false)]));
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Recognise { round: 1 })]);
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::Recognise { round: 1 })]
+        );
         let bound = recognised(&play.state, 1);
         for event in bound {
             play.event(event);
         }
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)], "F3 goes to the coder");
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::Keep)],
+            "F3 goes to the coder"
+        );
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
-        let ruled =
-            FindingState::AlreadyRuled { dispute: DisputeNumber(7).into(), disposition: Disposition::Refuted };
+        let ruled = FindingState::AlreadyRuled {
+            dispute: DisputeNumber(7).into(),
+            disposition: Disposition::Refuted,
+        };
         assert_eq!(
             (play.state_of(1), play.state_of(2)),
-            (ruled, FindingState::Disputed { dispute: DisputeNumber(8) })
+            (
+                ruled,
+                FindingState::Disputed {
+                    dispute: DisputeNumber(8)
+                }
+            )
         );
 
         // If both attempts bring no valid answer, or if the judge fails, all findings count as different.
         let mut play = begun(Mode::Arbitrate);
-        play.answered(compare(1), CallAnswer::Invalid { error: "no word".into() })
-            .answered(compare(2), CallAnswer::Invalid { error: "no word".into() });
+        play.answered(
+            compare(1),
+            CallAnswer::Invalid {
+                error: "no word".into(),
+            },
+        )
+        .answered(
+            compare(2),
+            CallAnswer::Invalid {
+                error: "no word".into(),
+            },
+        );
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)]);
         let mut play = begun(Mode::Arbitrate);
-        play.answered(compare(1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        play.answered(
+            compare(1),
+            CallAnswer::Failed {
+                error: "gone".into(),
+                hint: None,
+                cause: None,
+            },
+        );
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)]);
     }
 
@@ -719,7 +954,14 @@ mod tests {
     fn a_resumed_run_asks_again_what_failed_and_nothing_else() {
         let mut play = Play::new(Mode::Review);
         play.reviewed(Vec::new());
-        play.answered(call("r2", REVIEW, 1), CallAnswer::Failed { error: "gone".into(), hint: None, cause: None });
+        play.answered(
+            call("r2", REVIEW, 1),
+            CallAnswer::Failed {
+                error: "gone".into(),
+                hint: None,
+                cause: None,
+            },
+        );
         assert_eq!(play.due(), [Step::Finish]);
         play.event(RunEvent::RunResumed);
         assert_eq!(play.due(), [Step::Ask(call("r2", REVIEW, 1))]);
@@ -729,18 +971,44 @@ mod tests {
     fn the_standard_flow_without_a_dispute() {
         let mut play = Play::new(Mode::Arbitrate);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Low)]);
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Keep)], "nothing is edited before the tree is kept");
-        play.event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() });
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::Keep)],
+            "nothing is edited before the tree is kept"
+        );
+        play.event(ReviewEvent::BeforeImage {
+            kept_as: "ref".into(),
+            tree: "t0".into(),
+        });
         assert_eq!(play.due(), [Step::Ask(call("c", RESPOND, 1))]);
         play.responded(RESPOND, 1, &[(1, Answer::Implemented)]);
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::RecordTree(call("c", RESPOND, 1)))]);
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::RecordTree(call(
+                "c", RESPOND, 1
+            )))]
+        );
         play.changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [Step::Ask(call("c", RESPOND, 2))], "F2 was not answered");
-        play.responded(RESPOND, 2, &[(2, Answer::Discarded)]).changed(call("c", RESPOND, 2), &[]);
+        assert_eq!(
+            play.due(),
+            [Step::Ask(call("c", RESPOND, 2))],
+            "F2 was not answered"
+        );
+        play.responded(RESPOND, 2, &[(2, Answer::Discarded)])
+            .changed(call("c", RESPOND, 2), &[]);
         let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
         assert_eq!(play.due(), [Step::Ask(recheck.clone())]);
-        let check = Recheck { finding: FindingId(1), resolved: true, reason: "".into() };
-        play.answered(recheck, CallAnswer::Recheck { checks: vec![check] });
+        let check = Recheck {
+            finding: FindingId(1),
+            resolved: true,
+            reason: "".into(),
+        };
+        play.answered(
+            recheck,
+            CallAnswer::Recheck {
+                checks: vec![check],
+            },
+        );
         assert_eq!(play.due(), [Step::Finish]);
         assert_eq!(play.state_of(1), FindingState::Resolved);
         assert_eq!(play.state_of(2), FindingState::Discarded);
@@ -750,7 +1018,10 @@ mod tests {
     fn implemented_without_a_change_is_only_claimed() {
         let mut play = Play::new(Mode::Fix);
         play.reviewed(vec![finding(1, Tag::High)])
-            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage {
+                kept_as: "ref".into(),
+                tree: "t0".into(),
+            })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(play.due(), [Step::Finish]);
@@ -761,7 +1032,10 @@ mod tests {
     fn a_dispute_is_opened_and_stays_open_without_arbitration() {
         let mut play = Play::new(Mode::Fix);
         play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Should)])
-            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage {
+                kept_as: "ref".into(),
+                tree: "t0".into(),
+            })
             .responded(RESPOND, 1, &[(1, Answer::Discarded), (2, Answer::Disagree)])
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
@@ -781,26 +1055,43 @@ mod tests {
         play.routed(Route::Judge);
         let asked = call("j", Purpose::Judge { dispute: D1 }, 1);
         assert_eq!(play.due(), [Step::Ask(asked.clone())]);
-        play.answered(asked, CallAnswer::Invalid { error: "two rulings".into() });
+        play.answered(
+            asked,
+            CallAnswer::Invalid {
+                error: "two rulings".into(),
+            },
+        );
         let again = call("j", Purpose::Judge { dispute: D1 }, 2);
         assert_eq!(play.due(), [Step::Ask(again.clone())], "asked once more");
-        play.answered(again, CallAnswer::Invalid { error: "two rulings".into() });
+        play.answered(
+            again,
+            CallAnswer::Invalid {
+                error: "two rulings".into(),
+            },
+        );
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Rule(D1))]);
         play.ruled(RulingWord::Enforce, judge());
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
         play.settled();
         assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
         assert_eq!(play.due(), [Step::Ask(call("c", ENFORCE, 1))]);
-        play.responded(ENFORCE, 1, &[(1, Answer::Implemented)]).changed(call("c", ENFORCE, 1), &[1]);
-        assert_eq!(play.due(), [Step::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]);
+        play.responded(ENFORCE, 1, &[(1, Answer::Implemented)])
+            .changed(call("c", ENFORCE, 1), &[1]);
+        assert_eq!(
+            play.due(),
+            [Step::Ask(call("r1", Purpose::Recheck { round: 1 }, 1))]
+        );
         assert_eq!(play.state_of(1), FindingState::Unchecked);
     }
 
     #[test]
     fn an_enforced_finding_that_is_not_implemented_stays_open() {
         let mut play = one_dispute();
-        play.routed(Route::Judge).ruled(RulingWord::Enforce, judge()).settled();
-        play.responded(ENFORCE, 1, &[(1, Answer::Disagree)]).changed(call("c", ENFORCE, 1), &[]);
+        play.routed(Route::Judge)
+            .ruled(RulingWord::Enforce, judge())
+            .settled();
+        play.responded(ENFORCE, 1, &[(1, Answer::Disagree)])
+            .changed(call("c", ENFORCE, 1), &[]);
         assert_eq!(play.due(), [Step::Finish], "a ruling is not disputed again");
         assert_eq!(play.state_of(1), FindingState::Enforced { dispute: D1 });
     }
@@ -808,7 +1099,8 @@ mod tests {
     #[test]
     fn an_escalated_dispute_waits_for_a_person_or_is_discarded() {
         let mut play = one_dispute();
-        play.routed(Route::Judge).ruled(RulingWord::Escalate, judge());
+        play.routed(Route::Judge)
+            .ruled(RulingWord::Escalate, judge());
         assert_eq!(play.due(), [Step::Prompt(DisputeQuestion::Ruling(D1))]);
         play.policy.escalate_to = Route::Discard;
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Settle(D1))]);
@@ -837,34 +1129,50 @@ mod tests {
     #[test]
     fn a_reversal_goes_to_a_dispute_and_never_to_the_coder() {
         let mut play = Play::new(Mode::Arbitrate);
-        let reversal = Finding { reverses: Some(FindingId(9)), ..finding(1, Tag::Low) };
+        let reversal = Finding {
+            reverses: Some(FindingId(9)),
+            ..finding(1, Tag::Low)
+        };
         play.reviewed(vec![reversal]);
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::OpenDispute(FindingId(1)))]);
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::OpenDispute(FindingId(1)))]
+        );
     }
 
     #[test]
     fn what_was_ruled_is_not_asked_again_and_what_was_enforced_binds_at_once() {
         let mut play = Play::new(Mode::Arbitrate);
-        play.reviewed(vec![finding(1, Tag::Must), finding(2, Tag::Must), finding(3, Tag::Must)])
-            .event(ReviewEvent::AlreadyRuled {
-                finding: FindingId(1),
-                dispute: DisputeNumber(7).into(),
-                disposition: Disposition::Refuted,
-                new_tag: None,
-                insisted: false,
-            })
-            .event(ReviewEvent::StillDisputed { finding: FindingId(2), dispute: DisputeNumber(8) })
-            .event(ReviewEvent::AlreadyRuled {
-                finding: FindingId(3),
-                dispute: DisputeNumber(9).into(),
-                disposition: Disposition::Enforced,
-                new_tag: None,
-                insisted: false,
-            });
+        play.reviewed(vec![
+            finding(1, Tag::Must),
+            finding(2, Tag::Must),
+            finding(3, Tag::Must),
+        ])
+        .event(ReviewEvent::AlreadyRuled {
+            finding: FindingId(1),
+            dispute: DisputeNumber(7).into(),
+            disposition: Disposition::Refuted,
+            new_tag: None,
+            insisted: false,
+        })
+        .event(ReviewEvent::StillDisputed {
+            finding: FindingId(2),
+            dispute: DisputeNumber(8),
+        })
+        .event(ReviewEvent::AlreadyRuled {
+            finding: FindingId(3),
+            dispute: DisputeNumber(9).into(),
+            disposition: Disposition::Enforced,
+            new_tag: None,
+            insisted: false,
+        });
         assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
-        play.event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
-            .responded(RESPOND, 1, &[(3, Answer::Disagree)])
-            .changed(call("c", RESPOND, 1), &[]);
+        play.event(ReviewEvent::BeforeImage {
+            kept_as: "ref".into(),
+            tree: "t0".into(),
+        })
+        .responded(RESPOND, 1, &[(3, Answer::Disagree)])
+        .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
             [Step::Effect(ReviewEffect::CarryOn(FindingId(2)))],
@@ -880,12 +1188,25 @@ mod tests {
         play.policy.rounds = 2;
         play.policy.recheck = false;
         play.reviewed(vec![finding(1, Tag::Must)])
-            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage {
+                kept_as: "ref".into(),
+                tree: "t0".into(),
+            })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::NextRound { round: 2 })]);
-        let covered = Coverage { file: "a.py".into(), lines: 1 };
-        play.event(ReviewEvent::RoundStarted { round: 2, shards: vec![vec![covered]], skipped: Vec::new() });
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::NextRound { round: 2 })]
+        );
+        let covered = Coverage {
+            file: "a.py".into(),
+            lines: 1,
+        };
+        play.event(ReviewEvent::RoundStarted {
+            round: 2,
+            shards: vec![vec![covered]],
+            skipped: Vec::new(),
+        });
         let review = |name| Step::Ask(call(name, Purpose::Review { round: 2, shard: 0 }, 1));
         assert_eq!(play.due(), [review("r1"), review("r2")]);
     }
@@ -896,11 +1217,22 @@ mod tests {
         play.policy.verify = 1;
         play.policy.recheck = false;
         play.reviewed(vec![finding(1, Tag::Must)])
-            .event(ReviewEvent::BeforeImage { kept_as: "ref".into(), tree: "t0".into() })
+            .event(ReviewEvent::BeforeImage {
+                kept_as: "ref".into(),
+                tree: "t0".into(),
+            })
             .responded(RESPOND, 1, &[(1, Answer::Implemented)])
             .changed(call("c", RESPOND, 1), &[1]);
-        assert_eq!(play.due(), [Step::Effect(ReviewEffect::Verify { round: 1 })]);
-        play.event(ReviewEvent::Verified { round: 1, command: "make".into(), passed: true, tail: String::new() });
+        assert_eq!(
+            play.due(),
+            [Step::Effect(ReviewEffect::Verify { round: 1 })]
+        );
+        play.event(ReviewEvent::Verified {
+            round: 1,
+            command: "make".into(),
+            passed: true,
+            tail: String::new(),
+        });
         assert_eq!(play.due(), [Step::Finish]);
     }
 }

@@ -11,7 +11,11 @@ pub(crate) fn last<'a, A>(
     agent: &AgentName,
     purpose: &Purpose,
 ) -> Option<(&'a CallId, &'a A)> {
-    let attempt = |attempt| CallId { agent: agent.clone(), purpose: purpose.clone(), attempt };
+    let attempt = |attempt| CallId {
+        agent: agent.clone(),
+        purpose: purpose.clone(),
+        attempt,
+    };
     calls.range(attempt(0)..=attempt(u32::MAX)).next_back()
 }
 
@@ -28,11 +32,18 @@ pub(crate) fn next<A>(
         Some((id, answer)) if id.attempt < at_most && is_lacking(answer) => id.attempt + 1,
         Some(_) => return None,
     };
-    Some(CallId { agent: agent.clone(), purpose, attempt })
+    Some(CallId {
+        agent: agent.clone(),
+        purpose,
+        attempt,
+    })
 }
 
 pub(crate) fn before<'a, A>(calls: &'a BTreeMap<CallId, A>, call: &CallId) -> Option<&'a A> {
-    calls.get(&CallId { attempt: call.attempt.checked_sub(1)?, ..call.clone() })
+    calls.get(&CallId {
+        attempt: call.attempt.checked_sub(1)?,
+        ..call.clone()
+    })
 }
 
 pub(crate) fn is_invalid(answer: &CallAnswer) -> bool {

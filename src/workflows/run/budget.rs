@@ -46,7 +46,9 @@ impl Pace {
 
 pub(crate) fn place(settings: &Settings, spent: &Spent, call: &CallId, running: usize) -> Place {
     let is_judge = matches!(call.purpose, Purpose::Judge { .. });
-    let jobs = settings.review.jobs.map_or(usize::MAX, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
+    let jobs = settings.review.jobs.map_or(usize::MAX, |jobs| {
+        usize::try_from(jobs).unwrap_or(usize::MAX)
+    });
     if running >= jobs || is_judge && running >= JUDGES {
         Place::Full
     } else if calls_left(settings, spent, running) == Some(0)
@@ -67,7 +69,10 @@ fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64>
 pub(crate) fn limits(settings: &Settings, spent: &Spent) -> Limits {
     let left = calls_left(settings, spent, 1).map(|left| u32::try_from(left).unwrap_or(u32::MAX));
     let limits = settings.limits;
-    Limits { retries: limits.retries.min(left.unwrap_or(u32::MAX)), ..limits }
+    Limits {
+        retries: limits.retries.min(left.unwrap_or(u32::MAX)),
+        ..limits
+    }
 }
 
 /// Returns a notice about each reached cap. The notice asks the user to raise the cap, and ends with the
@@ -90,7 +95,11 @@ mod tests {
     #[test]
     fn a_rate_limit_slows_its_agent_down_and_answers_speed_it_up_again() {
         let (claude, codex) = (AgentName::from("claude"), AgentName::from("codex"));
-        let answered = || CallOutcome::without_call(CallAnswer::Defend { defences: Vec::new() });
+        let answered = || {
+            CallOutcome::without_call(CallAnswer::Defend {
+                defences: Vec::new(),
+            })
+        };
         let limited = || {
             CallOutcome::without_call(CallAnswer::Failed {
                 error: "rate limit".to_owned(),
@@ -104,10 +113,16 @@ mod tests {
         assert!(pace.allows(&claude, 3) && !pace.allows(&claude, 4));
         assert!(pace.allows(&codex, 99), "other agents are not concerned");
         pace.ended(&claude, &limited(), 7);
-        assert!(pace.allows(&claude, 1) && !pace.allows(&claude, 2), "calls of before the first limit still end");
+        assert!(
+            pace.allows(&claude, 1) && !pace.allows(&claude, 2),
+            "calls of before the first limit still end"
+        );
         pace.ended(&claude, &limited(), 1);
         pace.ended(&claude, &limited(), 1);
-        assert!(pace.allows(&claude, 0) && !pace.allows(&claude, 1), "one call is always allowed");
+        assert!(
+            pace.allows(&claude, 0) && !pace.allows(&claude, 1),
+            "one call is always allowed"
+        );
         let mut repeated = answered();
         repeated.metadata.retries = 1;
         pace.ended(&claude, &repeated, 1);

@@ -83,8 +83,25 @@ impl AgentCall {
     }
 
     async fn run(self) -> CallOutcome {
-        let Self { id, agents, agent, backups, request, prompt, session, limits, settings, files, sink, .. } = self;
-        let activity = |line: &str| sink.lock().unwrap_or_else(PoisonError::into_inner).activity(&id, line);
+        let Self {
+            id,
+            agents,
+            agent,
+            backups,
+            request,
+            prompt,
+            session,
+            limits,
+            settings,
+            files,
+            sink,
+            ..
+        } = self;
+        let activity = |line: &str| {
+            sink.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .activity(&id, line)
+        };
         let ask = Ask {
             agent: &agent,
             request: &request,
@@ -99,26 +116,56 @@ impl AgentCall {
             stop: self.stop.clone(),
         };
         let asked = agents.ask_or_backup(ask, &backups).await;
-        let CallResult { mut result, transcript, millis, usage, metadata } = asked;
+        let CallResult {
+            mut result,
+            transcript,
+            millis,
+            usage,
+            metadata,
+        } = asked;
         if let Err(error) = &mut result
             && error.kind == FailureKind::Stopped
             && self.stop.is_skipped()
         {
             let name = metadata.by.as_ref().unwrap_or(&agent.name);
-            *error = AgentError::new(FailureKind::Stopped, format!("`{name}` was skipped by the user"));
+            *error = AgentError::new(
+                FailureKind::Stopped,
+                format!("`{name}` was skipped by the user"),
+            );
         }
         let redaction = Redaction::from(settings.redaction);
         let answer = spawn_blocking(move || read(result, &request, &files, redaction));
-        let observation = self.check.map(|check| spawn_blocking(move || check.observe()));
+        let observation = self
+            .check
+            .map(|check| spawn_blocking(move || check.observe()));
         let answer = joined(answer.await);
         let observation = match observation {
             Some(observation) => Some(joined(observation.await)),
             None => None,
         };
-        let Usage { input_tokens, output_tokens, usd, .. } = usage;
-        info!(ms = millis, retries = metadata.retries, input_tokens, output_tokens, usd, "ended");
+        let Usage {
+            input_tokens,
+            output_tokens,
+            usd,
+            ..
+        } = usage;
+        info!(
+            ms = millis,
+            retries = metadata.retries,
+            input_tokens,
+            output_tokens,
+            usd,
+            "ended"
+        );
         let (usage, metadata) = (Box::new(usage), Box::new(metadata));
-        CallOutcome { answer, observation, transcript, millis, usage, metadata }
+        CallOutcome {
+            answer,
+            observation,
+            transcript,
+            millis,
+            usage,
+            metadata,
+        }
     }
 }
 
@@ -132,21 +179,40 @@ fn read(
     files: &TranscriptFiles,
     redaction: Redaction,
 ) -> CallAnswer {
-    let redacted = files.all().and_then(|files| files.iter().try_for_each(|file| redaction.file(file)));
+    let redacted = files
+        .all()
+        .and_then(|files| files.iter().try_for_each(|file| redaction.file(file)));
     if let Err(error) = redacted {
         let hint = "check that the state folder is writable and the disk has free space".to_owned();
-        return failed(format!("failed to redact secrets in the stored output: {error}"), Some(hint));
+        return failed(
+            format!("failed to redact secrets in the stored output: {error}"),
+            Some(hint),
+        );
     }
     match result {
         Ok(text) => redaction
             .answer(text)
             .reader()
             .and_then(|reader| answers::read(reader, request))
-            .unwrap_or_else(|error| failed(format!("failed to read the stored answer: {error}"), None)),
-        Err(AgentError { kind, message, hint }) => CallAnswer::Failed { error: message, hint, cause: Some(kind) },
+            .unwrap_or_else(|error| {
+                failed(format!("failed to read the stored answer: {error}"), None)
+            }),
+        Err(AgentError {
+            kind,
+            message,
+            hint,
+        }) => CallAnswer::Failed {
+            error: message,
+            hint,
+            cause: Some(kind),
+        },
     }
 }
 
 pub(crate) fn failed(error: String, hint: Option<String>) -> CallAnswer {
-    CallAnswer::Failed { error, hint, cause: None }
+    CallAnswer::Failed {
+        error,
+        hint,
+        cause: None,
+    }
 }

@@ -21,7 +21,9 @@ pub(crate) struct Redaction {
 
 impl From<settings::Redaction> for Redaction {
     fn from(settings: settings::Redaction) -> Self {
-        Self { on: settings.secrets }
+        Self {
+            on: settings.secrets,
+        }
     }
 }
 
@@ -35,13 +37,24 @@ impl Redaction {
         }
         match kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {
-                let Plan { root, commit, tree, .. } = (*plan).clone();
-                let plan = Box::new(Plan { root, commit, tree, ..secrets::redact_value(*plan) });
+                let Plan {
+                    root, commit, tree, ..
+                } = (*plan).clone();
+                let plan = Box::new(Plan {
+                    root,
+                    commit,
+                    tree,
+                    ..secrets::redact_value(*plan)
+                });
                 ReviewEvent::RunStarted { plan }.into()
             }
             EventKind::Watch(WatchEvent::WatchStarted { plan }) => {
                 let WatchPlan { root, tree, .. } = (*plan).clone();
-                let plan = Box::new(WatchPlan { root, tree, ..secrets::redact_value(*plan) });
+                let plan = Box::new(WatchPlan {
+                    root,
+                    tree,
+                    ..secrets::redact_value(*plan)
+                });
                 WatchEvent::WatchStarted { plan }.into()
             }
             // Only the text fields of `EventReceived` are redacted, because a watch can record ten thousand of
@@ -53,10 +66,20 @@ impl Redaction {
             }
             EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
                 let StagePlan { root, id, .. } = (*plan).clone();
-                let plan = Box::new(StagePlan { root, id, ..secrets::redact_value(*plan) });
+                let plan = Box::new(StagePlan {
+                    root,
+                    id,
+                    ..secrets::redact_value(*plan)
+                });
                 ConsensusEvent::StageStarted { plan }.into()
             }
-            EventKind::Review(ReviewEvent::FilesReviewed { call, asker, salt, files, others }) => {
+            EventKind::Review(ReviewEvent::FilesReviewed {
+                call,
+                asker,
+                salt,
+                files,
+                others,
+            }) => {
                 let clean = |review: FileReview| FileReview {
                     file: self.text(&review.file),
                     findings: secrets::redact_value(review.findings),
@@ -64,7 +87,14 @@ impl Redaction {
                 };
                 let files = files.into_iter().map(clean).collect();
                 let others = secrets::redact_value(others);
-                ReviewEvent::FilesReviewed { call, asker, salt, files, others }.into()
+                ReviewEvent::FilesReviewed {
+                    call,
+                    asker,
+                    salt,
+                    files,
+                    others,
+                }
+                .into()
             }
             kind => secrets::redact_value(kind),
         }
@@ -82,19 +112,34 @@ impl Redaction {
         if !self.on || agent.is_embedded() {
             return request;
         }
-        Request { task: secrets::redact_value(request.task), ..request }
+        Request {
+            task: secrets::redact_value(request.task),
+            ..request
+        }
     }
 
     pub(crate) fn text(self, text: &str) -> String {
-        if self.on { secrets::redact(text).into_owned() } else { text.to_owned() }
+        if self.on {
+            secrets::redact(text).into_owned()
+        } else {
+            text.to_owned()
+        }
     }
 
     pub(crate) fn files(self, files: Vec<SourceFile>) -> Vec<SourceFile> {
-        if self.on { secrets::redact_value(files) } else { files }
+        if self.on {
+            secrets::redact_value(files)
+        } else {
+            files
+        }
     }
 
     pub(crate) fn changes(self, changes: Vec<FileChange>) -> Vec<FileChange> {
-        if self.on { secrets::redact_value(changes) } else { changes }
+        if self.on {
+            secrets::redact_value(changes)
+        } else {
+            changes
+        }
     }
 
     /// Replaces a stored file atomically by a copy without secrets.
@@ -113,7 +158,11 @@ impl Redaction {
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut clean = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
         secrets::copy(&mut input, &mut clean)?;
-        clean.into_inner().map_err(io::IntoInnerError::into_error)?.persist(path).map_err(|error| error.error)?;
+        clean
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .persist(path)
+            .map_err(|error| error.error)?;
         Ok(())
     }
 }

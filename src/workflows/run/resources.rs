@@ -66,7 +66,15 @@ pub(crate) struct EndedCall {
 
 impl RunResources {
     pub(crate) fn new(setup: RunSetup, run: RunId, templates: PathBuf) -> Result<Self, RunError> {
-        let RunSetup { workspace, state_dir, journal, agents, settings, sink, stop } = setup;
+        let RunSetup {
+            workspace,
+            state_dir,
+            journal,
+            agents,
+            settings,
+            sink,
+            stop,
+        } = setup;
         let (span, sink) = (open_log(&journal, &run)?, Arc::new(Mutex::new(sink)));
         let (started, guard) = (Instant::now(), WriteGuard::default());
         Ok(Self {
@@ -106,7 +114,10 @@ impl RunResources {
         }
         let redaction = self.redaction();
         let kinds = kinds.into_iter().map(|kind| redaction.event(kind));
-        let elsewhere = elsewhere.into_iter().map(|(run, kind)| (run, redaction.event(kind))).collect();
+        let elsewhere = elsewhere
+            .into_iter()
+            .map(|(run, kind)| (run, redaction.event(kind)))
+            .collect();
         Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
     }
 
@@ -122,7 +133,16 @@ impl RunResources {
         request: CallRequest,
         spent: &Spent,
     ) -> Result<(EventKind, AgentCall), RunError> {
-        let CallRequest { agent, backups, task, again, session, suspended, scope, .. } = request;
+        let CallRequest {
+            agent,
+            backups,
+            task,
+            again,
+            session,
+            suspended,
+            scope,
+            ..
+        } = request;
         let agent = with_secrets(&self.settings, &agent);
         let nonce = nonce::of_call(&self.run);
         let request = Request {
@@ -142,7 +162,10 @@ impl RunResources {
             nonce: request.nonce.clone(),
         });
         let (skip, stop) = self.stop.of_call();
-        self.sink.lock().unwrap_or_else(PoisonError::into_inner).skippable(id, skip);
+        self.sink
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .skippable(id, skip);
         let mut protected = self.workspace.folders();
         protected.push(self.state_dir.clone());
         protected.extend(self.journal.path().parent().map(PathBuf::from));
@@ -150,7 +173,10 @@ impl RunResources {
             id: id.clone(),
             agents: self.agents.clone(),
             agent,
-            backups: backups.iter().map(|agent| with_secrets(&self.settings, agent)).collect(),
+            backups: backups
+                .iter()
+                .map(|agent| with_secrets(&self.settings, agent))
+                .collect(),
             request,
             prompt,
             session,
@@ -184,19 +210,33 @@ impl RunResources {
         is_stopped: bool,
         covers: impl Fn(&str) -> bool,
     ) -> Result<EndedCall, RunError> {
-        let CallOutcome { mut answer, observation, transcript, millis, usage, metadata } = outcome;
+        let CallOutcome {
+            mut answer,
+            observation,
+            transcript,
+            millis,
+            usage,
+            metadata,
+        } = outcome;
         let is_cut_off = is_stopped && matches!(answer, CallAnswer::Failed { .. });
         let (mut events, mut stale) = (Vec::new(), Vec::new());
         match observation {
             Some(observation) if id.purpose.is_coder() => {
                 let beyond = self.guard.end_of_coder(&self.workspace, &id, observation)?;
-                events.extend(beyond.into_iter().map(|did| EventKind::notice(format!("{} {did}", id.agent))));
+                events.extend(
+                    beyond
+                        .into_iter()
+                        .map(|did| EventKind::notice(format!("{} {did}", id.agent))),
+                );
             }
             Some(observation) => {
                 // If a call has no transcript, no process was started, so the agent changed no files.
                 let is_held = transcript.as_ref().is_none_or(|transcript| transcript.held);
                 let found = self.guard.end(&self.workspace, &id, observation, is_held);
-                let Found { violations, stale: changed } = found;
+                let Found {
+                    violations,
+                    stale: changed,
+                } = found;
                 stale.extend(changed.into_iter().filter(|file| covers(file)));
                 events.extend(stale.iter().map(|file| {
                     EventKind::notice(format!(
@@ -206,17 +246,36 @@ impl RunResources {
                 }));
                 if !violations.is_empty() {
                     answer = write_guard::discarded(&id, &violations);
-                    events.push(RunEvent::ReadOnlyViolated { call: id.clone(), changes: violations }.into());
+                    events.push(
+                        RunEvent::ReadOnlyViolated {
+                            call: id.clone(),
+                            changes: violations,
+                        }
+                        .into(),
+                    );
                 }
             }
             None => {}
         }
         if !is_cut_off {
             if let (Some(by), Some(why)) = (&metadata.by, &metadata.instead) {
-                events.push(EventKind::notice(format!("{by} was asked instead of {}: {why}", id.agent)));
+                events.push(EventKind::notice(format!(
+                    "{by} was asked instead of {}: {why}",
+                    id.agent
+                )));
             }
             let told = metadata;
-            events.push(RunEvent::CallFinished { call: id, answer, transcript, millis, usage, told }.into());
+            events.push(
+                RunEvent::CallFinished {
+                    call: id,
+                    answer,
+                    transcript,
+                    millis,
+                    usage,
+                    told,
+                }
+                .into(),
+            );
         }
         Ok(EndedCall { events, stale })
     }
@@ -226,18 +285,31 @@ impl RunResources {
 /// The recorded plan contains neither.
 pub(crate) fn with_secrets(settings: &Settings, agent: &Agent) -> Agent {
     let Some(own) = settings.agents.iter().find(|own| own.name == agent.name) else {
-        return Agent { env: BTreeMap::new(), ..agent.clone() };
+        return Agent {
+            env: BTreeMap::new(),
+            ..agent.clone()
+        };
     };
     let is_same = secrets::redact_value(own.command.clone()) == agent.command;
-    let command = if is_same { &own.command } else { &agent.command };
-    Agent { env: own.env.clone(), command: command.clone(), ..agent.clone() }
+    let command = if is_same {
+        &own.command
+    } else {
+        &agent.command
+    };
+    Agent {
+        env: own.env.clone(),
+        command: command.clone(),
+        ..agent.clone()
+    }
 }
 
 /// Creates the log span of a run. The log is stored in the folder of the run's transcripts.
 fn open_log(journal: &Journal, run: &RunId) -> Result<Span, JournalError> {
     let span = info_span!("run", id = run.short());
     match log::keep_in(&journal.transcripts(run)?) {
-        Ok(path) => span.in_scope(|| info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins")),
+        Ok(path) => span.in_scope(
+            || info!(version = env!("CARGO_PKG_VERSION"), log = %path.display(), "begins"),
+        ),
         Err(error) => warn!("the log of the run cannot be written: {error}"),
     }
     Ok(span)

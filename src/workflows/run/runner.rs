@@ -38,14 +38,20 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
                 }
                 let started = match &step {
                     Step::Ask(call) => match place(workflow, call, &running) {
-                        Place::Free => begin_call(workflow, call)?.map(|outcome| -> Pending<Done<W::Input>> {
-                            let call = call.clone();
-                            Box::pin(async move { Done::Call(call, Box::new(outcome.await)) })
-                        }),
+                        Place::Free => {
+                            begin_call(workflow, call)?.map(|outcome| -> Pending<Done<W::Input>> {
+                                let call = call.clone();
+                                Box::pin(async move { Done::Call(call, Box::new(outcome.await)) })
+                            })
+                        }
                         Place::Full => continue,
                         Place::OverBudget => match workflow.over_budget() {
                             Some(answer) => {
-                                workflow.call_ended(call.clone(), CallOutcome::without_call(answer), false)?;
+                                workflow.call_ended(
+                                    call.clone(),
+                                    CallOutcome::without_call(answer),
+                                    false,
+                                )?;
                                 None
                             }
                             None => {
@@ -76,7 +82,9 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
             }
         }
         // A stopped run does not wait for a person's answer to an open question.
-        let is_idle = running.iter().all(|step| is_stopped && matches!(step, Step::Prompt(_)));
+        let is_idle = running
+            .iter()
+            .all(|step| is_stopped && matches!(step, Step::Prompt(_)));
         if is_idle && !workflow.expects_input() {
             return Ok(match (is_stopped, is_held_back) {
                 (true, _) => Rest::Stopped,
@@ -112,7 +120,10 @@ pub(crate) async fn drive<W: Workflow>(workflow: &mut W) -> Result<Rest, RunErro
 }
 
 /// Begins a call. If the workflow already has an answer, records the answer without a call and returns `None`.
-fn begin_call<W: Workflow>(workflow: &mut W, id: &CallId) -> Result<Option<Pending<CallOutcome>>, RunError> {
+fn begin_call<W: Workflow>(
+    workflow: &mut W,
+    id: &CallId,
+) -> Result<Option<Pending<CallOutcome>>, RunError> {
     let (request, refusal) = match workflow.request(id)? {
         Prepared::Call(request) => (request, None),
         Prepared::Refused(request, refusal) => (request, Some(refusal)),
@@ -125,10 +136,14 @@ fn begin_call<W: Workflow>(workflow: &mut W, id: &CallId) -> Result<Option<Pendi
     let (started, mut call) = workflow.resources().call(id, *request, workflow.spent())?;
     workflow.append(started)?;
     if let Some(refusal) = refusal {
-        return Ok(Some(Box::pin(std::future::ready(CallOutcome::without_call(refusal)))));
+        return Ok(Some(Box::pin(std::future::ready(
+            CallOutcome::without_call(refusal),
+        ))));
     }
     if is_guarded {
-        let RunResources { guard, workspace, .. } = workflow.resources_mut();
+        let RunResources {
+            guard, workspace, ..
+        } = workflow.resources_mut();
         call.check = Some(guard.begin(workspace, id)?);
     }
     Ok(Some(workflow.make(call)))
@@ -137,16 +152,29 @@ fn begin_call<W: Workflow>(workflow: &mut W, id: &CallId) -> Result<Option<Pendi
 /// Whether a call can begin now. Calls with the purpose `Work` do not count towards the limit on concurrent
 /// calls.
 fn place<W: Workflow>(workflow: &W, call: &CallId, running: &[StepOf<W>]) -> Place {
-    let takes_place = |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
-    if !workflow.resources().pace.allows(&call.agent, calls_of(&call.agent, running)) {
+    let takes_place =
+        |step: &&Step<_, _>| matches!(step, Step::Ask(call) if call.purpose != Purpose::Work);
+    if !workflow
+        .resources()
+        .pace
+        .allows(&call.agent, calls_of(&call.agent, running))
+    {
         return Place::Full;
     }
     let running = running.iter().filter(takes_place).count();
-    budget::place(&workflow.resources().settings, workflow.spent(), call, running)
+    budget::place(
+        &workflow.resources().settings,
+        workflow.spent(),
+        call,
+        running,
+    )
 }
 
 fn calls_of<E, Q>(agent: &AgentName, running: &[Step<E, Q>]) -> usize {
-    running.iter().filter(|step| matches!(step, Step::Ask(call) if call.agent == *agent)).count()
+    running
+        .iter()
+        .filter(|step| matches!(step, Step::Ask(call) if call.agent == *agent))
+        .count()
 }
 
 fn input<I: 'static>(pending: Pending<I>) -> Pending<Done<I>> {

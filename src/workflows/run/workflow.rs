@@ -75,8 +75,15 @@ pub(crate) trait Workflow: Sized {
         Box::pin(call.make())
     }
 
-    fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
-        let ended = self.resources_mut().ended(call, outcome, is_stopped, |_| false)?;
+    fn call_ended(
+        &mut self,
+        call: CallId,
+        outcome: CallOutcome,
+        is_stopped: bool,
+    ) -> Result<(), RunError> {
+        let ended = self
+            .resources_mut()
+            .ended(call, outcome, is_stopped, |_| false)?;
         self.append_all(ended.events).map(drop)
     }
 
@@ -110,7 +117,10 @@ pub(crate) trait Workflow: Sized {
     }
 
     /// Records events in one transaction, applies them to the state, and passes them to the listeners.
-    fn append_all(&mut self, kinds: impl IntoIterator<Item = EventKind>) -> Result<Vec<Event>, RunError> {
+    fn append_all(
+        &mut self,
+        kinds: impl IntoIterator<Item = EventKind>,
+    ) -> Result<Vec<Event>, RunError> {
         let kinds: Vec<EventKind> = kinds.into_iter().collect();
         let elsewhere = kinds.iter().flat_map(|kind| self.elsewhere(kind)).collect();
         let events = self.resources_mut().record(kinds, elsewhere)?;

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use crate::domain::event::{CallAnswer, CallId};
 use crate::workspace::guard::control_files::{ControlKind, control_kind};
 use crate::workspace::root::Workspace;
-use crate::workspace::{ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError};
+use crate::workspace::{
+    ChangeKind, ChangedSubject, ObservedChange, TreeFingerprint, Unfollowed, WorkspaceError,
+};
 
 /// While other guarded calls are running, a new call reuses an observation of the tree if the observation is
 /// younger than this duration.
@@ -41,7 +43,10 @@ pub(crate) struct Observation {
 impl WriteCheck {
     pub(crate) fn observe(&self) -> Observation {
         let at = Instant::now();
-        Observation { fingerprint: self.workspace.fingerprint(self.earlier.as_deref()), at }
+        Observation {
+            fingerprint: self.workspace.fingerprint(self.earlier.as_deref()),
+            at,
+        }
     }
 }
 
@@ -59,13 +64,19 @@ impl WriteGuard {
     pub(crate) fn begun(workspace: &Workspace) -> Self {
         let at = Instant::now();
         match workspace.fingerprint(None) {
-            Ok(look) => Self { last: Some((Arc::new(look), at)), is_first: true, calls: BTreeMap::new() },
+            Ok(look) => Self {
+                last: Some((Arc::new(look), at)),
+                is_first: true,
+                calls: BTreeMap::new(),
+            },
             Err(_) => Self::default(),
         }
     }
 
     pub(crate) fn unfollowed(&self) -> &[Unfollowed] {
-        self.last.as_ref().map_or(&[], |(look, _)| look.unfollowed.as_slice())
+        self.last
+            .as_ref()
+            .map_or(&[], |(look, _)| look.unfollowed.as_slice())
     }
 
     /// Registers a call. Returns the check that has to run when the call ends.
@@ -74,7 +85,10 @@ impl WriteGuard {
         workspace: &Arc<Workspace>,
         call: &CallId,
     ) -> Result<WriteCheck, WorkspaceError> {
-        let is_fresh = self.last.as_ref().is_some_and(|(_, at)| at.elapsed() < SHARED);
+        let is_fresh = self
+            .last
+            .as_ref()
+            .is_some_and(|(_, at)| at.elapsed() < SHARED);
         let is_shared = !self.calls.is_empty() || self.is_first;
         if !is_shared || !is_fresh {
             let observation = self.check(workspace).observe();
@@ -87,7 +101,10 @@ impl WriteGuard {
 
     fn check(&self, workspace: &Arc<Workspace>) -> WriteCheck {
         let earlier = self.last.as_ref().map(|(look, _)| Arc::clone(look));
-        WriteCheck { workspace: Arc::clone(workspace), earlier }
+        WriteCheck {
+            workspace: Arc::clone(workspace),
+            earlier,
+        }
     }
 
     /// Ends the call of a read-only agent. `held` is true if the agent was in a sandbox during the whole call.
@@ -103,13 +120,17 @@ impl WriteGuard {
         let mut found = Found::default();
         if let Err(error) = observed {
             // The agent is suspected of making the tree unreadable, because the tree was readable before the call.
-            found.violations.push(format!("left an unreadable tree: {error}"));
+            found
+                .violations
+                .push(format!("left an unreadable tree: {error}"));
         }
         for difference in seen {
             match difference.subject {
                 ChangedSubject::Content if held => found.stale.push(difference.name),
                 ChangedSubject::Repository if held => {}
-                ChangedSubject::Content | ChangedSubject::Repository | ChangedSubject::Permissions => {
+                ChangedSubject::Content
+                | ChangedSubject::Repository
+                | ChangedSubject::Permissions => {
                     found.violations.push(difference.to_string());
                 }
             }
@@ -127,7 +148,12 @@ impl WriteGuard {
     ) -> Result<Vec<String>, WorkspaceError> {
         self.take(workspace, observation)?;
         let seen = self.calls.remove(call).unwrap_or_default();
-        Ok(seen.iter().filter_map(beyond).collect::<BTreeSet<_>>().into_iter().collect())
+        Ok(seen
+            .iter()
+            .filter_map(beyond)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect())
     }
 
     fn take(
@@ -166,7 +192,11 @@ pub(crate) fn discarded(call: &CallId, violations: &[String]) -> CallAnswer {
     );
     let hint = "check the changes with `git status`; if they are yours, repeat the call with `glee runs resume`"
         .to_owned();
-    CallAnswer::Failed { error, hint: Some(hint), cause: None }
+    CallAnswer::Failed {
+        error,
+        hint: Some(hint),
+        cause: None,
+    }
 }
 
 /// Describes a change of the git repository (such as a new ref) or of a file that controls a tool (such as a CI
@@ -184,8 +214,12 @@ fn beyond(difference: &ObservedChange) -> Option<String> {
             let steered = match control_kind(name)? {
                 ControlKind::Tools => "which controls the tools that open this tree",
                 ControlKind::Ci => "which the continuous integration runs",
-                ControlKind::Glee => "which controls Glee; this run uses the initial version of the file",
-                ControlKind::Git => "which controls git; this run selects files by the initial version of the file",
+                ControlKind::Glee => {
+                    "which controls Glee; this run uses the initial version of the file"
+                }
+                ControlKind::Git => {
+                    "which controls git; this run selects files by the initial version of the file"
+                }
             };
             Some(format!("{difference}, {steered}"))
         }
@@ -200,7 +234,11 @@ mod tests {
     use crate::domain::event::Purpose;
 
     fn call(agent: &str) -> CallId {
-        CallId { purpose: Purpose::Review { round: 1, shard: 0 }, agent: agent.into(), attempt: 1 }
+        CallId {
+            purpose: Purpose::Review { round: 1, shard: 0 },
+            agent: agent.into(),
+            attempt: 1,
+        }
     }
 
     #[test]
@@ -210,7 +248,9 @@ mod tests {
         let workspace = Arc::new(Workspace::discover(folder.path()).unwrap());
         let (first, second) = (call("first"), call("second"));
         let mut guard = WriteGuard::default();
-        let mut checks = [&first, &second].map(|call| guard.begin(&workspace, call).unwrap()).into_iter();
+        let mut checks = [&first, &second]
+            .map(|call| guard.begin(&workspace, call).unwrap())
+            .into_iter();
         write("one");
         let of_first = checks.next().unwrap().observe();
         write("two");
@@ -222,9 +262,15 @@ mod tests {
             violations(guard.end(&workspace, &second, of_second, false)),
             ["created `one`", "created `two`"]
         );
-        assert_eq!(violations(guard.end(&workspace, &first, of_first, false)), ["created `one`", "created `two`"]);
+        assert_eq!(
+            violations(guard.end(&workspace, &first, of_first, false)),
+            ["created `one`", "created `two`"]
+        );
         let third = call("third");
         let check = guard.begin(&workspace, &third).unwrap();
-        assert_eq!(violations(guard.end(&workspace, &third, check.observe(), false)), [""; 0]);
+        assert_eq!(
+            violations(guard.end(&workspace, &third, check.observe(), false)),
+            [""; 0]
+        );
     }
 }

@@ -8,8 +8,8 @@ use super::state::{Cycle, CycleAnswers, WatchState};
 use crate::agents::CommandInput;
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted, Verdict,
-    WatchPlan, number_of,
+    Action, AgentName, Ballot, FileChange, OpenConcern, PeerIssue, ReviewRequest, RunId, Untrusted,
+    Verdict, WatchPlan, number_of,
 };
 use crate::protocol::text::printable;
 use crate::workflows::run::attempts;
@@ -24,9 +24,16 @@ const REJECTED: usize = 50;
 pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewRequest> {
     let concerns = concerns(state);
     let one = |reviewer: &AgentName| {
-        let targets: Vec<AgentName> = state.agents.keys().filter(|name| *name != reviewer).cloned().collect();
-        let context: BTreeMap<String, Untrusted> =
-            targets.iter().map(|name| (format!("{}_summary", name.0), summary(state, name))).collect();
+        let targets: Vec<AgentName> = state
+            .agents
+            .keys()
+            .filter(|name| *name != reviewer)
+            .cloned()
+            .collect();
+        let context: BTreeMap<String, Untrusted> = targets
+            .iter()
+            .map(|name| (format!("{}_summary", name.0), summary(state, name)))
+            .collect();
         ReviewRequest {
             form: ReviewRequest::FORM.to_owned(),
             reviewer: reviewer.clone(),
@@ -37,7 +44,10 @@ pub(crate) fn requests(state: &WatchState, plan: &WatchPlan) -> Vec<ReviewReques
             open_concerns: concerns.clone(),
         }
     };
-    plan.reviewers.iter().map(|agent| one(&agent.name)).collect()
+    plan.reviewers
+        .iter()
+        .map(|agent| one(&agent.name))
+        .collect()
 }
 
 /// The latest open issues, ordered by number. The list does not include issues that only record a missing
@@ -58,23 +68,49 @@ fn concerns(state: &WatchState) -> Vec<OpenConcern> {
 /// Returns the issues that a cycle closes. For each of these issues, the reviewer's verdict is now `approved`. The
 /// verdict `approved` always closes the reviewer's issues that only record a missing verdict. Any other issue is
 /// closed only if its reviewer received the issue in the request of this cycle.
-pub(crate) fn settled(state: &WatchState, cycle: &Cycle, ballots: &[Ballot]) -> Vec<(u32, AgentName)> {
-    let approved = ballots.iter().filter(|ballot| ballot.verdict == Some(Verdict::Approved));
+pub(crate) fn settled(
+    state: &WatchState,
+    cycle: &Cycle,
+    ballots: &[Ballot],
+) -> Vec<(u32, AgentName)> {
+    let approved = ballots
+        .iter()
+        .filter(|ballot| ballot.verdict == Some(Verdict::Approved));
     let approved: BTreeSet<&AgentName> = approved.map(|ballot| &ballot.reviewer).collect();
     let was_shown = |issue: &Issue| {
-        let own = cycle.requests.iter().find(|request| request.reviewer == issue.reviewer);
-        own.is_some_and(|request| request.open_concerns.iter().any(|shown| shown.number == issue.number))
+        let own = cycle
+            .requests
+            .iter()
+            .find(|request| request.reviewer == issue.reviewer);
+        own.is_some_and(|request| {
+            request
+                .open_concerns
+                .iter()
+                .any(|shown| shown.number == issue.number)
+        })
     };
     let is_settled = |issue: &&Issue| {
-        approved.contains(&issue.reviewer) && issue.cycle < cycle.number && (issue.is_absence() || was_shown(issue))
+        approved.contains(&issue.reviewer)
+            && issue.cycle < cycle.number
+            && (issue.is_absence() || was_shown(issue))
     };
-    state.open_issues().filter(is_settled).map(|issue| (issue.number, issue.reviewer.clone())).collect()
+    state
+        .open_issues()
+        .filter(is_settled)
+        .map(|issue| (issue.number, issue.reviewer.clone()))
+        .collect()
 }
 
 fn summary(state: &WatchState, name: &AgentName) -> Untrusted {
-    let Some(seen) = state.agents.get(name) else { return Untrusted::default() };
+    let Some(seen) = state.agents.get(name) else {
+        return Untrusted::default();
+    };
     let mut parts = Vec::new();
-    if let Some(answer) = state.clarification.as_ref().and_then(|asked| asked.answers.get(name)) {
+    if let Some(answer) = state
+        .clarification
+        .as_ref()
+        .and_then(|asked| asked.answers.get(name))
+    {
         parts.push(answer.labelled("clarification: "));
     }
     if seen.told_more > 0 {
@@ -95,7 +131,10 @@ pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
     let mut text = String::new();
     let mut left_out = 0_usize;
     for change in changes {
-        let diff = change.diff.as_deref().unwrap_or("(binary, or too large to be shown)");
+        let diff = change
+            .diff
+            .as_deref()
+            .unwrap_or("(binary, or too large to be shown)");
         if text.len() + diff.len() > CHANGES {
             left_out += 1;
             continue;
@@ -110,13 +149,20 @@ pub(crate) fn shown(changes: &[FileChange]) -> Untrusted {
     }
     if left_out > 0 {
         let files = number_of(left_out, "more file");
-        text.push_str(&format!("(the changes to {files} are left out; read them in the tree)\n"));
+        text.push_str(&format!(
+            "(the changes to {files} are left out; read them in the tree)\n"
+        ));
     }
     text.into()
 }
 
 pub(crate) fn rejected(state: &WatchState) -> Vec<Untrusted> {
-    let rejected = state.issues.iter().rev().filter(|issue| issue.is_rejected()).take(REJECTED);
+    let rejected = state
+        .issues
+        .iter()
+        .rev()
+        .filter(|issue| issue.is_rejected())
+        .take(REJECTED);
     rejected.map(|issue| line(&issue.issue)).collect()
 }
 
@@ -127,30 +173,49 @@ pub(crate) fn raised(cycle: &Cycle) -> impl Iterator<Item = (&AgentName, &PeerIs
             CallAnswer::Peer { review } if review.verdict != Verdict::Approved => Some(review),
             _ => None,
         };
-        review.into_iter().flat_map(|review| &review.issues).map(move |issue| (&call.agent, issue))
+        review
+            .into_iter()
+            .flat_map(|review| &review.issues)
+            .map(move |issue| (&call.agent, issue))
     })
 }
 
 fn line(issue: &PeerIssue) -> Untrusted {
-    let place = issue.file.as_ref().map(|file| format!("{}: ", file.as_written())).unwrap_or_default();
+    let place = issue
+        .file
+        .as_ref()
+        .map(|file| format!("{}: ", file.as_written()))
+        .unwrap_or_default();
     format!("{place}{}", issue.description.as_written()).into()
 }
 
 pub(crate) fn due(cycle: &Cycle) -> Vec<Result<Ballot, CallId>> {
-    cycle.requests.iter().map(|request| due_for(cycle, &request.reviewer)).collect()
+    cycle
+        .requests
+        .iter()
+        .map(|request| due_for(cycle, &request.reviewer))
+        .collect()
 }
 
 fn due_for(cycle: &Cycle, reviewer: &AgentName) -> Result<Ballot, CallId> {
-    let purpose = Purpose::Peer { cycle: cycle.number };
+    let purpose = Purpose::Peer {
+        cycle: cycle.number,
+    };
     if let Some(due) = next(&cycle.answers, reviewer, purpose.clone()) {
         return Err(due);
     }
     let (verdict, absent) = match attempts::last(&cycle.answers, reviewer, &purpose) {
         Some((_, CallAnswer::Peer { review })) => (Some(review.verdict), None),
-        Some((_, CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. })) => (None, Some(error.as_str())),
+        Some((_, CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. })) => {
+            (None, Some(error.as_str()))
+        }
         _ => (None, Some("it gave another kind of answer")),
     };
-    Ok(Ballot { reviewer: reviewer.clone(), verdict, absent: absent.map(Into::into) })
+    Ok(Ballot {
+        reviewer: reviewer.clone(),
+        verdict,
+        absent: absent.map(Into::into),
+    })
 }
 
 pub(crate) fn next(answers: &CycleAnswers, agent: &AgentName, purpose: Purpose) -> Option<CallId> {
@@ -168,17 +233,37 @@ pub(crate) fn why_again(answers: &CycleAnswers, call: &CallId) -> Option<String>
 /// is suitable.
 pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)> {
     let raised: Vec<(&AgentName, &PeerIssue)> = raised(cycle).collect();
-    let named: BTreeSet<&str> =
-        raised.iter().filter_map(|(_, issue)| Some(issue.file.as_ref()?.as_written())).collect();
-    let targets: BTreeSet<&AgentName> = cycle.requests.iter().flat_map(|request| &request.targets).collect();
-    let reviewers: BTreeSet<&AgentName> = cycle.requests.iter().map(|request| &request.reviewer).collect();
+    let named: BTreeSet<&str> = raised
+        .iter()
+        .filter_map(|(_, issue)| Some(issue.file.as_ref()?.as_written()))
+        .collect();
+    let targets: BTreeSet<&AgentName> = cycle
+        .requests
+        .iter()
+        .flat_map(|request| &request.targets)
+        .collect();
+    let reviewers: BTreeSet<&AgentName> = cycle
+        .requests
+        .iter()
+        .map(|request| &request.reviewer)
+        .collect();
     let speaks_of = |name: &AgentName| {
-        cycle.files.get(name).is_some_and(|files| files.iter().any(|file| named.contains(file.as_str())))
+        cycle
+            .files
+            .get(name)
+            .is_some_and(|files| files.iter().any(|file| named.contains(file.as_str())))
     };
-    let mut asked: Vec<AgentName> =
-        targets.iter().filter(|name| speaks_of(name)).map(|name| (*name).clone()).collect();
+    let mut asked: Vec<AgentName> = targets
+        .iter()
+        .filter(|name| speaks_of(name))
+        .map(|name| (*name).clone())
+        .collect();
     if asked.is_empty() {
-        asked = targets.iter().filter(|name| !reviewers.contains(*name)).map(|name| (*name).clone()).collect();
+        asked = targets
+            .iter()
+            .filter(|name| !reviewers.contains(*name))
+            .map(|name| (*name).clone())
+            .collect();
     }
     if asked.is_empty() {
         return None;
@@ -186,7 +271,11 @@ pub(crate) fn clarification(cycle: &Cycle) -> Option<(Vec<AgentName>, Untrusted)
     let issues: Vec<Untrusted> = raised
         .iter()
         .map(|(reviewer, issue)| {
-            line(issue).labelled(&format!("- {} ({}): ", reviewer.0, issue.severity.as_written()))
+            line(issue).labelled(&format!(
+                "- {} ({}): ",
+                reviewer.0,
+                issue.severity.as_written()
+            ))
         })
         .collect();
     let number = cycle.number;
@@ -204,7 +293,12 @@ const VARIABLE: usize = 16 << 10;
 
 /// The input of a `watch.notify` command. The `GLEE_*` variables contain a summary of the cycle, and stdin
 /// contains all data about the cycle as JSON.
-pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: &[Ballot]) -> CommandInput {
+pub(crate) fn notification(
+    run: &RunId,
+    cycle: &Cycle,
+    action: Action,
+    ballots: &[Ballot],
+) -> CommandInput {
     let summary = |name: &AgentName| cycle.review(name).map(|review| review.summary.clone());
     let reviewers: Vec<Value> = ballots
         .iter()
@@ -219,7 +313,10 @@ pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: 
             json!({"raised_by": reviewer, "severity": severity, "description": description, "file": file})
         })
         .collect();
-    let context = cycle.requests.iter().flat_map(|request| request.context.clone());
+    let context = cycle
+        .requests
+        .iter()
+        .flat_map(|request| request.context.clone());
     let told = json!({
         "type": "watch_notification",
         "run": run,
@@ -231,11 +328,18 @@ pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: 
         "issues": issues,
         "resume": "glee watch resume --reason WHY",
     });
-    let word =
-        |ballot: &Ballot| format!("{}: {}", ballot.reviewer.0, ballot.verdict.map_or("absent", Verdict::as_str));
+    let word = |ballot: &Ballot| {
+        format!(
+            "{}: {}",
+            ballot.reviewer.0,
+            ballot.verdict.map_or("absent", Verdict::as_str)
+        )
+    };
     let said = |ballot: &Ballot| {
         let summary = summary(&ballot.reviewer).or_else(|| ballot.absent.clone())?;
-        Some(printable::line(&summary.labelled(&format!("{}: ", ballot.reviewer.0))))
+        Some(printable::line(
+            &summary.labelled(&format!("{}: ", ballot.reviewer.0)),
+        ))
     };
     let issue = |(reviewer, issue): (&AgentName, &PeerIssue)| {
         let label = format!("{} ({}): ", reviewer.0, issue.severity.as_written());
@@ -249,9 +353,21 @@ pub(crate) fn notification(run: &RunId, cycle: &Cycle, action: Action, ballots: 
         ("GLEE_RUN", run.0.clone()),
         ("GLEE_CYCLE", cycle.number.to_string()),
         ("GLEE_ACTION", action.as_str().to_owned()),
-        ("GLEE_REVIEWERS", joined(ballots.iter().map(word).collect(), ", ")),
-        ("GLEE_SUMMARIES", joined(ballots.iter().filter_map(said).collect(), "\n")),
-        ("GLEE_ISSUES", joined(raised(cycle).map(issue).collect(), "\n")),
+        (
+            "GLEE_REVIEWERS",
+            joined(ballots.iter().map(word).collect(), ", "),
+        ),
+        (
+            "GLEE_SUMMARIES",
+            joined(ballots.iter().filter_map(said).collect(), "\n"),
+        ),
+        (
+            "GLEE_ISSUES",
+            joined(raised(cycle).map(issue).collect(), "\n"),
+        ),
     ];
-    CommandInput { env: env.into(), stdin: format!("{told}\n").into_bytes() }
+    CommandInput {
+        env: env.into(),
+        stdin: format!("{told}\n").into_bytes(),
+    }
 }

@@ -36,6 +36,8 @@ impl Issue {
     /// Whether a person or the judge closed the issue. An issue is not rejected if its own reviewer closed the
     /// issue with the verdict `approved`. In this case, the defect was repaired, but the defect can occur again.
     pub(crate) fn is_rejected(&self) -> bool {
-        self.closed.as_ref().is_some_and(|(by, _)| *by != *self.reviewer.0)
+        self.closed
+            .as_ref()
+            .is_some_and(|(by, _)| *by != *self.reviewer.0)
     }
 }

@@ -33,7 +33,11 @@ pub use workflow::EndedWatch;
 /// Runs a watch until the watch is stopped. Starts a new watch if `fresh` is true or the work tree never had a
 /// watch. Otherwise, resumes the last watch of the work tree.
 pub async fn run(setup: WatchSetup, plan: WatchPlan, fresh: bool) -> Result<EndedWatch, RunError> {
-    let last = if fresh { None } else { folded(&setup.run.journal, &plan.root)? };
+    let last = if fresh {
+        None
+    } else {
+        folded(&setup.run.journal, &plan.root)?
+    };
     let (run, state) = last.unwrap_or_else(|| (new_run(), WatchState::default()));
     WatchWorkflow::new(run, state, setup)?.run(plan).await
 }
@@ -49,7 +53,9 @@ pub fn recorded_issues(journal: &Journal, root: &str) -> Result<Option<Vec<Issue
 }
 
 fn folded(journal: &Journal, root: &str) -> Result<Option<(RunId, WatchState)>, RunError> {
-    let Some(run) = journal.last_watch(root)? else { return Ok(None) };
+    let Some(run) = journal.last_watch(root)? else {
+        return Ok(None);
+    };
     let mut state = WatchState::default();
     journal.each(&run, |event| state.apply(event))?;
     Ok(Some((run, state)))

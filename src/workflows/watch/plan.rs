@@ -23,7 +23,9 @@ pub(crate) enum WatchPlanError {
     NoTask { name: String, adapter: String },
     #[error("`{name}` cannot have a task, because it is not a coder")]
     NotCoder { name: String },
-    #[error("`--task {name}=...` has no effect: this watch starts no agent `{name}` that takes a task")]
+    #[error(
+        "`--task {name}=...` has no effect: this watch starts no agent `{name}` that takes a task"
+    )]
     IdleTask { name: String },
 }
 
@@ -71,7 +73,10 @@ pub(crate) fn plan(
 ) -> Result<WatchPlan, WatchPlanError> {
     let find = |key: &'static str, name: &String| {
         let found = settings.agents.iter().find(|agent| agent.name.0 == *name);
-        found.cloned().ok_or_else(|| WatchPlanError::Unknown { key, name: name.clone() })
+        found.cloned().ok_or_else(|| WatchPlanError::Unknown {
+            key,
+            name: name.clone(),
+        })
     };
     let named = match (&settings.watch.reviewers, &settings.review.reviewers) {
         (names, _) if !names.is_empty() => Some(("watch.reviewers", names)),
@@ -79,23 +84,37 @@ pub(crate) fn plan(
         _ => None,
     };
     let reviewers: Vec<Agent> = match named {
-        Some((key, names)) => names.iter().map(|name| find(key, name)).collect::<Result<_, _>>()?,
+        Some((key, names)) => names
+            .iter()
+            .map(|name| find(key, name))
+            .collect::<Result<_, _>>()?,
         None => {
-            let all = settings.agents.iter().filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded());
+            let all = settings
+                .agents
+                .iter()
+                .filter(|agent| agent.role == Role::Reviewer && !agent.is_embedded());
             all.cloned().collect()
         }
     };
     if let Some(other) = reviewers.iter().find(|agent| agent.role != Role::Reviewer) {
-        return Err(WatchPlanError::NotReviewer { name: other.name.0.clone() });
+        return Err(WatchPlanError::NotReviewer {
+            name: other.name.0.clone(),
+        });
     }
     if let Some(embedded) = reviewers.iter().find(|agent| agent.is_embedded()) {
-        return Err(WatchPlanError::Embedded { name: embedded.name.0.clone() });
+        return Err(WatchPlanError::Embedded {
+            name: embedded.name.0.clone(),
+        });
     }
     if reviewers.is_empty() {
         return Err(WatchPlanError::NoReviewer);
     }
-    let agents: Vec<Agent> =
-        settings.watch.agents.iter().map(|name| find("watch.agents", name)).collect::<Result<_, _>>()?;
+    let agents: Vec<Agent> = settings
+        .watch
+        .agents
+        .iter()
+        .map(|name| find("watch.agents", name))
+        .collect::<Result<_, _>>()?;
     for agent in agents.iter().filter(|agent| is_asked(agent)) {
         let name = agent.name.0.clone();
         if agent.is_embedded() {
@@ -105,21 +124,47 @@ pub(crate) fn plan(
             return Err(WatchPlanError::NotCoder { name });
         }
         if jobs.iter().all(|job| job.agent != agent.name) {
-            return Err(WatchPlanError::NoTask { name, adapter: agent.adapter.clone() });
+            return Err(WatchPlanError::NoTask {
+                name,
+                adapter: agent.adapter.clone(),
+            });
         }
     }
-    let is_idle = |job: &&Job| !agents.iter().any(|agent| agent.name == job.agent && is_asked(agent));
+    let is_idle = |job: &&Job| {
+        !agents
+            .iter()
+            .any(|agent| agent.name == job.agent && is_asked(agent))
+    };
     if let Some(idle) = jobs.iter().find(is_idle) {
-        return Err(WatchPlanError::IdleTask { name: idle.agent.0.clone() });
+        return Err(WatchPlanError::IdleTask {
+            name: idle.agent.0.clone(),
+        });
     }
-    let judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge && !agent.is_embedded());
-    let judge = judges.take(usize::from(settings.watch.arbitrate)).next().cloned();
+    let judges = settings
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Judge && !agent.is_embedded());
+    let judge = judges
+        .take(usize::from(settings.watch.arbitrate))
+        .next()
+        .cloned();
     if settings.watch.arbitrate && judge.is_none() {
         return Err(WatchPlanError::NoJudge);
     }
-    let named = reviewers.iter().chain(&judge).chain(&agents).filter_map(|agent| agent.backup.as_ref());
-    let backups: Vec<Agent> =
-        named.filter_map(|name| settings.agents.iter().find(|agent| agent.name == *name).cloned()).collect();
+    let named = reviewers
+        .iter()
+        .chain(&judge)
+        .chain(&agents)
+        .filter_map(|agent| agent.backup.as_ref());
+    let backups: Vec<Agent> = named
+        .filter_map(|name| {
+            settings
+                .agents
+                .iter()
+                .find(|agent| agent.name == *name)
+                .cloned()
+        })
+        .collect();
     Ok(WatchPlan {
         root: workspace.root().to_string_lossy().into_owned(),
         agents,

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use crate::domain::event::{CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent, WatchEvent};
+use crate::domain::event::{
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, RunEvent, WatchEvent,
+};
 use crate::domain::{
-    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue, PeerReview, ReviewRequest,
-    Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
+    Action, AgentEvent, AgentName, Ballot, Dispute, DisputeNumber, EventType, PeerIssue,
+    PeerReview, ReviewRequest, Spent, Trigger, Untrusted, Verdict, WatchPlan, WatchStatus,
 };
 use crate::rules::watch::triggers::trigger;
 use crate::workflows::watch::issues::{Issue, LastEvent};
@@ -87,16 +89,21 @@ pub(crate) struct Clarification {
 
 impl Cycle {
     pub(crate) fn review(&self, reviewer: &AgentName) -> Option<&PeerReview> {
-        self.answers.iter().rev().find_map(|(call, answer)| match answer {
-            CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
-            _ => None,
-        })
+        self.answers
+            .iter()
+            .rev()
+            .find_map(|(call, answer)| match answer {
+                CallAnswer::Peer { review } if call.agent == *reviewer => Some(&**review),
+                _ => None,
+            })
     }
 }
 
 impl Clarification {
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &AgentName> {
-        self.agents.iter().filter(|name| !self.answers.contains_key(name))
+        self.agents
+            .iter()
+            .filter(|name| !self.answers.contains_key(name))
     }
 
     pub(crate) fn is_answered(&self) -> bool {
@@ -114,7 +121,14 @@ impl WatchState {
         let at = event.at;
         match &event.kind {
             EventKind::Run(event) => {
-                if let RunEvent::CallFinished { call, answer, usage, told, .. } = event {
+                if let RunEvent::CallFinished {
+                    call,
+                    answer,
+                    usage,
+                    told,
+                    ..
+                } = event
+                {
                     self.spent.calls += u64::from(told.retries) + 1;
                     self.spent.usage = self.spent.usage.plus(**usage);
                     match &call.purpose {
@@ -125,7 +139,9 @@ impl WatchState {
                         Purpose::Work => drop(self.works.insert(call.clone(), answer.clone())),
                         Purpose::Judge { dispute } => {
                             let disputed = self.disputes.get_mut(dispute);
-                            disputed.map(|disputed| disputed.answers.insert(call.clone(), answer.clone()));
+                            disputed.map(|disputed| {
+                                disputed.answers.insert(call.clone(), answer.clone())
+                            });
                         }
                         _ => {}
                     }
@@ -133,7 +149,10 @@ impl WatchState {
             }
             EventKind::Dispute(event) => match event {
                 DisputeEvent::DisputeOpened { dispute } => {
-                    let disputed = Disputed { dispute: (**dispute).clone(), answers: BTreeMap::new() };
+                    let disputed = Disputed {
+                        dispute: (**dispute).clone(),
+                        answers: BTreeMap::new(),
+                    };
                     self.disputes.insert(dispute.number, disputed);
                 }
                 DisputeEvent::RulingGiven { dispute, ruling } => {
@@ -141,8 +160,13 @@ impl WatchState {
                         disputed.dispute.rulings.push(ruling.clone());
                     }
                 }
-                DisputeEvent::DisputeSettled { dispute, settlement } => {
-                    let Some(disputed) = self.disputes.get_mut(dispute) else { return };
+                DisputeEvent::DisputeSettled {
+                    dispute,
+                    settlement,
+                } => {
+                    let Some(disputed) = self.disputes.get_mut(dispute) else {
+                        return;
+                    };
                     disputed.dispute.disposition = Some(settlement.disposition.clone());
                     let issue = disputed.dispute.finding.id.0;
                     if settlement.disposition.closes() {
@@ -161,9 +185,16 @@ impl WatchState {
                     }
                     // If the task of an agent has changed, the agent's earlier answer is dropped. Otherwise, the
                     // earlier answer would count as the answer to the new task.
-                    let known = self.plan.iter().flat_map(|plan| plan.jobs.clone()).collect::<Vec<_>>();
-                    let is_new =
-                        |name: &AgentName| plan.jobs.iter().any(|job| job.agent == *name && !known.contains(job));
+                    let known = self
+                        .plan
+                        .iter()
+                        .flat_map(|plan| plan.jobs.clone())
+                        .collect::<Vec<_>>();
+                    let is_new = |name: &AgentName| {
+                        plan.jobs
+                            .iter()
+                            .any(|job| job.agent == *name && !known.contains(job))
+                    };
                     self.works.retain(|call, _| !is_new(&call.agent));
                     self.plan = Some((**plan).clone());
                 }
@@ -196,12 +227,22 @@ impl WatchState {
                         (seen.told, seen.told_more) = Default::default();
                     }
                     if let Some(open) = &mut self.open {
-                        (open.requests, open.before, open.tree) = (requests.clone(), before, tree.clone());
+                        (open.requests, open.before, open.tree) =
+                            (requests.clone(), before, tree.clone());
                         open.files = files;
                     }
                 }
-                WatchEvent::CycleDecided { action, status, ballots, .. } => self.decide(*action, *status, ballots),
-                WatchEvent::ClarificationAsked { cycle, agents, prompt } => {
+                WatchEvent::CycleDecided {
+                    action,
+                    status,
+                    ballots,
+                    ..
+                } => self.decide(*action, *status, ballots),
+                WatchEvent::ClarificationAsked {
+                    cycle,
+                    agents,
+                    prompt,
+                } => {
                     self.clarification = Some(Clarification {
                         cycle: *cycle,
                         agents: agents.clone(),
@@ -210,9 +251,12 @@ impl WatchState {
                         reviewed: false,
                     });
                 }
-                WatchEvent::WatchPaused { .. } => (self.status, self.held) = (WatchStatus::Paused, true),
+                WatchEvent::WatchPaused { .. } => {
+                    (self.status, self.held) = (WatchStatus::Paused, true)
+                }
                 WatchEvent::WatchResumed { .. } => {
-                    (self.status, self.held, self.clarification) = (WatchStatus::Running, false, None);
+                    (self.status, self.held, self.clarification) =
+                        (WatchStatus::Running, false, None);
                     self.disputes.clear();
                 }
                 WatchEvent::IssueClosed { issue, by, reason } => self.close(*issue, by, reason),
@@ -224,14 +268,15 @@ impl WatchState {
     fn hear(&mut self, at: Timestamp, said: &AgentEvent) {
         self.events += 1;
         self.unreviewed.extend(trigger(said.kind));
-        let Some(name) = said.agent.clone() else { return };
+        let Some(name) = said.agent.clone() else {
+            return;
+        };
         if !self.knows(&name) {
             return;
         }
-        let answers = self
-            .clarification
-            .as_ref()
-            .is_some_and(|asked| said.clarifies == Some(asked.cycle) && asked.agents.contains(&name));
+        let answers = self.clarification.as_ref().is_some_and(|asked| {
+            said.clarifies == Some(asked.cycle) && asked.agents.contains(&name)
+        });
         let seen = self.agents.entry(name.clone()).or_default();
         let summary = said.summary.clone().unwrap_or_default();
         seen.events += 1;
@@ -239,34 +284,51 @@ impl WatchState {
         // The answer to a clarification is stored only in `clarification`, and not in the agent's list of
         // summaries (`told`).
         if !summary.is_empty() && !answers {
-            seen.told.push(summary.labelled(&format!("{}: ", said.kind)));
+            seen.told
+                .push(summary.labelled(&format!("{}: ", said.kind)));
             if seen.told.len() > KEPT {
                 seen.told.remove(0);
                 seen.told_more += 1;
             }
         }
         let files = said.files.iter().map(|path| path.as_written().to_owned());
-        seen.files.extend(files.take(KEPT.saturating_sub(seen.files.len())));
-        seen.last = Some(LastEvent { at, kind: said.kind, summary: summary.clone() });
+        seen.files
+            .extend(files.take(KEPT.saturating_sub(seen.files.len())));
+        seen.last = Some(LastEvent {
+            at,
+            kind: said.kind,
+            summary: summary.clone(),
+        });
         if let Some(asked) = self.clarification.as_mut().filter(|_| answers) {
             asked.answers.insert(name, summary);
         }
     }
 
     fn decide(&mut self, action: Action, status: WatchStatus, ballots: &[Ballot]) {
-        let Some(cycle) = self.open.take() else { return };
+        let Some(cycle) = self.open.take() else {
+            return;
+        };
         for ballot in ballots {
             if let Some(why) = &ballot.absent {
                 let description = format!("gave no usable verdict: {}", why.as_written()).into();
                 self.raise(
                     cycle.number,
                     &ballot.reviewer,
-                    PeerIssue { severity: Issue::ABSENT.into(), description, file: None },
+                    PeerIssue {
+                        severity: Issue::ABSENT.into(),
+                        description,
+                        file: None,
+                    },
                 );
                 continue;
             }
-            let raised = cycle.review(&ballot.reviewer).filter(|review| review.verdict != Verdict::Approved);
-            for issue in raised.map(|review| review.issues.clone()).unwrap_or_default() {
+            let raised = cycle
+                .review(&ballot.reviewer)
+                .filter(|review| review.verdict != Verdict::Approved);
+            for issue in raised
+                .map(|review| review.issues.clone())
+                .unwrap_or_default()
+            {
                 self.raise(cycle.number, &ballot.reviewer, issue);
             }
         }
@@ -298,8 +360,16 @@ impl WatchState {
                 && (known.closed.is_none() || known.is_rejected())
         };
         if !self.issues.iter().any(is_known) {
-            let number = u32::try_from(self.issues.len()).unwrap_or(u32::MAX).saturating_add(1);
-            self.issues.push(Issue { number, cycle, reviewer: reviewer.clone(), issue, closed: None });
+            let number = u32::try_from(self.issues.len())
+                .unwrap_or(u32::MAX)
+                .saturating_add(1);
+            self.issues.push(Issue {
+                number,
+                cycle,
+                reviewer: reviewer.clone(),
+                issue,
+                closed: None,
+            });
         }
     }
 

@@ -61,7 +61,11 @@ pub struct ClarificationReport {
 pub(crate) fn standing(run: &RunId, state: &WatchState) -> WatchReport {
     let agents = state.agents.iter().map(|(name, seen)| AgentReport {
         name: name.clone(),
-        state: if seen.done { AgentState::Done } else { AgentState::Joined },
+        state: if seen.done {
+            AgentState::Done
+        } else {
+            AgentState::Joined
+        },
         events: seen.events,
         last: seen.last.clone(),
     });

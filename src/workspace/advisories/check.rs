@@ -18,10 +18,19 @@ use crate::workspace::advisories::lockfiles;
 use crate::workspace::root::Workspace;
 use crate::workspace::select::walk;
 
-const IDS: [&str; 8] = ["CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-"];
+const IDS: [&str; 8] = [
+    "CVE-", "GHSA-", "RUSTSEC-", "PYSEC-", "GO-", "OSV-", "MAL-", "SNYK-",
+];
 
 /// In the text of a finding, a name next to one of these words counts as the name of a package.
-const KINDS: [&str; 6] = ["crate", "package", "module", "library", "dependency", "version"];
+const KINDS: [&str; 6] = [
+    "crate",
+    "package",
+    "module",
+    "library",
+    "dependency",
+    "version",
+];
 
 /// The maximum size of an advisory file, in bytes.
 const LARGEST: u64 = 4 << 20;
@@ -58,7 +67,11 @@ struct Question {
 
 /// Checks findings against the configured databases, and stores the result of each check in the finding. A relative
 /// path of a database starts at the root of the tree. Files that are not advisories are skipped.
-pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisories) -> Result<(), AdvisoryError> {
+pub fn check(
+    members: &mut [Member],
+    workspace: &Workspace,
+    databases: &Advisories,
+) -> Result<(), AdvisoryError> {
     if databases.path.is_empty() && databases.url.is_none() {
         return Ok(());
     }
@@ -74,31 +87,51 @@ pub fn check(members: &mut [Member], workspace: &Workspace, databases: &Advisori
         let text = format!("{title}\n{}", member.description());
         let ids: Vec<String> = ids(&text).map(str::to_owned).collect();
         let around = around(member, workspace, &mut locked);
-        let named: Vec<Locked> = around.iter().filter(|package| names(&text, &package.name)).cloned().collect();
+        let named: Vec<Locked> = around
+            .iter()
+            .filter(|package| names(&text, &package.name))
+            .cloned()
+            .collect();
         if !ids.is_empty() || !named.is_empty() {
-            questions.push(Question { member: index, ids, named, around });
+            questions.push(Question {
+                member: index,
+                ids,
+                named,
+                around,
+            });
         }
     }
     if questions.is_empty() {
         return Ok(());
     }
-    let ids: BTreeSet<&str> = questions.iter().flat_map(|question| &question.ids).map(String::as_str).collect();
+    let ids: BTreeSet<&str> = questions
+        .iter()
+        .flat_map(|question| &question.ids)
+        .map(String::as_str)
+        .collect();
     // If a finding mentions the id of an advisory, Glee checks the finding against no other advisory.
-    let packages: BTreeSet<&Locked> =
-        questions.iter().filter(|question| question.ids.is_empty()).flat_map(|question| &question.named).collect();
+    let packages: BTreeSet<&Locked> = questions
+        .iter()
+        .filter(|question| question.ids.is_empty())
+        .flat_map(|question| &question.named)
+        .collect();
     let mut advisories = Vec::new();
     if !databases.path.is_empty() {
         let names = packages.iter().map(|package| package.name.as_str());
         let wanted: BTreeSet<&str> = ids.iter().copied().chain(names).collect();
         for path in &databases.path {
             let path = workspace.root().join(path);
-            let found = matching(&path, &wanted).map_err(|source| AdvisoryError::Read { path, source })?;
+            let found =
+                matching(&path, &wanted).map_err(|source| AdvisoryError::Read { path, source })?;
             advisories.extend(found);
         }
     }
     if let Some(url) = &databases.url {
         let found = osv::ask(url, &ids, &packages);
-        advisories.extend(found.map_err(|why| AdvisoryError::Ask { url: url.clone(), why })?);
+        advisories.extend(found.map_err(|why| AdvisoryError::Ask {
+            url: url.clone(),
+            why,
+        })?);
     }
     advisories.retain(|advisory| !advisory.is_withdrawn());
     advisories.sort_by(|a, b| a.id.cmp(&b.id));
@@ -112,7 +145,8 @@ fn ids(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words.map(|word| word.trim_matches('-')).filter(|word| {
         IDS.iter().any(|start| {
-            word.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+            word.get(..start.len())
+                .is_some_and(|begin| begin.eq_ignore_ascii_case(start))
                 && word.len() > start.len() + 3
         })
     })
@@ -131,13 +165,20 @@ fn names(text: &str, name: &str) -> bool {
         {
             return false;
         }
-        let quoted = before.ends_with(['`', '"', '\'']) && after.starts_with(['`', '"', '\'', '@', ' ']);
-        let neighbours = [before.split_whitespace().next_back(), after.split_whitespace().next()];
+        let quoted =
+            before.ends_with(['`', '"', '\'']) && after.starts_with(['`', '"', '\'', '@', ' ']);
+        let neighbours = [
+            before.split_whitespace().next_back(),
+            after.split_whitespace().next(),
+        ];
         let is_kind = |word: &str| {
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());
             KINDS.contains(&word) || word.starts_with(|c: char| c.is_ascii_digit())
         };
-        is_distinct || quoted || after.starts_with('@') || neighbours.into_iter().flatten().any(is_kind)
+        is_distinct
+            || quoted
+            || after.starts_with('@')
+            || neighbours.into_iter().flatten().any(is_kind)
     })
 }
 
@@ -148,10 +189,17 @@ fn around(
     workspace: &Workspace,
     known: &mut BTreeMap<String, BTreeSet<Locked>>,
 ) -> BTreeSet<Locked> {
-    let file = member.raw.file.as_deref().unwrap_or_default().trim_start_matches("./");
+    let file = member
+        .raw
+        .file
+        .as_deref()
+        .unwrap_or_default()
+        .trim_start_matches("./");
     let mut folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
     loop {
-        let here = known.entry(folder.to_owned()).or_insert_with(|| in_folder(folder, workspace));
+        let here = known
+            .entry(folder.to_owned())
+            .or_insert_with(|| in_folder(folder, workspace));
         if folder.is_empty() || !here.is_empty() {
             return here.clone();
         }
@@ -162,9 +210,17 @@ fn around(
 fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
     let mut found = BTreeSet::new();
     for name in lockfiles::NAMES {
-        let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let path = if folder.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{folder}/{name}")
+        };
         // `go.sum` also lists unused versions, so `go.sum` is read only if `go.mod` lists no versions.
-        if name == "go.sum" && found.iter().any(|package: &Locked| package.version.starts_with('v')) {
+        if name == "go.sum"
+            && found
+                .iter()
+                .any(|package: &Locked| package.version.starts_with('v'))
+        {
             continue;
         }
         if let Some(text) = workspace.read(&path) {
@@ -176,7 +232,10 @@ fn in_folder(folder: &str, workspace: &Workspace) -> BTreeSet<Locked> {
 
 /// Reads a folder or zip archive, and returns the advisories that contain at least one of the words in `wanted`.
 fn matching(path: &Path, wanted: &BTreeSet<&str>) -> io::Result<Vec<Advisory>> {
-    let wanted = AhoCorasick::builder().ascii_case_insensitive(true).build(wanted).map_err(io::Error::other)?;
+    let wanted = AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(wanted)
+        .map_err(io::Error::other)?;
     let mut found = Vec::new();
     let mut take = |file: &mut dyn io::Read| -> io::Result<()> {
         let mut bytes = Vec::new();
@@ -225,10 +284,17 @@ impl Question {
                 let version = format!("{} {}", package.name, package.version);
                 match advisory.check(package) {
                     Some(AdvisoryMatch::Affected) => {
-                        return AdvisoryStatus::Confirmed { id: advisory.id.clone(), version };
+                        return AdvisoryStatus::Confirmed {
+                            id: advisory.id.clone(),
+                            version,
+                        };
                     }
                     Some(AdvisoryMatch::Patched { fixed }) => {
-                        patched.get_or_insert(AdvisoryStatus::Patched { id: advisory.id.clone(), version, fixed });
+                        patched.get_or_insert(AdvisoryStatus::Patched {
+                            id: advisory.id.clone(),
+                            version,
+                            fixed,
+                        });
                     }
                     None => {}
                 }
@@ -253,8 +319,20 @@ mod tests {
         "ranges": [{"type": "SEMVER", "events": [{"introduced": "0.1.0"}, {"fixed": "0.2.23"}]}]}]}"#;
 
     fn finding(category: &str, file: &str, title: &str) -> Member {
-        let (file, title, category) = (Some(file.to_owned()), title.into(), Some(category.to_owned()));
-        Member { raw: RawFinding { file, title, category, ..RawFinding::default() }, ..Member::default() }
+        let (file, title, category) = (
+            Some(file.to_owned()),
+            title.into(),
+            Some(category.to_owned()),
+        );
+        Member {
+            raw: RawFinding {
+                file,
+                title,
+                category,
+                ..RawFinding::default()
+            },
+            ..Member::default()
+        }
     }
 
     fn security(file: &str, title: &str) -> Member {
@@ -264,46 +342,91 @@ mod tests {
     #[test]
     fn the_lock_files_above_a_finding_decide_whether_an_advisory_applies() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = |version: &str| format!("[[package]]\nname = \"time\"\nversion = \"{version}\"\n");
+        let lock =
+            |version: &str| format!("[[package]]\nname = \"time\"\nversion = \"{version}\"\n");
         fs::create_dir_all(folder.path().join("tree/old")).unwrap();
         fs::write(folder.path().join("tree/Cargo.lock"), lock("0.3.36")).unwrap();
         fs::create_dir_all(folder.path().join("tree/old/src")).unwrap();
         fs::create_dir_all(folder.path().join("tree/new/src")).unwrap();
         fs::write(folder.path().join("tree/old/Cargo.lock"), lock("0.1.43")).unwrap();
         fs::create_dir_all(folder.path().join("osv/crates.io")).unwrap();
-        fs::write(folder.path().join("osv/crates.io/RUSTSEC-2020-0071.json"), TIME).unwrap();
+        fs::write(
+            folder.path().join("osv/crates.io/RUSTSEC-2020-0071.json"),
+            TIME,
+        )
+        .unwrap();
         fs::write(folder.path().join("osv/broken.json"), "time {").unwrap();
         let archive = folder.path().join("all.zip");
         let mut zip = zip::ZipWriter::new(fs::File::create(&archive).unwrap());
-        zip.start_file("RUSTSEC-2020-0071.json", zip::write::SimpleFileOptions::default()).unwrap();
+        zip.start_file(
+            "RUSTSEC-2020-0071.json",
+            zip::write::SimpleFileOptions::default(),
+        )
+        .unwrap();
         zip.write_all(TIME.as_bytes()).unwrap();
         zip.finish().unwrap();
         let workspace = Workspace::discover(&folder.path().join("tree")).unwrap();
-        let confirmed = |id: &str| AdvisoryStatus::Confirmed { id: id.into(), version: "time 0.1.43".into() };
+        let confirmed = |id: &str| AdvisoryStatus::Confirmed {
+            id: id.into(),
+            version: "time 0.1.43".into(),
+        };
         let patched = || AdvisoryStatus::Patched {
             id: "RUSTSEC-2020-0071".into(),
             version: "time 0.3.36".into(),
             fixed: "0.2.23".into(),
         };
         let rows = [
-            (security("old/src/a.rs", "`time` has a segfault"), confirmed("RUSTSEC-2020-0071")),
-            (security("old/src/a.rs", "The crate time may crash"), confirmed("RUSTSEC-2020-0071")),
-            (security("old/src/a.rs", "Affected by cve-2020-26235"), confirmed("RUSTSEC-2020-0071")),
-            (security("new/src/a.rs", "`time` has a segfault (CVE-2020-26235)"), patched()),
-            (security("old/src/a.rs", "CVE-2099-99999 in `time`"), AdvisoryStatus::Nothing),
-            (security("old/src/a.rs", "Takes a long time"), AdvisoryStatus::Unasked),
-            (finding("bug", "old/src/a.rs", "`time` crashes"), AdvisoryStatus::Unasked),
+            (
+                security("old/src/a.rs", "`time` has a segfault"),
+                confirmed("RUSTSEC-2020-0071"),
+            ),
+            (
+                security("old/src/a.rs", "The crate time may crash"),
+                confirmed("RUSTSEC-2020-0071"),
+            ),
+            (
+                security("old/src/a.rs", "Affected by cve-2020-26235"),
+                confirmed("RUSTSEC-2020-0071"),
+            ),
+            (
+                security("new/src/a.rs", "`time` has a segfault (CVE-2020-26235)"),
+                patched(),
+            ),
+            (
+                security("old/src/a.rs", "CVE-2099-99999 in `time`"),
+                AdvisoryStatus::Nothing,
+            ),
+            (
+                security("old/src/a.rs", "Takes a long time"),
+                AdvisoryStatus::Unasked,
+            ),
+            (
+                finding("bug", "old/src/a.rs", "`time` crashes"),
+                AdvisoryStatus::Unasked,
+            ),
         ];
         for database in [folder.path().join("osv"), archive] {
             let mut members: Vec<Member> = rows.iter().map(|(member, _)| member.clone()).collect();
-            let databases = Advisories { path: vec![database.to_string_lossy().into_owned()], url: None };
+            let databases = Advisories {
+                path: vec![database.to_string_lossy().into_owned()],
+                url: None,
+            };
             check(&mut members, &workspace, &databases).unwrap();
             for (member, (_, expected)) in members.iter().zip(&rows) {
-                assert_eq!(member.checked.advisory, *expected, "{} in {:?}", member.title(), member.raw.file);
+                assert_eq!(
+                    member.checked.advisory,
+                    *expected,
+                    "{} in {:?}",
+                    member.title(),
+                    member.raw.file
+                );
             }
         }
         let mut members = vec![rows[0].0.clone()];
-        let missing = Advisories { path: vec!["none".to_owned()], url: None };
+        let missing = Advisories {
+            path: vec!["none".to_owned()],
+            url: None,
+        };
         let missing = check(&mut members, &workspace, &missing);
         assert!(missing.unwrap_err().to_string().contains("none"));
     }

@@ -26,8 +26,11 @@ pub(crate) fn packages(name: &str, text: &str) -> BTreeSet<Locked> {
         "go.mod" | "go.sum" => (Ecosystem::Go, modules(text)),
         _ => return BTreeSet::new(),
     };
-    let locked =
-        found.into_iter().map(|(name, version)| Locked { ecosystem, name: ecosystem.canonical(&name), version });
+    let locked = found.into_iter().map(|(name, version)| Locked {
+        ecosystem,
+        name: ecosystem.canonical(&name),
+        version,
+    });
     locked.collect()
 }
 
@@ -35,9 +38,15 @@ type Pairs = Vec<(String, String)>;
 
 fn tables(text: &str) -> Pairs {
     let lock: toml::Table = toml::from_str(text).unwrap_or_default();
-    let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+    let packages = lock
+        .get("package")
+        .and_then(toml::Value::as_array)
+        .into_iter()
+        .flatten();
     let word = |package: &toml::Value, key| Some(package.get(key)?.as_str()?.to_owned());
-    packages.filter_map(|package| Some((word(package, "name")?, word(package, "version")?))).collect()
+    packages
+        .filter_map(|package| Some((word(package, "name")?, word(package, "version")?)))
+        .collect()
 }
 
 /// Parses a lock file of npm. In versions 2 and 3 of the format, the object `packages` maps paths to packages. In
@@ -56,7 +65,12 @@ fn npm(text: &str) -> Pairs {
     let mut found = Vec::new();
     let mut open = vec![&lock];
     while let Some(node) = open.pop() {
-        for (name, entry) in node.get("dependencies").and_then(Value::as_object).into_iter().flatten() {
+        for (name, entry) in node
+            .get("dependencies")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
             found.extend(version(entry).map(|version| (name.clone(), version)));
             open.push(entry);
         }
@@ -70,7 +84,11 @@ fn pins(text: &str) -> Pairs {
         let line = line.split(['#', ';']).next()?.split(" --").next()?.trim();
         let (name, version) = line.split_once("==")?;
         let name = name.split('[').next()?.trim();
-        let version = version.trim_start_matches('=').trim().trim_end_matches('\\').trim();
+        let version = version
+            .trim_start_matches('=')
+            .trim()
+            .trim_end_matches('\\')
+            .trim();
         let is_one = !version.is_empty() && !version.contains(['*', ',', ' ']);
         (is_one && !name.is_empty()).then(|| (name.to_owned(), version.to_owned()))
     };
@@ -81,10 +99,14 @@ fn pins(text: &str) -> Pairs {
 fn modules(text: &str) -> Pairs {
     let module = |line: &str| {
         let line = line.split("//").next()?.trim();
-        let mut words = line.strip_prefix("require ").unwrap_or(line).split_whitespace();
+        let mut words = line
+            .strip_prefix("require ")
+            .unwrap_or(line)
+            .split_whitespace();
         let (path, version) = (words.next()?, words.next()?);
         let version = version.trim_end_matches("/go.mod");
-        let is_version = version.starts_with('v') && version[1..].starts_with(|c: char| c.is_ascii_digit());
+        let is_version =
+            version.starts_with('v') && version[1..].starts_with(|c: char| c.is_ascii_digit());
         (path.contains('.') && is_version).then(|| (path.to_owned(), version.to_owned()))
     };
     text.lines().filter_map(module).collect()
@@ -101,22 +123,34 @@ mod tests {
         let v1 = r#"{"lockfileVersion": 1, "dependencies": {"x": {"version": "1.0.0",
             "dependencies": {"y": {"version": "2.0.0"}}}}}"#;
         let cargo = "version = 4\n[[package]]\nname = \"time\"\nversion = \"0.1.43\"\n";
-        let pins = "# pinned\nJinja2[i18n]==2.10.1 ; python_version > '3' --hash=x\nflask>=1\nfoo==1.*\n";
+        let pins =
+            "# pinned\nJinja2[i18n]==2.10.1 ; python_version > '3' --hash=x\nflask>=1\nfoo==1.*\n";
         let go = "module a.b/c\n\ngo 1.22\n\nrequire x.y/z v1.2.3 // indirect\nrequire (\n\tgolang.org/x/net v0.1.0\n)\n";
         let rows = [
             ("package-lock.json", v3, "@a/b 1.0.0, y 2.0.0"),
             ("package-lock.json", v1, "x 1.0.0, y 2.0.0"),
             ("Cargo.lock", cargo, "time 0.1.43"),
-            ("uv.lock", "[[package]]\nname = \"Some_Lib\"\nversion = \"1\"\n", "some-lib 1"),
+            (
+                "uv.lock",
+                "[[package]]\nname = \"Some_Lib\"\nversion = \"1\"\n",
+                "some-lib 1",
+            ),
             ("requirements.txt", pins, "jinja2 2.10.1"),
             ("go.mod", go, "golang.org/x/net v0.1.0, x.y/z v1.2.3"),
-            ("go.sum", "x.y/z v1.2.3 h1:abc=\nx.y/z v1.2.3/go.mod h1:def=\n", "x.y/z v1.2.3"),
+            (
+                "go.sum",
+                "x.y/z v1.2.3 h1:abc=\nx.y/z v1.2.3/go.mod h1:def=\n",
+                "x.y/z v1.2.3",
+            ),
             ("Cargo.lock", "{ not toml", ""),
             ("package-lock.json", "[", ""),
         ];
         for (name, text, expected) in rows {
             let found = packages(name, text);
-            let shown: Vec<String> = found.iter().map(|one| format!("{} {}", one.name, one.version)).collect();
+            let shown: Vec<String> = found
+                .iter()
+                .map(|one| format!("{} {}", one.name, one.version))
+                .collect();
             assert_eq!(shown.join(", "), expected, "{name}");
         }
     }

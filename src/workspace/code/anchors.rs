@@ -42,14 +42,28 @@ struct Index {
 
 impl Index {
     fn from(mut known: Vec<Known>, lines: &[&str]) -> Self {
-        known.sort_by_key(|block| (block.reach.end() - block.reach.start(), *block.reach.start()));
+        known.sort_by_key(|block| {
+            (
+                block.reach.end() - block.reach.start(),
+                *block.reach.start(),
+            )
+        });
         let mut at = vec![0; lines.len().max(1)];
         for (number, block) in (1..).zip(&known) {
-            let (first, end) = (*block.reach.start() as usize - 1, *block.reach.end() as usize);
+            let (first, end) = (
+                *block.reach.start() as usize - 1,
+                *block.reach.end() as usize,
+            );
             let reached = at.iter_mut().take(end).skip(first);
-            reached.filter(|line| **line == 0).for_each(|line| *line = number);
+            reached
+                .filter(|line| **line == 0)
+                .for_each(|line| *line = number);
         }
-        Self { known, at, paragraphs: paragraphs(lines) }
+        Self {
+            known,
+            at,
+            paragraphs: paragraphs(lines),
+        }
     }
 
     fn size(&self) -> usize {
@@ -74,15 +88,19 @@ mod cache {
     pub(crate) fn index(path: &str, text: &str, make: impl FnOnce() -> Index) -> Arc<Index> {
         let lock = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
         let hash = blake3::hash(text.as_bytes());
-        let found =
-            lock().iter().find(|((of, is), _)| *is == hash && of == path).map(|(_, index)| Arc::clone(index));
+        let found = lock()
+            .iter()
+            .find(|((of, is), _)| *is == hash && of == path)
+            .map(|(_, index)| Arc::clone(index));
         found.unwrap_or_else(|| {
             let index = Arc::new(make());
             let mut cache = lock();
             cache.push_back(((path.to_owned(), hash), Arc::clone(&index)));
             let mut size: usize = cache.iter().map(|(_, index)| index.size()).sum();
             while size > MOST || cache.len() > 64 {
-                let Some((_, oldest)) = cache.pop_front() else { break };
+                let Some((_, oldest)) = cache.pop_front() else {
+                    break;
+                };
                 size -= oldest.size();
             }
             index
@@ -103,8 +121,16 @@ impl<'a> Blocks<'a> {
     /// Divides a file into blocks. The path determines the programming language.
     pub fn of(path: &'a str, text: &'a str) -> Self {
         let lines: Vec<&str> = text.lines().collect();
-        let index = cache::index(path, text, || Index::from(grammar::blocks(path, text), &lines));
-        Self { path, lines, index, all: OnceCell::new(), identifiers: RefCell::default() }
+        let index = cache::index(path, text, || {
+            Index::from(grammar::blocks(path, text), &lines)
+        });
+        Self {
+            path,
+            lines,
+            index,
+            all: OnceCell::new(),
+            identifiers: RefCell::default(),
+        }
     }
 
     pub fn lines(&self) -> &[&'a str] {
@@ -123,7 +149,10 @@ impl<'a> Blocks<'a> {
         if let Some(block) = self.innermost(line) {
             return block.lines.clone();
         }
-        let found = self.index.paragraphs.partition_point(|paragraph| *paragraph.lines.end() < line);
+        let found = self
+            .index
+            .paragraphs
+            .partition_point(|paragraph| *paragraph.lines.end() < line);
         match self.index.paragraphs.get(found) {
             Some(paragraph) if paragraph.lines.contains(&line) => self.around(found),
             _ => line..=line,
@@ -157,7 +186,11 @@ impl<'a> Blocks<'a> {
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
-            let known = self.index.known.iter().flat_map(|block| [block.lines.clone(), block.reach.clone()]);
+            let known = self
+                .index
+                .known
+                .iter()
+                .flat_map(|block| [block.lines.clone(), block.reach.clone()]);
             let rest = (0..self.index.paragraphs.len()).map(|index| self.around(index));
             let mut all = HashMap::new();
             for block in whole.chain(known).chain(rest) {
@@ -175,25 +208,37 @@ impl<'a> Blocks<'a> {
     fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();
-        let known = known
-            .entry(key)
-            .or_insert_with(|| self.slice(block).iter().flat_map(|line| identity::identifiers(line)).collect());
+        let known = known.entry(key).or_insert_with(|| {
+            self.slice(block)
+                .iter()
+                .flat_map(|line| identity::identifiers(line))
+                .collect()
+        });
         identity::names_among(title, |word| known.contains(word))
     }
 
     fn slice(&self, block: &RangeInclusive<u32>) -> &[&'a str] {
         let (first, last) = (*block.start() as usize - 1, *block.end() as usize);
-        self.lines.get(first..last.min(self.lines.len())).unwrap_or_default()
+        self.lines
+            .get(first..last.min(self.lines.len()))
+            .unwrap_or_default()
     }
 
     pub fn text(&self, block: &RangeInclusive<u32>) -> String {
-        self.slice(block).iter().flat_map(|line| [*line, "\n"]).collect()
+        self.slice(block)
+            .iter()
+            .flat_map(|line| [*line, "\n"])
+            .collect()
     }
 
     /// The BLAKE3 hash (hex) of a block. A sequence of white space counts as one space.
     fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
-        for word in self.slice(block).iter().flat_map(|line| line.split_whitespace()) {
+        for word in self
+            .slice(block)
+            .iter()
+            .flat_map(|line| line.split_whitespace())
+        {
             hasher.update(word.as_bytes()).update(b" ");
         }
         hasher.finalize().to_hex().to_string()
@@ -206,9 +251,15 @@ impl<'a> Blocks<'a> {
     fn around(&self, index: usize) -> RangeInclusive<u32> {
         let paragraphs = &self.index.paragraphs;
         let outermost = paragraphs[index].outermost;
-        let top = (0..=index).rev().find(|above| paragraphs[*above].first <= outermost).unwrap_or(index);
+        let top = (0..=index)
+            .rev()
+            .find(|above| paragraphs[*above].first <= outermost)
+            .unwrap_or(index);
         let depth = paragraphs[top].first;
-        let deeper = paragraphs[index + 1..].iter().take_while(|below| below.first > depth).count();
+        let deeper = paragraphs[index + 1..]
+            .iter()
+            .take_while(|below| below.first > depth)
+            .count();
         *paragraphs[top].lines.start()..=*paragraphs[index + deeper].lines.end()
     }
 }
@@ -232,7 +283,11 @@ fn paragraphs(lines: &[&str]) -> Vec<Paragraph> {
                 last.lines = *last.lines.start()..=number;
                 last.outermost = last.outermost.min(depth);
             }
-            _ => paragraphs.push(Paragraph { lines: number..=number, first: depth, outermost: depth }),
+            _ => paragraphs.push(Paragraph {
+                lines: number..=number,
+                first: depth,
+                outermost: depth,
+            }),
         }
     }
     paragraphs
@@ -251,7 +306,13 @@ pub struct Excerpt {
 
 /// Returns the lines from `line` to `end_line`, and some lines before and after this range. The maximum number of
 /// lines on each side is `around`. Returns `None` if the line number `line` does not exist in `text`.
-pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around: u32) -> Option<Excerpt> {
+pub fn excerpt(
+    file: &str,
+    text: &str,
+    line: u32,
+    end_line: Option<u32>,
+    around: u32,
+) -> Option<Excerpt> {
     let wanted = end_line.unwrap_or(line).max(line).saturating_add(around);
     let first_line = line.saturating_sub(around).max(1);
     // `last` is the number of the last line that was read. `start` and `end` are the byte offsets of the excerpt.
@@ -267,12 +328,19 @@ pub fn excerpt(file: &str, text: &str, line: u32, end_line: Option<u32>, around:
         return None;
     }
     let lines = (line, end_line.unwrap_or(line).clamp(line, last));
-    Some(Excerpt { file: file.to_owned(), first_line, text: text[start..end].to_owned(), lines })
+    Some(Excerpt {
+        file: file.to_owned(),
+        first_line,
+        text: text[start..end].to_owned(),
+        lines,
+    })
 }
 
 /// The words of a title in lower case, separated by single spaces.
 pub fn words(title: &str) -> String {
-    let words = title.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let words = title
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
@@ -322,7 +390,12 @@ mod grammar {
         "method_signature",
     ];
     /// The syntax nodes of anonymous functions, which are blocks if they have at least [`LARGE`] lines.
-    const ANONYMOUS: [&str; 4] = ["arrow_function", "function_expression", "generator_function", "func_literal"];
+    const ANONYMOUS: [&str; 4] = [
+        "arrow_function",
+        "function_expression",
+        "generator_function",
+        "func_literal",
+    ];
     const LARGE: u32 = 4;
     /// The syntax nodes whose children are members of a class or a similar item.
     const BODIES: [&str; 8] = [
@@ -341,7 +414,9 @@ mod grammar {
     }
 
     pub(crate) fn blocks(path: &str, text: &str) -> Vec<Known> {
-        let Some(language) = language_of(path) else { return Vec::new() };
+        let Some(language) = language_of(path) else {
+            return Vec::new();
+        };
         #[cfg(test)]
         super::PARSED.set(super::PARSED.get() + 1);
         let tree = language.ast_grep(comments::shortened(path, text));
@@ -355,7 +430,9 @@ mod grammar {
             for child in node.children() {
                 let kind = child.kind();
                 let (first, last) = lines(&child);
-                let start = leading.filter(|(_, end)| end + 1 >= first).map_or(first, |(start, _)| start);
+                let start = leading
+                    .filter(|(_, end)| end + 1 >= first)
+                    .map_or(first, |(start, _)| start);
                 if kind.contains("comment") || kind == "attribute_item" {
                     leading = Some((start, last));
                     continue;
@@ -363,7 +440,10 @@ mod grammar {
                 let is_function = FUNCTIONS.contains(&&*kind);
                 let is_large = ANONYMOUS.contains(&&*kind) && last - first + 1 >= LARGE;
                 if is_function || is_large || (has_members && child.is_named()) {
-                    blocks.push(Known { lines: first..=last, reach: start..=last });
+                    blocks.push(Known {
+                        lines: first..=last,
+                        reach: start..=last,
+                    });
                 }
                 leading = None;
                 let has_members = BODIES.contains(&&*kind) || (is_class && kind == "block");
@@ -426,7 +506,9 @@ mod tests {
                 let block = blocks.enclosing(line);
                 format!("{}-{}", block.start(), block.end())
             };
-            (1..=u32::try_from(text.lines().count()).unwrap_or(1)).map(block).collect()
+            (1..=u32::try_from(text.lines().count()).unwrap_or(1))
+                .map(block)
+                .collect()
         }
 
         #[test]
@@ -437,8 +519,8 @@ mod tests {
                 impl S {\n    fn m(&self) {\n    }\n    const N: u8 = 1;\n}\n\
                 mod t {\n    fn n() {}\n}\n";
             let expected = [
-                "1-1", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "9-11", "10-10", "9-11", "12-16", "13-14",
-                "13-14", "15-15", "12-16", "17-19", "18-18", "17-19",
+                "1-1", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "9-11", "10-10", "9-11",
+                "12-16", "13-14", "13-14", "15-15", "12-16", "17-19", "18-18", "17-19",
             ];
             assert_eq!(blocks("a.rs", text), expected);
         }
@@ -447,8 +529,8 @@ mod tests {
         fn python() {
             let text = "import a\n\n@wrap\ndef f():\n    if x:\n        y\n\nclass C:\n    z = 1\n    # why\n    def m(self):\n        pass\n\nprint(1)\n";
             let expected = [
-                "1-1", "2-2", "3-6", "4-6", "4-6", "4-6", "7-7", "8-12", "9-9", "11-12", "11-12", "11-12", "13-13",
-                "14-14",
+                "1-1", "2-2", "3-6", "4-6", "4-6", "4-6", "7-7", "8-12", "9-9", "11-12", "11-12",
+                "11-12", "13-13", "14-14",
             ];
             assert_eq!(blocks("a.py", text), expected);
         }
@@ -458,8 +540,8 @@ mod tests {
             let text = "const a = 1;\nexport class C {\n  x = 1;\n  m() {\n    return 1;\n  }\n}\n\
                 it('does', () => {\n  a();\n  list.map((x) => {\n    return x;\n  });\n  it('more', () => {\n    b();\n    c();\n  });\n});\n";
             let expected = [
-                "1-1", "2-7", "3-3", "4-6", "4-6", "4-6", "2-7", "8-17", "8-17", "8-17", "8-17", "8-17", "13-16",
-                "13-16", "13-16", "13-16", "8-17",
+                "1-1", "2-7", "3-3", "4-6", "4-6", "4-6", "2-7", "8-17", "8-17", "8-17", "8-17",
+                "8-17", "13-16", "13-16", "13-16", "13-16", "8-17",
             ];
             for path in ["a.js", "a.ts", "a.tsx"] {
                 assert_eq!(blocks(path, text), expected, "{path}");
@@ -469,9 +551,17 @@ mod tests {
         #[test]
         fn go_and_java() {
             let go = "package a\n\n// F does.\nfunc F() {\n\tx()\n}\n\nfunc (s *S) M() {\n}\n";
-            assert_eq!(blocks("a.go", go), ["1-1", "2-2", "4-6", "4-6", "4-6", "4-6", "7-7", "8-9", "8-9"]);
+            assert_eq!(
+                blocks("a.go", go),
+                [
+                    "1-1", "2-2", "4-6", "4-6", "4-6", "4-6", "7-7", "8-9", "8-9"
+                ]
+            );
             let java = "class A {\n  int x;\n  A() {\n  }\n  void m() {\n    x = 1;\n  }\n}\n";
-            assert_eq!(blocks("A.java", java), ["1-8", "2-2", "3-4", "3-4", "5-7", "5-7", "5-7", "1-8"]);
+            assert_eq!(
+                blocks("A.java", java),
+                ["1-8", "2-2", "3-4", "3-4", "5-7", "5-7", "5-7", "1-8"]
+            );
         }
     }
 
@@ -490,18 +580,26 @@ mod tests {
     #[test]
     fn an_anchor_survives_edits_elsewhere_and_moves_not_edits_of_its_block() {
         let text = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n";
-        let moved = "// glee-allow: x -- why\nfn a() {\n    changed();\n}\n\nfn b()\n{\n\ttwo();\n}\n";
+        let moved =
+            "// glee-allow: x -- why\nfn a() {\n    changed();\n}\n\nfn b()\n{\n\ttwo();\n}\n";
         let edited = "fn a() {\n    one();\n}\n\nfn b() {\n    three();\n}\n";
         for path in ["x.rs", "x.unknown"] {
             let anchor = anchor(&finding("Use  `three`, now!", Some(6)), path, text);
-            assert_eq!((anchor.category.as_str(), anchor.text.as_str()), ("bug", "use three now"));
+            assert_eq!(
+                (anchor.category.as_str(), anchor.text.as_str()),
+                ("bug", "use three now")
+            );
             assert!(Blocks::of(path, moved).place(&anchor).is_some(), "{path}");
             assert!(Blocks::of(path, edited).place(&anchor).is_none(), "{path}");
-            assert_eq!(self::anchor(&finding("Use three now", Some(8)), path, moved).block, anchor.block);
+            assert_eq!(
+                self::anchor(&finding("Use three now", Some(8)), path, moved).block,
+                anchor.block
+            );
         }
         let whole = anchor(&finding("all of it", None), "x.rs", text);
         assert!(
-            Blocks::of("x.rs", text).place(&whole).is_some() && Blocks::of("x.rs", edited).place(&whole).is_none()
+            Blocks::of("x.rs", text).place(&whole).is_some()
+                && Blocks::of("x.rs", edited).place(&whole).is_none()
         );
     }
 
@@ -511,9 +609,18 @@ mod tests {
         let text = "# TODO one\nx = 1\n# TODO two\n";
         let comment = anchor(&finding("Resolve this", Some(1)), "a.py", text);
         assert!(Blocks::of("a.py", text).place(&comment).is_some());
-        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").place(&comment).is_none());
+        assert!(
+            Blocks::of("a.py", "x = 1\n# TODO two\n")
+                .place(&comment)
+                .is_none()
+        );
         let below = anchor(&finding("Name it", Some(2)), "a.py", text);
-        assert!(Blocks::of("a.py", "x = 1\n# TODO two\n").place(&below).is_some(), "the comment is not its matter");
+        assert!(
+            Blocks::of("a.py", "x = 1\n# TODO two\n")
+                .place(&below)
+                .is_some(),
+            "the comment is not its matter"
+        );
     }
 
     proptest::proptest! {
@@ -566,7 +673,10 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(enclosing("once.rs", text, 2), 1..=3);
         }
-        assert_eq!(PARSED.get() - before, usize::from(cfg!(feature = "astgrep")));
+        assert_eq!(
+            PARSED.get() - before,
+            usize::from(cfg!(feature = "astgrep"))
+        );
         assert_eq!(enclosing("once.rs", "\n\nfn a() {\n    1\n}\n", 4), 3..=5);
     }
 
@@ -574,10 +684,21 @@ mod tests {
     fn an_excerpt_has_whole_lines_and_stays_in_the_file() {
         let text = "1\n2\n3\n4\n5";
         let lines = |first_line, text: &str, lines| {
-            Some(Excerpt { file: "a".to_owned(), first_line, text: text.to_owned(), lines })
+            Some(Excerpt {
+                file: "a".to_owned(),
+                first_line,
+                text: text.to_owned(),
+                lines,
+            })
         };
-        assert_eq!(excerpt("a", text, 3, None, 1), lines(2, "2\n3\n4\n", (3, 3)));
-        assert_eq!(excerpt("a", text, 4, Some(99), 2), lines(2, "2\n3\n4\n5", (4, 5)));
+        assert_eq!(
+            excerpt("a", text, 3, None, 1),
+            lines(2, "2\n3\n4\n", (3, 3))
+        );
+        assert_eq!(
+            excerpt("a", text, 4, Some(99), 2),
+            lines(2, "2\n3\n4\n5", (4, 5))
+        );
         assert_eq!(excerpt("a", text, 2, Some(1), 0), lines(2, "2\n", (2, 2)));
         assert_eq!(excerpt("a", text, 6, None, 1), None);
         assert_eq!(excerpt("a", text, 0, None, 1), None);

@@ -10,7 +10,9 @@ use crate::workspace::diff::unified;
 const SHORTEST: usize = 3;
 
 pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
-    let Some(line) = member.raw.line.filter(|line| *line > 0) else { return };
+    let Some(line) = member.raw.line.filter(|line| *line > 0) else {
+        return;
+    };
     let lines = blocks.lines();
     member.checked.place = Some(line as usize <= lines.len());
     if line as usize > lines.len() {
@@ -24,10 +26,16 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
         return;
     }
     let inside = &lines[*block.start() as usize - 1..(*block.end() as usize).min(lines.len())];
-    let in_block = names.iter().any(|name| inside.iter().any(|line| line.contains(name)));
+    let in_block = names
+        .iter()
+        .any(|name| inside.iter().any(|line| line.contains(name)));
     // The check is inconclusive if the quoted names occur only outside the finding's block.
     let elsewhere = || names.iter().any(|name| text.contains(name));
-    let identifiers = if in_block || !elsewhere() { Some(in_block) } else { None };
+    let identifiers = if in_block || !elsewhere() {
+        Some(in_block)
+    } else {
+        None
+    };
     member.checked.identifiers = identifiers;
 }
 
@@ -35,13 +43,19 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted
         .flat_map(|code| code.split(|c: char| !(c.is_alphanumeric() || c == '_')))
-        .filter(|name| name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        .filter(|name| {
+            name.len() >= SHORTEST && name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        })
 }
 
 /// Compares two texts, and returns the ranges of inserted or changed lines in the text `now` (1-based, inclusive).
 pub fn inserted(before: &str, now: &str) -> Vec<(u32, u32)> {
     let diff = unified::lines(before, now);
-    let inserted = diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal).map(|op| op.new_range());
+    let inserted = diff
+        .ops()
+        .iter()
+        .filter(|op| op.tag() != DiffTag::Equal)
+        .map(|op| op.new_range());
     inserted
         .filter(|lines| !lines.is_empty())
         .map(|lines| (unified::number(lines.start + 1), unified::number(lines.end)))
@@ -53,7 +67,8 @@ mod tests {
     use super::*;
     use crate::domain::RawFinding;
 
-    const TEXT: &str = "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";
+    const TEXT: &str =
+        "def load(path):\n    return eval(path)\n\n\ndef save(path):\n    return dump(path)\n";
 
     #[test]
     fn cited_names_are_searched_in_the_block() {
@@ -66,10 +81,21 @@ mod tests {
         ];
         let blocks = Blocks::of("a.py", TEXT);
         for (line, title, place, identifiers) in rows {
-            let raw = RawFinding { line: Some(line), title: title.into(), ..RawFinding::default() };
-            let mut member = Member { raw, ..Member::default() };
+            let raw = RawFinding {
+                line: Some(line),
+                title: title.into(),
+                ..RawFinding::default()
+            };
+            let mut member = Member {
+                raw,
+                ..Member::default()
+            };
             check(&mut member, TEXT, &blocks);
-            assert_eq!((member.checked.place, member.checked.identifiers), (place, identifiers), "{line} {title}");
+            assert_eq!(
+                (member.checked.place, member.checked.identifiers),
+                (place, identifiers),
+                "{line} {title}"
+            );
         }
     }
 

@@ -9,7 +9,9 @@ use std::path::Path;
 const LONG: usize = 500;
 
 pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
-    let extension = Path::new(path).extension().and_then(|extension| extension.to_str());
+    let extension = Path::new(path)
+        .extension()
+        .and_then(|extension| extension.to_str());
     if !matches!(extension, Some("py" | "py3" | "pyi")) {
         return Cow::Borrowed(text);
     }
@@ -18,12 +20,19 @@ pub fn shortened<'a>(path: &str, text: &'a str) -> Cow<'a, str> {
     // `length` is the number of lines in this sequence.
     let (mut copied, mut run, mut length, mut at) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n').chain([""]) {
-        let is_comment = line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());
+        let is_comment =
+            line.trim_start().starts_with('#') || (!line.is_empty() && line.trim().is_empty());
         if is_comment {
             length += 1;
         } else {
             if length >= LONG {
-                let blank = |byte| if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' };
+                let blank = |byte| {
+                    if matches!(byte, b'\n' | b'\r') {
+                        byte as char
+                    } else {
+                        ' '
+                    }
+                };
                 shown.push_str(&text[copied..run]);
                 shown.extend(text[run..at].bytes().map(blank));
                 copied = at;

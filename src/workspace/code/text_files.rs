@@ -15,8 +15,15 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     }
     // A link or a FIFO can have replaced the file since the call of `symlink_metadata`.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let file = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("not a regular file")) }
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits())
+        .open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("not a regular file"))
+    }
 }
 
 /// Reads a regular file. Returns `None` if the file has more than `cap` bytes.
@@ -34,9 +41,14 @@ pub(crate) fn read_capped(path: &Path, cap: u64) -> io::Result<Option<Vec<u8>>> 
 /// Decodes UTF-8, UTF-16 and UTF-32. Invalid UTF-8 becomes U+FFFD, and NUL becomes `\x00`.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     let text = wide(&bytes).unwrap_or_else(|| {
-        String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
     });
-    if text.contains('\0') { text.replace('\0', "\\x00") } else { text }
+    if text.contains('\0') {
+        text.replace('\0', "\\x00")
+    } else {
+        text
+    }
 }
 
 /// Decodes UTF-16 and UTF-32 with a byte order mark. Without a byte order mark, decodes UTF-16 if at least half of
@@ -63,7 +75,13 @@ fn utf16(units: impl Iterator<Item = u16>) -> Option<String> {
 }
 
 fn utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Option<String> {
-    decoded(bytes.as_chunks::<4>().0.iter().map(|bytes| char::from_u32(unit(*bytes))))
+    decoded(
+        bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|bytes| char::from_u32(unit(*bytes))),
+    )
 }
 
 fn decoded(chars: impl Iterator<Item = Option<char>>) -> Option<String> {
@@ -107,9 +125,18 @@ mod tests {
         let text = "def f():\n    return 'größe'\n";
         assert_eq!(lossy(utf16_of(text, u16::to_le_bytes)), text);
         assert_eq!(lossy(utf16_of(text, u16::to_be_bytes)), text);
-        assert_eq!(lossy([b"\xff\xfe", utf16_of(text, u16::to_le_bytes).as_slice()].concat()), text);
-        assert_eq!(lossy([b"\xfe\xff", utf16_of(text, u16::to_be_bytes).as_slice()].concat()), text);
-        let wide: Vec<u8> = text.chars().flat_map(|char| u32::from(char).to_le_bytes()).collect();
+        assert_eq!(
+            lossy([b"\xff\xfe", utf16_of(text, u16::to_le_bytes).as_slice()].concat()),
+            text
+        );
+        assert_eq!(
+            lossy([b"\xfe\xff", utf16_of(text, u16::to_be_bytes).as_slice()].concat()),
+            text
+        );
+        let wide: Vec<u8> = text
+            .chars()
+            .flat_map(|char| u32::from(char).to_le_bytes())
+            .collect();
         assert_eq!(lossy([b"\xff\xfe\0\0", wide.as_slice()].concat()), text);
         assert_eq!(lossy(b"# \0\nevil()\n".to_vec()), "# \\x00\nevil()\n");
         assert_eq!(lossy(text.as_bytes().to_vec()), text);

@@ -23,7 +23,15 @@ use crate::workspace::select::selection::{SelectOptions, Selection};
 use crate::workspace::select::walk;
 use crate::workspace::{Result, WorkspaceError};
 
-const RAW: [&str; 7] = ["--raw", "-r", "-M", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
+const RAW: [&str; 7] = [
+    "--raw",
+    "-r",
+    "-M",
+    "-z",
+    "--no-abbrev",
+    "--no-ext-diff",
+    "--no-textconv",
+];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Changed {
@@ -54,8 +62,10 @@ impl Repository {
     /// Returns the files that possibly differ from the commit `base`, or all files if `base` is `None`.
     pub(crate) fn uncommitted(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let (scan, deltas) = (self.scan()?, self.index_against(base)?);
-        let mut files: BTreeMap<Vec<u8>, Changed> =
-            deltas.into_iter().map(|delta| (delta.path.clone(), delta)).collect();
+        let mut files: BTreeMap<Vec<u8>, Changed> = deltas
+            .into_iter()
+            .map(|delta| (delta.path.clone(), delta))
+            .collect();
         let mut lstat = Lstat::below(&self.top);
         let has_modes = self.has_modes()?;
         for entry in &scan.entries {
@@ -65,7 +75,9 @@ impl Repository {
                 None if entry.is_sparse || entry.mode == SUBMODULE => continue,
                 None => (New::Gone, 0),
                 Some(meta) if entry.mode == SUBMODULE && meta.is_dir() => {
-                    let now = self.commit_in(&lstat.full(&entry.path)).unwrap_or_else(|| entry.id.clone());
+                    let now = self
+                        .commit_in(&lstat.full(&entry.path))
+                        .unwrap_or_else(|| entry.id.clone());
                     if now == entry.id && !is_listed {
                         continue;
                     }
@@ -87,7 +99,15 @@ impl Repository {
                 }
                 None => {
                     let modes = (old.as_ref().map_or(0, |_| entry.mode), mode);
-                    files.insert(entry.path.clone(), Changed { path: entry.path.clone(), old, new, modes });
+                    files.insert(
+                        entry.path.clone(),
+                        Changed {
+                            path: entry.path.clone(),
+                            old,
+                            new,
+                            modes,
+                        },
+                    );
                 }
             }
         }
@@ -96,15 +116,27 @@ impl Repository {
             let known = files.remove(&path);
             let before = known.as_ref().map_or(0, |known| known.modes.0);
             let meta = lstat.get(&path);
-            let (new, mode) = meta.map_or((New::NotAFile, 0), |meta| of_worktree(&meta, before, has_modes));
+            let (new, mode) = meta.map_or((New::NotAFile, 0), |meta| {
+                of_worktree(&meta, before, has_modes)
+            });
             let old = known.and_then(|known| known.old);
-            files.insert(path.clone(), Changed { path, old, new, modes: (before, mode) });
+            files.insert(
+                path.clone(),
+                Changed {
+                    path,
+                    old,
+                    new,
+                    modes: (before, mode),
+                },
+            );
         }
         Ok(files.into_values().collect())
     }
 
     fn has_modes(&self) -> Result<bool> {
-        let set = self.call(["config", "--type=bool", "--get", "core.fileMode"]).answer()?;
+        let set = self
+            .call(["config", "--type=bool", "--get", "core.fileMode"])
+            .answer()?;
         Ok(set.is_none_or(|value| value.trim_ascii() != b"false"))
     }
 
@@ -113,15 +145,28 @@ impl Repository {
         let mut paths: BTreeSet<Vec<u8>> = scan.untracked.iter().cloned().collect();
         for folder in &scan.repositories {
             let mut ignores = Ignores::git(&self.top, None);
-            let entries = walk::walk(&self.top, folder, &mut ignores, &mut |_, _| false).unwrap_or_default();
-            paths.extend(entries.into_iter().filter(|(_, kind)| kind.is_some()).map(|(path, _)| path));
+            let entries =
+                walk::walk(&self.top, folder, &mut ignores, &mut |_, _| false).unwrap_or_default();
+            paths.extend(
+                entries
+                    .into_iter()
+                    .filter(|(_, kind)| kind.is_some())
+                    .map(|(path, _)| path),
+            );
         }
         paths
     }
 
     fn index_against(&self, base: Option<&str>) -> Result<Vec<Changed>> {
         let base = base.unwrap_or(self.empty_tree);
-        let output = self.call(["diff-index", "--cached"].into_iter().chain(RAW).chain([base])).output()?;
+        let output = self
+            .call(
+                ["diff-index", "--cached"]
+                    .into_iter()
+                    .chain(RAW)
+                    .chain([base]),
+            )
+            .output()?;
         Ok(deltas(&output))
     }
 
@@ -133,18 +178,34 @@ impl Repository {
         if self.index.exists() {
             std::fs::copy(&self.index, &index).map_err(failed)?;
         }
-        self.call(["write-tree"]).index(&index).writing_to(folder.path(), self).id()
+        self.call(["write-tree"])
+            .index(&index)
+            .writing_to(folder.path(), self)
+            .id()
     }
 
     fn tree_against(&self, old: &str, new: &str) -> Result<Vec<Changed>> {
-        let output = self.call(["diff-tree"].into_iter().chain(RAW).chain([old, new])).output()?;
+        let output = self
+            .call(["diff-tree"].into_iter().chain(RAW).chain([old, new]))
+            .output()?;
         Ok(deltas(&output))
     }
 
     fn parent_and_tree(&self, commit: &str) -> Result<(Option<String>, String)> {
-        let output = self.call(["rev-parse", &format!("{commit}^@"), &format!("{commit}^{{tree}}")]).output()?;
-        let mut ids: Vec<String> = path_bytes::shown(&output).lines().map(str::to_owned).collect();
-        let tree = ids.pop().ok_or_else(|| WorkspaceError::Gone(commit.to_owned()))?;
+        let output = self
+            .call([
+                "rev-parse",
+                &format!("{commit}^@"),
+                &format!("{commit}^{{tree}}"),
+            ])
+            .output()?;
+        let mut ids: Vec<String> = path_bytes::shown(&output)
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        let tree = ids
+            .pop()
+            .ok_or_else(|| WorkspaceError::Gone(commit.to_owned()))?;
         if ids.is_empty() {
             let cut = files::read_to_string(&self.common.join("shallow")).unwrap_or_default();
             if cut.lines().any(|line| line == commit) {
@@ -156,10 +217,17 @@ impl Repository {
 }
 
 impl Workspace {
-    pub(crate) fn select_staged(&self, git: &Repository, options: &SelectOptions) -> Result<Selection> {
+    pub(crate) fn select_staged(
+        &self,
+        git: &Repository,
+        options: &SelectOptions,
+    ) -> Result<Selection> {
         let base = git.head.as_deref();
         let selection = self.select_changes(git, &git.index_against(base)?, base, options)?;
-        Ok(Selection { tree: git.index_tree()?, ..selection })
+        Ok(Selection {
+            tree: git.index_tree()?,
+            ..selection
+        })
     }
 
     pub(crate) fn select_commit(
@@ -172,14 +240,28 @@ impl Workspace {
         let (parent, tree) = git.parent_and_tree(&commit)?;
         let changes = git.tree_against(parent.as_deref().unwrap_or(git.empty_tree), &commit)?;
         let selection = self.select_changes(git, &changes, parent.as_deref(), options)?;
-        Ok(Selection { commit: Some(commit), tree: Some(tree), ..selection })
+        Ok(Selection {
+            commit: Some(commit),
+            tree: Some(tree),
+            ..selection
+        })
     }
 
-    pub(crate) fn select_range(&self, git: &Repository, range: &str, options: &SelectOptions) -> Result<Selection> {
+    pub(crate) fn select_range(
+        &self,
+        git: &Repository,
+        range: &str,
+        options: &SelectOptions,
+    ) -> Result<Selection> {
         let (from, to) = git.range(range)?;
-        let selection = self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
+        let selection =
+            self.select_changes(git, &git.tree_against(&from, &to)?, Some(&from), options)?;
         let (_, tree) = git.parent_and_tree(&to)?;
-        Ok(Selection { commit: Some(to), tree: Some(tree), ..selection })
+        Ok(Selection {
+            commit: Some(to),
+            tree: Some(tree),
+            ..selection
+        })
     }
 
     /// Reads each changed file before and after the change. `base` is the commit before the changes.
@@ -192,19 +274,30 @@ impl Workspace {
     ) -> Result<Selection> {
         let mut ignores = Ignores::glee(&self.root, self.recorded_ignores.as_ref());
         let mut selection = Selection::default();
-        let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) =
-            changes.iter().partition(|change| ignores.is_ignored(&change.path));
-        ignored.iter().for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
+        let (ignored, changes): (Vec<&Changed>, Vec<&Changed>) = changes
+            .iter()
+            .partition(|change| ignores.is_ignored(&change.path));
+        ignored
+            .iter()
+            .for_each(|change| selection.skip(&change.path, SkipReason::Ignored));
         let marks = git.attributes(changes.iter().map(|change| &change.path))?;
         // A file is treated as generated only if the file also had the attribute `linguist-generated` before the
         // change.
-        let marked: Vec<&Vec<u8>> =
-            changes.iter().map(|change| &change.path).filter(|path| marks.generated(path) == Some(true)).collect();
+        let marked: Vec<&Vec<u8>> = changes
+            .iter()
+            .map(|change| &change.path)
+            .filter(|path| marks.generated(path) == Some(true))
+            .collect();
         let before = match base.filter(|_| !marked.is_empty()) {
             Some(base) => git.attributes_at(base, marked.into_iter())?,
             None => Attributes::default(),
         };
-        let mut sides = Sides { marks, before, objects: git.objects(None)?, autocrlf: git.autocrlf()? };
+        let mut sides = Sides {
+            marks,
+            before,
+            objects: git.objects(None)?,
+            autocrlf: git.autocrlf()?,
+        };
         for change in changes {
             match self.read_change(change, &mut sides, options)? {
                 Ok(Some(file)) => selection.add(file, options.max_file),
@@ -216,12 +309,18 @@ impl Workspace {
     }
 
     /// Reads a changed file. Returns `Ok(Ok(None))` if the file is the same before and after the change.
-    fn read_change(&self, change: &Changed, sides: &mut Sides, options: &SelectOptions) -> Result<ReadChange> {
+    fn read_change(
+        &self,
+        change: &Changed,
+        sides: &mut Sides,
+        options: &SelectOptions,
+    ) -> Result<ReadChange> {
         let cap = options.max_file.saturating_mul(FACTOR);
         let bytes = match &change.new {
             New::Gone => {
                 let old = sides.old(change, cap)?;
-                let deleted = || metadata_changes::deleted(&change.path, change.modes.0, old.as_deref());
+                let deleted =
+                    || metadata_changes::deleted(&change.path, change.modes.0, old.as_deref());
                 return Ok(Ok(change.old.is_some().then(deleted)));
             }
             New::Link(_) | New::Submodule(_) => return self.read_other(change, sides, cap),
@@ -239,22 +338,40 @@ impl Workspace {
         let mut compared = None;
         if let (Some((old_path, _)), Some(old)) = (&change.old, &old) {
             let mut same = *old == bytes;
-            let converted = !same && change.new == New::Worktree && ends_in_cr(&bytes) && !ends_in_cr(old);
-            if converted && sides.marks.converts_line_ends(&change.path).unwrap_or(sides.autocrlf) {
+            let converted =
+                !same && change.new == New::Worktree && ends_in_cr(&bytes) && !ends_in_cr(old);
+            if converted
+                && sides
+                    .marks
+                    .converts_line_ends(&change.path)
+                    .unwrap_or(sides.autocrlf)
+            {
                 let unix = without_cr(&bytes);
                 same = *old == unix;
                 compared = Some(unix);
             }
             if same && *old_path == change.path {
                 let path = filter::path_text(&change.path);
-                let text = if filter::is_text(&path, &bytes) { text_files::lossy(bytes) } else { String::new() };
-                return Ok(Ok(modes.map(|diff| SourceFile { path, text, changed: Vec::new(), diff: Some(diff) })));
+                let text = if filter::is_text(&path, &bytes) {
+                    text_files::lossy(bytes)
+                } else {
+                    String::new()
+                };
+                return Ok(Ok(modes.map(|diff| SourceFile {
+                    path,
+                    text,
+                    changed: Vec::new(),
+                    diff: Some(diff),
+                })));
             }
         }
         let edit = MetadataEdit {
             path: &change.path,
             old: change.old.as_ref().map(|(path, _)| (path.as_slice(), old)),
-            generated: (sides.marks.generated(&change.path), sides.before.generated(&change.path)),
+            generated: (
+                sides.marks.generated(&change.path),
+                sides.before.generated(&change.path),
+            ),
             modes,
         };
         Ok(edit.file(bytes, compared).map(Some))
@@ -272,20 +389,36 @@ impl Workspace {
             New::Link(Some(id)) => sides.objects.read(id, cap)?.bytes().ok(),
             New::Worktree | New::Blob(_) | New::Gone | New::NotAFile | New::Unreadable => None,
         };
-        let Some(bytes) = bytes else { return Ok(Err(SkipReason::Unreadable)) };
+        let Some(bytes) = bytes else {
+            return Ok(Err(SkipReason::Unreadable));
+        };
         let old = sides.old(change, cap)?;
         let modes = metadata_changes::modes(&change.path, change.modes.0, change.modes.1);
-        let old = change.old.as_ref().zip(old).map(|((path, _), old)| (path, old));
-        if modes.is_none() && old.as_ref().is_some_and(|(path, old)| **path == change.path && *old == bytes) {
+        let old = change
+            .old
+            .as_ref()
+            .zip(old)
+            .map(|((path, _), old)| (path, old));
+        if modes.is_none()
+            && old
+                .as_ref()
+                .is_some_and(|(path, old)| **path == change.path && *old == bytes)
+        {
             return Ok(Ok(None));
         }
         let text = text_files::lossy(bytes);
-        let (path, before) =
-            old.map_or((None, String::new()), |(path, old)| (Some(path.as_slice()), text_files::lossy(old)));
+        let (path, before) = old.map_or((None, String::new()), |(path, old)| {
+            (Some(path.as_slice()), text_files::lossy(old))
+        });
         let found = unified::between((path, &before), (Some(&change.path), &text));
         let diff = modes.unwrap_or_default() + &found.text;
         let path = filter::path_text(&change.path);
-        Ok(Ok(Some(SourceFile { path, text, changed: found.changed, diff: Some(diff) })))
+        Ok(Ok(Some(SourceFile {
+            path,
+            text,
+            changed: found.changed,
+            diff: Some(diff),
+        })))
     }
 }
 
@@ -302,7 +435,9 @@ struct Sides {
 
 impl Sides {
     fn old(&mut self, change: &Changed, cap: u64) -> Result<Option<Vec<u8>>> {
-        let Some((_, id)) = &change.old else { return Ok(None) };
+        let Some((_, id)) = &change.old else {
+            return Ok(None);
+        };
         match change.modes.0 {
             SUBMODULE => Ok(Some(metadata_changes::submodule(id))),
             _ => Ok(self.objects.read(id, cap)?.bytes().ok()),
@@ -318,7 +453,9 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
     while let (Some(record), Some(path)) = (fields.next(), fields.next()) {
         let record = path_bytes::shown(record);
         let words: Vec<&str> = record.trim_start_matches(':').split(' ').collect();
-        let [old_mode, new_mode, old_id, new_id, status] = words.as_slice() else { continue };
+        let [old_mode, new_mode, old_id, new_id, status] = words.as_slice() else {
+            continue;
+        };
         let mode = |mode: &str| u32::from_str_radix(mode, 8).unwrap_or(0);
         let modes = (mode(old_mode), mode(new_mode));
         let is_rename = status.starts_with(['R', 'C']);
@@ -334,7 +471,12 @@ fn deltas(output: &[u8]) -> Vec<Changed> {
             _ if status.starts_with('D') => New::Gone,
             _ => New::Blob((*new_id).to_owned()),
         };
-        deltas.push(Changed { path: path.to_vec(), old, new, modes });
+        deltas.push(Changed {
+            path: path.to_vec(),
+            old,
+            new,
+            modes,
+        });
     }
     deltas
 }
@@ -362,5 +504,8 @@ fn ends_in_cr(bytes: &[u8]) -> bool {
 
 pub(crate) fn without_cr(bytes: &[u8]) -> Vec<u8> {
     let is_kept = |index: &usize| !(bytes[*index] == b'\r' && bytes.get(index + 1) == Some(&b'\n'));
-    (0..bytes.len()).filter(is_kept).map(|index| bytes[index]).collect()
+    (0..bytes.len())
+        .filter(is_kept)
+        .map(|index| bytes[index])
+        .collect()
 }

@@ -44,7 +44,9 @@ pub struct Delta {
 pub fn line_hashes(salt: &str, text: &str) -> String {
     let key = blake3::hash(salt.as_bytes());
     let hash = |line: &str| blake3::keyed_hash(key.as_bytes(), line.as_bytes()).to_hex();
-    text.lines().map(|line| hash(line)[..FileReview::DIGITS].to_owned()).collect()
+    text.lines()
+        .map(|line| hash(line)[..FileReview::DIGITS].to_owned())
+        .collect()
 }
 
 /// Hashes the headers of a file's diff and the content before the change. For a deleted file, hashes the whole
@@ -72,16 +74,32 @@ impl Delta {
     /// The total size, in bytes, of the lines that a reviewer gets: the lines in `shown`, or no lines if `ask`
     /// is empty.
     pub fn shown_bytes(&self, file: &SourceFile) -> usize {
-        let is_shown = |at: u32| self.shown.iter().any(|(first, last)| (*first..=*last).contains(&at));
-        let lines = file.text.lines().zip(1..).filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
+        let is_shown = |at: u32| {
+            self.shown
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&at))
+        };
+        let lines = file
+            .text
+            .lines()
+            .zip(1..)
+            .filter(|(_, at)| !self.ask.is_empty() && is_shown(*at));
         lines.map(|(line, _)| line.len() + 1).sum()
     }
 
     /// Compares a file with its earlier review. `salt` is the key of the line hashes in the earlier review.
     /// `extent` must be below [`Self::LEVELS`]. A larger `extent` selects fewer lines around each change.
     /// Returns `None` if the record of the earlier review contains no valid line hashes.
-    pub fn since(earlier: &FileReview, salt: &str, file: &SourceFile, extent: usize) -> Option<Self> {
-        let hashes = earlier.lines.as_deref().filter(|hashes| hashes.is_ascii())?;
+    pub fn since(
+        earlier: &FileReview,
+        salt: &str,
+        file: &SourceFile,
+        extent: usize,
+    ) -> Option<Self> {
+        let hashes = earlier
+            .lines
+            .as_deref()
+            .filter(|hashes| hashes.is_ascii())?;
         if hashes.len() % FileReview::DIGITS != 0 {
             return None;
         }
@@ -93,7 +111,9 @@ impl Delta {
         let (mut moved, mut left) = (vec![None; old.len()], BTreeSet::new());
         let mut marks: BTreeSet<u32> = BTreeSet::new();
         let deadline = Instant::now() + PATIENCE;
-        for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline)) {
+        for op in
+            similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline))
+        {
             let (old, new) = (op.old_range(), op.new_range());
             match op.tag() {
                 DiffTag::Equal => {
@@ -110,17 +130,30 @@ impl Delta {
                 // The removal of a line can change the meaning of the lines before and after the removed line.
                 DiffTag::Delete => {
                     let before = number(new.start);
-                    marks.extend([before, before + 1].into_iter().filter(|line| (1..=last).contains(line)));
+                    marks.extend(
+                        [before, before + 1]
+                            .into_iter()
+                            .filter(|line| (1..=last).contains(line)),
+                    );
                 }
-                DiffTag::Insert | DiffTag::Replace => marks.extend(number(new.start) + 1..=number(new.end)),
+                DiffTag::Insert | DiffTag::Replace => {
+                    marks.extend(number(new.start) + 1..=number(new.end))
+                }
             }
         }
         let blocks = Blocks::of(&file.path, &file.text);
-        let mut delta = Self { moved, left, ..Self::default() };
+        let mut delta = Self {
+            moved,
+            left,
+            ..Self::default()
+        };
         let has_changed = |lines: &Lines| {
             let around = |line: u32| {
                 let block = blocks.enclosing(line);
-                marks.range(*block.start().min(&line)..=*block.end().max(&line)).next().is_some()
+                marks
+                    .range(*block.start().min(&line)..=*block.end().max(&line))
+                    .next()
+                    .is_some()
             };
             around(lines.0) || around(lines.1)
         };
@@ -135,34 +168,74 @@ impl Delta {
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
         let near = marks.iter().map(|line| {
             let block = blocks.enclosing(*line);
-            let first = (*block.start()).max(line.saturating_sub(around)).max(1).min(*line);
-            (first, (*block.end()).min(line.saturating_add(around)).min(last).max(*line))
+            let first = (*block.start())
+                .max(line.saturating_sub(around))
+                .max(1)
+                .min(*line);
+            (
+                first,
+                (*block.end())
+                    .min(line.saturating_add(around))
+                    .min(last)
+                    .max(*line),
+            )
         });
         delta.touched = unified::joined(near.chain(findings).collect());
-        let wider = |(first, end): &Lines| (first.saturating_sub(context).max(1), (end + context).min(last));
+        let wider = |(first, end): &Lines| {
+            (
+                first.saturating_sub(context).max(1),
+                (end + context).min(last),
+            )
+        };
         delta.shown = unified::joined(delta.touched.iter().map(wider).collect());
-        delta.ask = delta.touched.iter().flat_map(|range| under.within(*range)).collect();
+        delta.ask = delta
+            .touched
+            .iter()
+            .flat_map(|range| under.within(*range))
+            .collect();
         Some(delta)
     }
 
     /// Returns the new line numbers of an earlier finding, or `None` if a line of the finding changed.
     fn place(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
-        let now = |line: u32| *self.moved.get(usize::try_from(line).ok()?.checked_sub(1)?)?;
+        let now = |line: u32| {
+            *self
+                .moved
+                .get(usize::try_from(line).ok()?.checked_sub(1)?)?
+        };
         let start = now(first)?;
-        let is_whole = (first..=end).zip(start..).all(|(line, expected)| now(line) == Some(expected));
+        let is_whole = (first..=end)
+            .zip(start..)
+            .all(|(line, expected)| now(line) == Some(expected));
         is_whole.then_some((start, start + (end - first)))
     }
 
     fn lines_of(&self, finding: &RawFinding) -> Option<Lines> {
         let first = finding.line?;
-        Some((first, finding.end_line.unwrap_or(first).min(number(self.moved.len())).max(first)))
+        Some((
+            first,
+            finding
+                .end_line
+                .unwrap_or(first)
+                .min(number(self.moved.len()))
+                .max(first),
+        ))
     }
 
     fn rest(&self, finding: &RawFinding) -> Option<Lines> {
         let (first, end) = self.lines_of(finding)?;
-        let (first, end) = (usize::try_from(first).ok()?.checked_sub(1)?, usize::try_from(end).ok()?);
-        let left = || self.moved.get(first..end).unwrap_or_default().iter().flatten();
+        let (first, end) = (
+            usize::try_from(first).ok()?.checked_sub(1)?,
+            usize::try_from(end).ok()?,
+        );
+        let left = || {
+            self.moved
+                .get(first..end)
+                .unwrap_or_default()
+                .iter()
+                .flatten()
+        };
         Some((*left().min()?, *left().max()?))
     }
 
@@ -170,7 +243,10 @@ impl Delta {
     /// of the finding changed or has to be reviewed again.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
         let (start, end) = self.place(finding)?;
-        let is_touched = self.touched.iter().any(|(from, to)| *from <= end && start <= *to);
+        let is_touched = self
+            .touched
+            .iter()
+            .any(|(from, to)| *from <= end && start <= *to);
         (!is_touched).then(|| RawFinding {
             line: Some(start),
             end_line: finding.end_line.map(|_| end),
@@ -185,11 +261,18 @@ impl Delta {
     /// Returns the finding with the new number of its line. If this line changed, uses the next unchanged line.
     /// If no later line is unchanged, uses the nearest earlier unchanged line.
     pub fn last_place(&self, finding: &RawFinding) -> RawFinding {
-        let first = finding.line.map_or(0, |line| line.saturating_sub(1) as usize);
+        let first = finding
+            .line
+            .map_or(0, |line| line.saturating_sub(1) as usize);
         let mut below = self.moved.iter().skip(first).flatten();
         let mut above = self.moved.iter().take(first).rev().flatten();
         let line = below.next().or_else(|| above.next()).copied();
-        RawFinding { line, end_line: None, replacement: None, ..finding.clone() }
+        RawFinding {
+            line,
+            end_line: None,
+            replacement: None,
+            ..finding.clone()
+        }
     }
 
     pub fn had_line(&self, line: u32) -> bool {
@@ -200,24 +283,47 @@ impl Delta {
 /// Replaces each line outside the line ranges in `shown` by an empty line. The diff of the file keeps only the
 /// removed lines inside or next to these ranges.
 pub fn part(file: &SourceFile, ask: &[Lines], shown: &[Lines]) -> SourceFile {
-    let is_shown = |line: u32| shown.iter().any(|(first, last)| (*first..=*last).contains(&line));
+    let is_shown = |line: u32| {
+        shown
+            .iter()
+            .any(|(first, last)| (*first..=*last).contains(&line))
+    };
     let mut text = String::new();
     for (line, at) in file.text.lines().zip(1..) {
         text.push_str(if is_shown(at) { line } else { "" });
         text.push('\n');
     }
-    let diff = file.diff.as_deref().and_then(|diff| removed_near(diff, shown));
-    SourceFile { path: file.path.clone(), text, changed: ask.to_vec(), diff }
+    let diff = file
+        .diff
+        .as_deref()
+        .and_then(|diff| removed_near(diff, shown));
+    SourceFile {
+        path: file.path.clone(),
+        text,
+        changed: ask.to_vec(),
+        diff,
+    }
 }
 
 /// Returns a diff without added lines and context lines. A removed line remains only if the line was inside or
 /// next to one of the line ranges in `shown`.
 fn removed_near(diff: &str, shown: &[Lines]) -> Option<String> {
     let is_path = |line: &&str| line.starts_with("--- ") || line.starts_with("+++ ");
-    let header = diff.lines().take_while(|line| !line.starts_with("@@ ")).filter(is_path);
-    let is_near = |line: u32| shown.iter().any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line));
+    let header = diff
+        .lines()
+        .take_while(|line| !line.starts_with("@@ "))
+        .filter(is_path);
+    let is_near = |line: u32| {
+        shown
+            .iter()
+            .any(|(first, last)| (*first..=last.saturating_add(1)).contains(&line))
+    };
     let mut body = String::new();
-    for hunk in parse::parse(diff.as_bytes()).patches.iter().flat_map(|patch| &patch.hunks) {
+    for hunk in parse::parse(diff.as_bytes())
+        .patches
+        .iter()
+        .flat_map(|patch| &patch.hunks)
+    {
         let (mut old, mut new) = (hunk.old_start.max(1), hunk.new_start.max(1));
         for same in hunk.lines.chunk_by(|(a, _), (b, _)| a == b) {
             let (mark, count) = (same[0].0, u32::try_from(same.len()).unwrap_or(u32::MAX));
@@ -239,14 +345,21 @@ struct Set<'a>(&'a [Lines]);
 
 impl Set<'_> {
     fn contains(&self, line: u32) -> bool {
-        self.0.is_empty() || self.0.iter().any(|(first, last)| (*first..=*last).contains(&line))
+        self.0.is_empty()
+            || self
+                .0
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&line))
     }
 
     fn within(&self, (from, to): Lines) -> Vec<Lines> {
         if self.0.is_empty() {
             return vec![(from, to)];
         }
-        let cut = self.0.iter().map(|(first, last)| ((*first).max(from), (*last).min(to)));
+        let cut = self
+            .0
+            .iter()
+            .map(|(first, last)| ((*first).max(from), (*last).min(to)));
         cut.filter(|(first, last)| first <= last).collect()
     }
 }
@@ -269,13 +382,22 @@ mod tests {
                 (found.changed, Some(found.text))
             }
         };
-        SourceFile { path: "a.py".to_owned(), text: text.to_owned(), changed, diff }
+        SourceFile {
+            path: "a.py".to_owned(),
+            text: text.to_owned(),
+            changed,
+            diff,
+        }
     }
 
     /// Simulates a reviewer that raises each line under review that contains `BUG`.
     fn read(file: &SourceFile) -> Vec<RawFinding> {
         let under = Set(&file.changed);
-        let lines = file.text.lines().zip(1..).filter(|(line, at)| line.contains("BUG") && under.contains(*at));
+        let lines = file
+            .text
+            .lines()
+            .zip(1..)
+            .filter(|(line, at)| line.contains("BUG") && under.contains(*at));
         let finding = |(line, at): (&str, u32)| RawFinding {
             title: line.trim().into(),
             file: Some(file.path.clone()),
@@ -298,8 +420,12 @@ mod tests {
     fn delta_review(old: &SourceFile, new: &SourceFile, extent: usize) -> (Delta, Vec<RawFinding>) {
         let earlier = reviewed(old);
         let delta = Delta::since(&earlier, SALT, new, extent).unwrap();
-        let kept = earlier.findings.iter().filter(|finding| !delta.has_left(finding));
-        let mut findings: Vec<RawFinding> = kept.filter_map(|finding| delta.carried(finding)).collect();
+        let kept = earlier
+            .findings
+            .iter()
+            .filter(|finding| !delta.has_left(finding));
+        let mut findings: Vec<RawFinding> =
+            kept.filter_map(|finding| delta.carried(finding)).collect();
         if !delta.ask.is_empty() {
             let part = part(new, &delta.ask, &delta.shown);
             assert_eq!(part.text.lines().count(), new.text.lines().count());
@@ -316,15 +442,23 @@ mod tests {
 
     #[test]
     fn a_changed_line_is_asked_about_with_its_block_and_the_rest_is_carried_to_its_new_lines() {
-        let filler: String = (0..40).map(|n| function(&format!("f{n}"), &["a = 1", "return a"])).collect();
-        let old =
-            function("one", &["x = 1", "return x"]) + &function("two", &["y = 1  # BUG1", "return y"]) + &filler;
+        let filler: String = (0..40)
+            .map(|n| function(&format!("f{n}"), &["a = 1", "return a"]))
+            .collect();
+        let old = function("one", &["x = 1", "return x"])
+            + &function("two", &["y = 1  # BUG1", "return y"])
+            + &filler;
         let new = format!("import os\n{}", old.replace("x = 1", "x = 2  # BUG2"));
         let (delta, findings) = delta_review(&file(None, &old), &file(None, &new), 0);
         assert_eq!(delta.ask, [(1, 4)]);
         assert_eq!(findings, read(&file(None, &new)));
         let shown = part(&file(None, &new), &delta.ask, &delta.shown);
-        assert_eq!(shown.text.lines().filter(|line| !line.is_empty()).count(), 5, "{}", shown.text);
+        assert_eq!(
+            shown.text.lines().filter(|line| !line.is_empty()).count(),
+            5,
+            "{}",
+            shown.text
+        );
         assert_eq!(shown.changed, [(1, 4)]);
     }
 
@@ -338,24 +472,47 @@ mod tests {
         assert_eq!(delta.carried(&earlier.findings[0]), None);
         assert_eq!(delta.ask, [(1, 4)]);
         let unsalted = Delta::since(&earlier, "another", &new, 0).unwrap();
-        assert_eq!(unsalted.carried(&earlier.findings[0]), None, "no line is known under another salt");
+        assert_eq!(
+            unsalted.carried(&earlier.findings[0]),
+            None,
+            "no line is known under another salt"
+        );
     }
 
     #[test]
     fn a_finding_over_several_lines_of_which_one_changed_is_read_again_as_a_whole() {
         let lines: String = (0..80).map(|n| format!("line {n}\n")).collect();
-        let (old, new) = (file(None, &lines), file(None, &lines.replace("line 40\n", "line forty\n")));
+        let (old, new) = (
+            file(None, &lines),
+            file(None, &lines.replace("line 40\n", "line forty\n")),
+        );
         let mut earlier = reviewed(&old);
-        let finding =
-            |line, end_line| RawFinding { line: Some(line), end_line: Some(end_line), ..RawFinding::default() };
+        let finding = |line, end_line| RawFinding {
+            line: Some(line),
+            end_line: Some(end_line),
+            ..RawFinding::default()
+        };
         earlier.findings = vec![finding(10, 41), finding(60, 9_999), finding(2, 4)];
         let delta = Delta::since(&earlier, SALT, &new, 0).unwrap();
-        let carried: Vec<_> = earlier.findings.iter().map(|finding| delta.carried(finding)).collect();
+        let carried: Vec<_> = earlier
+            .findings
+            .iter()
+            .map(|finding| delta.carried(finding))
+            .collect();
         assert_eq!(carried[0], None);
-        assert!(Set(&delta.ask).contains(10) && Set(&delta.ask).contains(41), "{:?}", delta.ask);
+        assert!(
+            Set(&delta.ask).contains(10) && Set(&delta.ask).contains(41),
+            "{:?}",
+            delta.ask
+        );
         // Without a grammar, these lines are one block, so every finding is either carried over or read again.
         for (finding, carried) in earlier.findings.iter().zip(carried) {
-            assert!(carried.is_some() || finding.line.is_some_and(|line| Set(&delta.ask).contains(line)));
+            assert!(
+                carried.is_some()
+                    || finding
+                        .line
+                        .is_some_and(|line| Set(&delta.ask).contains(line))
+            );
         }
     }
 
@@ -369,25 +526,40 @@ mod tests {
 
     #[test]
     fn of_a_change_only_what_is_under_review_is_asked_about() {
-        let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
+        let base =
+            function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
         let first = base.replace("y = 1", "y = 2");
         let second = first.replace("return x", "return 2 * x");
         let (old, new) = (file(Some(&base), &first), file(Some(&base), &second));
-        assert_eq!(frame(&old), frame(&new), "the side before the change is the same");
+        assert_eq!(
+            frame(&old),
+            frame(&new),
+            "the side before the change is the same"
+        );
         let delta = Delta::since(&reviewed(&old), SALT, &new, 0).unwrap();
         assert_eq!(delta.ask, [(3, 3)]);
         let shown = part(&new, &delta.ask, &delta.shown);
         assert!(shown.diff.unwrap().contains("-    return x\n"));
-        assert_ne!(frame(&old), frame(&file(Some(&first), &second)), "another base is another frame");
+        assert_ne!(
+            frame(&old),
+            frame(&file(Some(&first), &second)),
+            "another base is another frame"
+        );
     }
 
     #[test]
     fn a_change_that_is_taken_back_leaves_nothing_to_ask() {
-        let base = function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
+        let base =
+            function("one", &["x = 1", "return x"]) + &function("two", &["y = 1", "return y"]);
         let changed = base.replace("y = 1", "y = 2").replace("x = 1", "x = 2");
         let back = base.replace("y = 1", "y = 2");
-        let delta =
-            Delta::since(&reviewed(&file(Some(&base), &changed)), SALT, &file(Some(&base), &back), 0).unwrap();
+        let delta = Delta::since(
+            &reviewed(&file(Some(&base), &changed)),
+            SALT,
+            &file(Some(&base), &back),
+            0,
+        )
+        .unwrap();
         assert_eq!(delta.ask, []);
     }
 
@@ -395,7 +567,10 @@ mod tests {
     fn damaged_hashes_are_not_compared() {
         let text = file(None, "a\n");
         for lines in [None, Some("12345"), Some("é"), Some("ééé123456")] {
-            let review = FileReview { lines: lines.map(str::to_owned), ..reviewed(&text) };
+            let review = FileReview {
+                lines: lines.map(str::to_owned),
+                ..reviewed(&text)
+            };
             assert_eq!(Delta::since(&review, SALT, &text, 0), None);
         }
     }

@@ -26,7 +26,9 @@ pub(crate) fn modes(path: &[u8], old: u32, new: u32) -> Option<String> {
         return None;
     }
     let (from, to) = (unified::name("a/", path), unified::name("b/", path));
-    Some(format!("diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"))
+    Some(format!(
+        "diff --git {from} {to}\nold mode {old:06o}\nnew mode {new:06o}\n"
+    ))
 }
 
 pub(crate) struct MetadataEdit<'a> {
@@ -42,8 +44,17 @@ pub(crate) struct MetadataEdit<'a> {
 impl MetadataEdit<'_> {
     /// Creates a file for review from the change. If git converts the line endings of the file, the diff is
     /// computed from `compared`, which is the converted content.
-    pub(crate) fn file(self, bytes: Vec<u8>, compared: Option<Vec<u8>>) -> Result<SourceFile, SkipReason> {
-        let Self { path, old, generated, modes } = self;
+    pub(crate) fn file(
+        self,
+        bytes: Vec<u8>,
+        compared: Option<Vec<u8>>,
+    ) -> Result<SourceFile, SkipReason> {
+        let Self {
+            path,
+            old,
+            generated,
+            modes,
+        } = self;
         let before = match &old {
             Some((old_path, Some(old))) if *old_path == path => Before::Was(old),
             _ => Before::Unknown,
@@ -68,22 +79,41 @@ impl MetadataEdit<'_> {
             Some(found) => (found.changed, Some(modes.unwrap_or_default() + &found.text)),
             None => (Vec::new(), modes),
         };
-        Ok(SourceFile { path: name, text, changed, diff })
+        Ok(SourceFile {
+            path: name,
+            text,
+            changed,
+            diff,
+        })
     }
 }
 
 pub(crate) fn deleted(path: &[u8], mode: u32, old: Option<&[u8]>) -> SourceFile {
     let name = filter::path_text(path);
-    let mode = if mode == 0 { String::new() } else { format!(" mode {mode:06o}") };
-    let text = old.filter(|old| filter::is_text(&name, old)).map(|old| text_files::lossy(old.to_vec()));
-    let shown = unified::between((Some(path), text.as_deref().unwrap_or_default()), (None, ""));
+    let mode = if mode == 0 {
+        String::new()
+    } else {
+        format!(" mode {mode:06o}")
+    };
+    let text = old
+        .filter(|old| filter::is_text(&name, old))
+        .map(|old| text_files::lossy(old.to_vec()));
+    let shown = unified::between(
+        (Some(path), text.as_deref().unwrap_or_default()),
+        (None, ""),
+    );
     let content = match (&text, old) {
         (Some(_), _) => String::new(),
         (None, Some(old)) => format!(", {}, not text", number_of(old.len(), "byte")),
         (None, None) => ", its content could not be read".to_owned(),
     };
     let diff = format!("deleted file{mode}{content}\n{}", shown.text);
-    SourceFile { path: name, text: String::new(), changed: Vec::new(), diff: Some(diff) }
+    SourceFile {
+        path: name,
+        text: String::new(),
+        changed: Vec::new(),
+        diff: Some(diff),
+    }
 }
 
 /// Shortens the diff of a deleted file to its header and the number of removed lines.
@@ -94,7 +124,10 @@ pub(crate) fn named(file: SourceFile) -> SourceFile {
     let first = head.next().unwrap_or_default();
     let rest: String = head.map(|line| format!("{line}\n")).collect();
     let diff = format!("{first}, {lines} lines, not shown: they are too many\n{rest}");
-    SourceFile { diff: Some(diff), ..file }
+    SourceFile {
+        diff: Some(diff),
+        ..file
+    }
 }
 
 /// Glee reads a changed file only if its size is at most `FACTOR` times the size limit for reviewed files.
@@ -108,8 +141,13 @@ const AROUND: u32 = 20;
 /// lacks some changed lines.
 pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool), SkipReason> {
     let last = text_files::lines(&file.text);
-    let changed = if file.changed.is_empty() { vec![(1, last)] } else { file.changed };
-    let around = |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
+    let changed = if file.changed.is_empty() {
+        vec![(1, last)]
+    } else {
+        file.changed
+    };
+    let around =
+        |(first, last): &(u32, u32)| (first.saturating_sub(AROUND), last.saturating_add(AROUND));
     let mut ranges = changed.iter().map(around).peekable();
     let (mut text, mut shown) = (String::new(), 0);
     for (line, number) in file.text.lines().zip(1..) {
@@ -124,13 +162,22 @@ pub(crate) fn part(file: SourceFile, max_file: u64) -> Result<(SourceFile, bool)
         shown = number;
     }
     let is_cut = changed.iter().any(|(_, last)| *last > shown);
-    let cut = |(first, last): &(u32, u32)| (*first <= shown).then_some((*first, (*last).min(shown)));
+    let cut =
+        |(first, last): &(u32, u32)| (*first <= shown).then_some((*first, (*last).min(shown)));
     let changed: Vec<(u32, u32)> = changed.iter().filter_map(cut).collect();
     if changed.is_empty() {
         return Err(SkipReason::Oversized);
     }
     let diff = file.diff.filter(|diff| diff.len() as u64 <= max_file);
-    Ok((SourceFile { path: file.path, text, changed, diff }, is_cut))
+    Ok((
+        SourceFile {
+            path: file.path,
+            text,
+            changed,
+            diff,
+        },
+        is_cut,
+    ))
 }
 
 #[cfg(test)]
@@ -157,8 +204,14 @@ mod tests {
             "deleted file mode 100644, 2 lines, not shown: they are too many\n--- a/a/check.py\n+++ /dev/null\n"
         );
         let binary = deleted(b"logo.png", 0o100_644, Some(b"\0\x01"));
-        assert_eq!(diff(&binary), "deleted file mode 100644, 2 bytes, not text\n--- a/logo.png\n+++ /dev/null\n");
-        assert!(diff(&deleted(b"x", 0, None)).starts_with("deleted file, its content could not be read\n"));
+        assert_eq!(
+            diff(&binary),
+            "deleted file mode 100644, 2 bytes, not text\n--- a/logo.png\n+++ /dev/null\n"
+        );
+        assert!(
+            diff(&deleted(b"x", 0, None))
+                .starts_with("deleted file, its content could not be read\n")
+        );
         assert!(deleted(b"empty.py", 0o100_755, Some(b"")).is_deleted());
     }
 

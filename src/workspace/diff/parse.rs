@@ -47,16 +47,25 @@ impl Hunk {
             Side::Old => DiffMark::Added,
             Side::New => DiffMark::Removed,
         };
-        self.lines.iter().filter(move |(mark, _)| *mark != other).map(|(_, line)| line.as_str())
+        self.lines
+            .iter()
+            .filter(move |(mark, _)| *mark != other)
+            .map(|(_, line)| line.as_str())
     }
 
     /// Returns the line ranges under review in the new text. Line 1 is the first line of the hunk. If lines were
     /// removed without a replacement, the lines directly before and after the gap are under review.
     pub(crate) fn marked(&self) -> Vec<(u32, u32)> {
         let (mut marked, mut at) = (Vec::new(), 0_u32);
-        for group in self.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
+        for group in self
+            .lines
+            .chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept))
+        {
             let first = at.saturating_add(1);
-            let count = group.iter().filter(|(mark, _)| *mark != DiffMark::Removed).count();
+            let count = group
+                .iter()
+                .filter(|(mark, _)| *mark != DiffMark::Removed)
+                .count();
             at = at.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             match group.last() {
                 Some((DiffMark::Kept, _)) | None => {}
@@ -79,7 +88,9 @@ impl Hunk {
     ) -> Option<()> {
         loop {
             let is_open = old_left > 0 || new_left > 0;
-            let goes_on = |line: &str| line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ");
+            let goes_on = |line: &str| {
+                line.starts_with('\\') || line.starts_with('+') && !line.starts_with("+++ ")
+            };
             let line = match lines.peek() {
                 Some((line, _)) if is_open || goes_on(line) => *line,
                 _ => return (!is_open).then_some(()),
@@ -88,14 +99,19 @@ impl Hunk {
             let bare = bare.strip_suffix('\r').unwrap_or(bare);
             // If a user edited the diff manually, a hunk can contain more added lines than its header states.
             let (mark, old, new) = match bare.bytes().next() {
-                Some(b' ') | None => (Some(DiffMark::Kept), old_left.checked_sub(1)?, new_left.checked_sub(1)?),
+                Some(b' ') | None => (
+                    Some(DiffMark::Kept),
+                    old_left.checked_sub(1)?,
+                    new_left.checked_sub(1)?,
+                ),
                 Some(b'-') => (Some(DiffMark::Removed), old_left.checked_sub(1)?, new_left),
                 Some(b'+') => (Some(DiffMark::Added), old_left, new_left.saturating_sub(1)),
                 Some(b'\\') => (None, old_left, new_left),
                 Some(_) => return None,
             };
             (old_left, new_left) = (old, new);
-            self.lines.extend(mark.map(|mark| (mark, bare.get(1..).unwrap_or_default().to_owned())));
+            self.lines
+                .extend(mark.map(|mark| (mark, bare.get(1..).unwrap_or_default().to_owned())));
             text.push_str(line);
             lines.next();
         }
@@ -146,7 +162,9 @@ impl Patch {
     }
 
     pub(crate) fn shows(&self, side: Side) -> bool {
-        self.hunks.iter().any(|hunk| hunk.side(side).next().is_some())
+        self.hunks
+            .iter()
+            .any(|hunk| hunk.side(side).next().is_some())
     }
 
     /// Applies the patch to `text`, or reverts the patch if `from` is [`Side::New`].
@@ -158,11 +176,19 @@ impl Patch {
             result.push('\n');
         };
         for hunk in &self.hunks {
-            let to = if from == Side::Old { Side::New } else { Side::Old };
+            let to = if from == Side::Old {
+                Side::New
+            } else {
+                Side::Old
+            };
             let (start, length) = (hunk.start(from), hunk.side(from).count());
             // If the hunk has no lines on the side `from`, its header contains the number of the line before the
             // hunk.
-            let start = if length == 0 { start.saturating_add(1) } else { start };
+            let start = if length == 0 {
+                start.saturating_add(1)
+            } else {
+                start
+            };
             while at < start {
                 let Some(line) = lines.next() else { break };
                 push(line);
@@ -203,7 +229,10 @@ impl Patch {
 pub(crate) fn parse(bytes: &[u8]) -> Diff {
     let text = text_files::lossy(bytes.to_vec());
     let text = without_colours(text.strip_prefix('\u{feff}').unwrap_or(&text));
-    let mut reader = Reader { diff: Diff::default(), header: None };
+    let mut reader = Reader {
+        diff: Diff::default(),
+        header: None,
+    };
     let mut lines = text.split_inclusive('\n').zip(1..).peekable();
     while let Some((line, number)) = lines.next() {
         if let Err(broken) = reader.line(line, number, &mut lines) {
@@ -251,19 +280,35 @@ impl Reader {
         lines: &mut Peekable<impl Iterator<Item = (&'a str, usize)>>,
     ) -> Result<(), Broken> {
         let bare = line.trim_end_matches(['\n', '\r']);
-        if bare.starts_with("diff --cc ") || bare.starts_with("diff --combined ") || bare.starts_with("@@@ -") {
+        if bare.starts_with("diff --cc ")
+            || bare.starts_with("diff --combined ")
+            || bare.starts_with("@@@ -")
+        {
             return Err(Broken::Combined);
         }
         if let Some(rest) = bare.strip_prefix("diff --git ") {
             self.end_header();
-            self.header = Some(Header { names: header_names(rest), text: line.to_owned(), ..Header::default() });
+            self.header = Some(Header {
+                names: header_names(rest),
+                text: line.to_owned(),
+                ..Header::default()
+            });
             return Ok(());
         }
-        let next_is_plus = lines.peek().is_some_and(|(next, _)| next.starts_with("+++ "));
+        let next_is_plus = lines
+            .peek()
+            .is_some_and(|(next, _)| next.starts_with("+++ "));
         if let (Some(old), true) = (bare.strip_prefix("--- "), next_is_plus) {
             let plus = lines.next().map_or("", |(plus, _)| plus);
-            let new = plus.trim_end_matches(['\n', '\r']).strip_prefix("+++ ").unwrap_or_default();
-            if self.header.as_ref().is_some_and(|header| !header.names_sides(old, new)) {
+            let new = plus
+                .trim_end_matches(['\n', '\r'])
+                .strip_prefix("+++ ")
+                .unwrap_or_default();
+            if self
+                .header
+                .as_ref()
+                .is_some_and(|header| !header.names_sides(old, new))
+            {
                 self.end_header();
             }
             let header = self.header.take().unwrap_or_default();
@@ -273,11 +318,17 @@ impl Reader {
             return Ok(());
         }
         if bare.starts_with("@@ -") && self.header.is_none() {
-            let Some(patch) = self.diff.patches.last_mut() else { return Ok(()) };
+            let Some(patch) = self.diff.patches.last_mut() else {
+                return Ok(());
+            };
             let header = hunk_header(&bare["@@ -".len()..]).ok_or(Broken::Hunk(number))?;
             patch.text.push_str(line);
             let [old_start, old_left, new_start, new_left] = header;
-            let mut hunk = Hunk { old_start, new_start, lines: Vec::new() };
+            let mut hunk = Hunk {
+                old_start,
+                new_start,
+                lines: Vec::new(),
+            };
             let read = hunk.read(old_left, new_left, lines, &mut patch.text);
             patch.hunks.push(hunk);
             return read.ok_or(Broken::Hunk(number));
@@ -318,11 +369,16 @@ impl Header {
     fn names_sides(&self, old: &str, new: &str) -> bool {
         let ((old, _), (new, _)) = (side_name(old), side_name(new));
         let is_moved = |side: &Option<Vec<u8>>, header: &Option<Vec<u8>>| {
-            side.as_ref().zip(header.as_ref()).is_some_and(|(side, header)| side.ends_with(header))
+            side.as_ref()
+                .zip(header.as_ref())
+                .is_some_and(|(side, header)| side.ends_with(header))
         };
-        let is_named =
-            |(first, second): &(Vec<u8>, Vec<u8>)| old.as_ref() == Some(first) || new.as_ref() == Some(second);
-        self.names.as_ref().is_none_or(is_named) || is_moved(&old, &self.from) || is_moved(&new, &self.to)
+        let is_named = |(first, second): &(Vec<u8>, Vec<u8>)| {
+            old.as_ref() == Some(first) || new.as_ref() == Some(second)
+        };
+        self.names.as_ref().is_none_or(is_named)
+            || is_moved(&old, &self.from)
+            || is_moved(&new, &self.to)
     }
 
     /// Converts the header of a file's diff to a patch. `sides` contains the texts after `---` and `+++`.
@@ -334,7 +390,10 @@ impl Header {
             is_new |= old.as_deref() == Some(NONE);
             is_deleted |= new.as_deref() == Some(NONE);
             epochs = [is_epoch(old_time), is_epoch(new_time)];
-            pair = match (old.filter(|name| name != NONE), new.filter(|name| name != NONE)) {
+            pair = match (
+                old.filter(|name| name != NONE),
+                new.filter(|name| name != NONE),
+            ) {
                 (Some(old), Some(new)) => Some((old, new)),
                 (Some(one), None) | (None, Some(one)) => pair.or_else(|| {
                     let one = known(&one);
@@ -343,7 +402,10 @@ impl Header {
                 (None, None) => pair,
             };
         }
-        let written: Vec<Vec<u8>> = pair.iter().flat_map(|(old, new)| [new.clone(), old.clone()]).collect();
+        let written: Vec<Vec<u8>> = pair
+            .iter()
+            .flat_map(|(old, new)| [new.clone(), old.clone()])
+            .collect();
         let (old, new) = pair.map(|(old, new)| stripped(&old, &new)).unzip();
         // For a rename or a copy, the header contains the names without prefixes.
         let (old, new) = (self.from.or(old), self.to.or(new));
@@ -372,7 +434,9 @@ fn side_name(text: &str) -> (Option<Vec<u8>>, &str) {
 
 /// Whether a timestamp is the Unix epoch in any time zone. `diff -N` writes this timestamp for a missing file.
 fn is_epoch(time: &str) -> bool {
-    ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"].iter().any(|epoch| time.starts_with(epoch))
+    ["1970-01-01 ", "1969-12-31 ", "Thu Jan 01 00:00:00 1970"]
+        .iter()
+        .any(|epoch| time.starts_with(epoch))
 }
 
 /// Returns the common end of two paths, such as `src/a.rs` for `old/src/a.rs` and `new/src/a.rs`. If the last
@@ -382,9 +446,18 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
     if old == new {
         return (old.to_vec(), new.to_vec());
     }
-    let parts = |name: &[u8]| name.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let parts = |name: &[u8]| {
+        name.split(|byte| *byte == b'/')
+            .map(<[u8]>::to_vec)
+            .collect::<Vec<_>>()
+    };
     let (olds, news) = (parts(old), parts(new));
-    let shared = olds.iter().rev().zip(news.iter().rev()).take_while(|(old, new)| old == new).count();
+    let shared = olds
+        .iter()
+        .rev()
+        .zip(news.iter().rev())
+        .take_while(|(old, new)| old == new)
+        .count();
     if shared == 0 {
         return (known(old), known(new));
     }
@@ -394,7 +467,9 @@ fn stripped(old: &[u8], new: &[u8]) -> (Vec<u8>, Vec<u8>) {
 
 /// Removes a prefix of git, such as `a/`, from a name.
 fn known(name: &[u8]) -> Vec<u8> {
-    let prefix = PREFIXES.iter().find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
+    let prefix = PREFIXES
+        .iter()
+        .find(|prefix| name.len() > prefix.len() && name.starts_with(prefix));
     prefix.map_or(name, |prefix| &name[prefix.len()..]).to_vec()
 }
 
@@ -408,16 +483,23 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
             is_escaped = *c == '\\' && !was_escaped;
             *c == '"' && !was_escaped
         })?;
-        return Some((unquoted(&rest[..end + 2])?, unquoted(inner[end + 1..].trim_start())?));
+        return Some((
+            unquoted(&rest[..end + 2])?,
+            unquoted(inner[end + 1..].trim_start())?,
+        ));
     }
     if let Some((one, other)) = rest.split_once(" \"") {
         return Some((one.as_bytes().to_vec(), unquoted(&format!("\"{other}"))?));
     }
-    let splits = || rest.match_indices(' ').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
+    let splits = || {
+        rest.match_indices(' ')
+            .map(|(at, _)| (&rest[..at], &rest[at + 1..]))
+    };
     let tail = |name: &str| name.split_once('/').map(|(_, tail)| tail.to_owned());
     // Names can contain spaces, so any space can separate the two names. Glee prefers the space at which the two
     // names differ only in their prefixes.
-    let same = splits().find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
+    let same = splits()
+        .find(|(one, other)| tail(one).is_some_and(|tail_of_one| tail(other) == Some(tail_of_one)));
     let same = same.or_else(|| splits().find(|(one, other)| one == other));
     let (one, other) = same.or_else(|| splits().next())?;
     Some((one.as_bytes().to_vec(), other.as_bytes().to_vec()))
@@ -425,9 +507,17 @@ fn header_names(rest: &str) -> Option<(Vec<u8>, Vec<u8>)> {
 
 /// Returns the file name from a line such as `Binary files a/x and b/x differ`.
 fn not_shown(line: &str) -> Option<Vec<u8>> {
-    if let Some((folder, name)) = line.strip_prefix("Only in ").and_then(|rest| rest.split_once(": ")) {
+    if let Some((folder, name)) = line
+        .strip_prefix("Only in ")
+        .and_then(|rest| rest.split_once(": "))
+    {
         let path = format!("{folder}/{name}");
-        return Some(path.split_once('/').map_or(path.as_str(), |(_, path)| path).as_bytes().to_vec());
+        return Some(
+            path.split_once('/')
+                .map_or(path.as_str(), |(_, path)| path)
+                .as_bytes()
+                .to_vec(),
+        );
     }
     let pair = |rest: &str| {
         let (one, other) = rest.strip_suffix(" differ")?.split_once(" and ")?;
@@ -436,7 +526,9 @@ fn not_shown(line: &str) -> Option<Vec<u8>> {
     let named = |rest: &str| Some(rest.strip_suffix(" has changed")?.as_bytes().to_vec());
     match line.split_once(' ')? {
         ("Binary", rest) => {
-            let rest = rest.strip_prefix("files ").or_else(|| rest.strip_prefix("file "))?;
+            let rest = rest
+                .strip_prefix("files ")
+                .or_else(|| rest.strip_prefix("file "))?;
             pair(rest).or_else(|| named(rest))
         }
         ("Files", rest) => pair(rest),
@@ -458,9 +550,17 @@ fn hunk_header(text: &str) -> Option<[u32; 4]> {
 /// Removes the colour codes that git writes with `color.ui=always`. Text without coloured headers is unchanged.
 fn without_colours(text: &str) -> Cow<'_, str> {
     let heads = ["diff --", "--- ", "+++ ", "@@ -"];
-    let is_coloured =
-        |line: &str| line.starts_with("\x1b[") && heads.iter().any(|head| strip_ansi_codes(line).starts_with(head));
-    if text.lines().any(is_coloured) { strip_ansi_codes(text) } else { Cow::Borrowed(text) }
+    let is_coloured = |line: &str| {
+        line.starts_with("\x1b[")
+            && heads
+                .iter()
+                .any(|head| strip_ansi_codes(line).starts_with(head))
+    };
+    if text.lines().any(is_coloured) {
+        strip_ansi_codes(text)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 #[cfg(test)]
@@ -469,31 +569,91 @@ mod tests {
 
     fn names_of(text: &str) -> Vec<(Option<String>, Option<String>)> {
         let shown = |name: &Option<Vec<u8>>| name.as_deref().map(path_bytes::shown);
-        parse(text.as_bytes()).patches.iter().map(|patch| (shown(&patch.old), shown(&patch.new))).collect()
+        parse(text.as_bytes())
+            .patches
+            .iter()
+            .map(|patch| (shown(&patch.old), shown(&patch.new)))
+            .collect()
     }
 
     #[test]
     fn the_table_of_names() {
         let rows: &[(&str, Option<&str>, Option<&str>)] = &[
-            ("diff --git a/src/x b/src/x\n--- a/src/x\n+++ b/src/x\n", Some("src/x"), Some("src/x")),
-            ("diff --git i/src/x w/src/x\n--- i/src/x\n+++ w/src/x\n", Some("src/x"), Some("src/x")),
-            ("diff --git c/a/x o/a/x\n--- c/a/x\n+++ o/a/x\n", Some("a/x"), Some("a/x")),
-            ("diff --git 1/src/x 2/src/x\n--- 1/src/x\n+++ 2/src/x\n", Some("src/x"), Some("src/x")),
-            ("diff --git a/x a/x\n--- a/x\n+++ a/x\n", Some("a/x"), Some("a/x")),
-            ("diff --git src/x src/x\nold mode 100644\nnew mode 100755\n", Some("src/x"), Some("src/x")),
-            ("diff --git old/x new/x\n--- old/x\n+++ new/x\n", Some("x"), Some("x")),
-            ("diff --git i/new w/new\nnew file mode 100644\n--- /dev/null\n+++ w/new\n", None, Some("new")),
-            ("diff --git w/gone i/gone\ndeleted file mode 100644\n--- w/gone\n+++ /dev/null\n", Some("gone"), None),
-            ("diff --git new new\nnew file mode 100644\n--- /dev/null\n+++ new\n", None, Some("new")),
-            ("diff --git a/my dir/a b b/my dir/a b\nindex 1..2\n", Some("my dir/a b"), Some("my dir/a b")),
-            ("diff --git \"a/gr\\303\\266\" \"b/gr\\303\\266\"\nindex 1..2\n", Some("grö"), Some("grö")),
-            ("diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n", Some("x"), Some("y")),
+            (
+                "diff --git a/src/x b/src/x\n--- a/src/x\n+++ b/src/x\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            (
+                "diff --git i/src/x w/src/x\n--- i/src/x\n+++ w/src/x\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            (
+                "diff --git c/a/x o/a/x\n--- c/a/x\n+++ o/a/x\n",
+                Some("a/x"),
+                Some("a/x"),
+            ),
+            (
+                "diff --git 1/src/x 2/src/x\n--- 1/src/x\n+++ 2/src/x\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            (
+                "diff --git a/x a/x\n--- a/x\n+++ a/x\n",
+                Some("a/x"),
+                Some("a/x"),
+            ),
+            (
+                "diff --git src/x src/x\nold mode 100644\nnew mode 100755\n",
+                Some("src/x"),
+                Some("src/x"),
+            ),
+            (
+                "diff --git old/x new/x\n--- old/x\n+++ new/x\n",
+                Some("x"),
+                Some("x"),
+            ),
+            (
+                "diff --git i/new w/new\nnew file mode 100644\n--- /dev/null\n+++ w/new\n",
+                None,
+                Some("new"),
+            ),
+            (
+                "diff --git w/gone i/gone\ndeleted file mode 100644\n--- w/gone\n+++ /dev/null\n",
+                Some("gone"),
+                None,
+            ),
+            (
+                "diff --git new new\nnew file mode 100644\n--- /dev/null\n+++ new\n",
+                None,
+                Some("new"),
+            ),
+            (
+                "diff --git a/my dir/a b b/my dir/a b\nindex 1..2\n",
+                Some("my dir/a b"),
+                Some("my dir/a b"),
+            ),
+            (
+                "diff --git \"a/gr\\303\\266\" \"b/gr\\303\\266\"\nindex 1..2\n",
+                Some("grö"),
+                Some("grö"),
+            ),
+            (
+                "diff --git a/x b/y\nsimilarity index 90%\nrename from x\nrename to y\n",
+                Some("x"),
+                Some("y"),
+            ),
             (
                 "diff --git x y\nsimilarity index 90%\nrename from x\nrename to y\n--- x\n+++ y\n",
                 Some("x"),
                 Some("y"),
             ),
-            ("diff --git a/x b/y\ncopy from x\ncopy to y\n", Some("x"), Some("y")),
+            (
+                "diff --git a/x b/y\ncopy from x\ncopy to y\n",
+                Some("x"),
+                Some("y"),
+            ),
             (
                 "--- a/src/x\t2024-01-01 10:00:00.1 +0100\n+++ b/src/x\t2024-01-01 10:00:00.1 +0100\n",
                 Some("src/x"),
@@ -504,7 +664,11 @@ mod tests {
                 None,
                 Some("src/x"),
             ),
-            ("--- v1/x\t2024-01-01\n+++ v2/x\t1970-01-01 00:00:00.0 +0000\n", Some("x"), None),
+            (
+                "--- v1/x\t2024-01-01\n+++ v2/x\t1970-01-01 00:00:00.0 +0000\n",
+                Some("x"),
+                None,
+            ),
             (
                 "Index: src/x\n=====\n--- src/x\t(revision 1)\n+++ src/x\t(working copy)\n",
                 Some("src/x"),
@@ -515,9 +679,17 @@ mod tests {
                 Some("src/x"),
                 Some("src/x"),
             ),
-            ("--- /dev/null\tThu Jan 01 00:00:00 1970 +0000\n+++ b/new\tFri\n", None, Some("new")),
+            (
+                "--- /dev/null\tThu Jan 01 00:00:00 1970 +0000\n+++ b/new\tFri\n",
+                None,
+                Some("new"),
+            ),
             ("--- x.orig\n+++ x\n", Some("x.orig"), Some("x")),
-            ("diff --git a/x b/x\r\n--- a/x\r\n+++ b/x\r\n", Some("x"), Some("x")),
+            (
+                "diff --git a/x b/x\r\n--- a/x\r\n+++ b/x\r\n",
+                Some("x"),
+                Some("x"),
+            ),
         ];
         for (text, old, new) in rows {
             let expected = vec![(old.map(str::to_owned), new.map(str::to_owned))];
@@ -532,14 +704,24 @@ mod tests {
             ("@@ -1,2 +1,2 @@\n-a\n+b\n", Broken::Hunk(3)),
             ("@@ -1 +1 @@\n-a\n", Broken::Hunk(3)),
             ("@@ -1 +1\n-a\n+b\n", Broken::Hunk(3)),
-            ("@@ -1,2 +1,2 @@\n-a\n+b\ndiff --git a/y b/y\n", Broken::Hunk(3)),
+            (
+                "@@ -1,2 +1,2 @@\n-a\n+b\ndiff --git a/y b/y\n",
+                Broken::Hunk(3),
+            ),
             ("@@ -1 +1 @@\n[-a-]{+b+}\n", Broken::Hunk(3)),
             ("@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n", Broken::Combined),
         ];
         for (hunk, expected) in rows {
-            assert_eq!(parse(format!("{head}{hunk}").as_bytes()).broken, Some(expected), "{hunk}");
+            assert_eq!(
+                parse(format!("{head}{hunk}").as_bytes()).broken,
+                Some(expected),
+                "{hunk}"
+            );
         }
-        assert_eq!(parse(b"diff --cc x\nindex 1,2..3\n").broken, Some(Broken::Combined));
+        assert_eq!(
+            parse(b"diff --cc x\nindex 1,2..3\n").broken,
+            Some(Broken::Combined)
+        );
     }
 
     #[test]
@@ -558,7 +740,10 @@ mod tests {
         assert_eq!(parse(coloured.as_bytes()), expected);
         let utf16: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(parse(&[b"\xff\xfe", utf16.as_slice()].concat()), expected);
-        assert_eq!(parse(&[b"\xef\xbb\xbf", plain.as_bytes()].concat()), expected);
+        assert_eq!(
+            parse(&[b"\xef\xbb\xbf", plain.as_bytes()].concat()),
+            expected
+        );
     }
 
     #[test]
@@ -566,7 +751,11 @@ mod tests {
         let text = "Only in b/src: evil.py\nBinary files a/p.png and b/p.png differ\nBinary file q.png has changed\n\
             Files a/x and b/x differ\ndiff --git a/r b/r\nBinary files a/r and b/r differ\n";
         let diff = parse(text.as_bytes());
-        let not_shown: Vec<String> = diff.not_shown.iter().map(|name| path_bytes::shown(name)).collect();
+        let not_shown: Vec<String> = diff
+            .not_shown
+            .iter()
+            .map(|name| path_bytes::shown(name))
+            .collect();
         assert_eq!(not_shown, ["src/evil.py", "p.png", "q.png", "x"]);
         assert!(diff.patches[0].is_binary);
     }

@@ -27,27 +27,48 @@ struct Located {
 }
 
 impl Workspace {
-    pub(crate) fn select_diff(&self, name: &str, text: &[u8], options: &SelectOptions) -> Result<Selection> {
+    pub(crate) fn select_diff(
+        &self,
+        name: &str,
+        text: &[u8],
+        options: &SelectOptions,
+    ) -> Result<Selection> {
         let name = || name.to_owned();
         let diff = parse::parse(text);
         match diff.broken {
             Some(Broken::Combined) => return Err(WorkspaceError::CombinedDiff(name())),
-            Some(Broken::Hunk(line)) => return Err(WorkspaceError::BrokenDiff { name: name(), line }),
+            Some(Broken::Hunk(line)) => {
+                return Err(WorkspaceError::BrokenDiff { name: name(), line });
+            }
             None => {}
         }
         if diff.patches.is_empty() && diff.not_shown.is_empty() {
             return Err(WorkspaceError::NotADiff(name()));
         }
-        let named: Vec<Vec<u8>> = diff.patches.iter().filter_map(|patch| patch.new.clone()).collect();
-        let edits = |file: &str| named.iter().any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file));
+        let named: Vec<Vec<u8>> = diff
+            .patches
+            .iter()
+            .filter_map(|patch| patch.new.clone())
+            .collect();
+        let edits = |file: &str| {
+            named
+                .iter()
+                .any(|path| path_bytes::shown(path).rsplit('/').next() == Some(file))
+        };
         // If the diff changes a `.gleeignore` file, Glee applies no ignore rules, because the rules before this
         // change are unknown.
-        let mut ignores =
-            (!edits(ignores::GLEE)).then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
-        let marks = self.attributes(named.iter().filter(|path| self.clean(&filter::path_text(path)).is_some()))?;
+        let mut ignores = (!edits(ignores::GLEE))
+            .then(|| Ignores::glee(&self.root, self.recorded_ignores.as_ref()));
+        let marks = self.attributes(
+            named
+                .iter()
+                .filter(|path| self.clean(&filter::path_text(path)).is_some()),
+        )?;
         let counts = !edits(".gitattributes");
         let mut selection = Selection::default();
-        diff.not_shown.iter().for_each(|path| selection.skip(path, SkipReason::Unreadable));
+        diff.not_shown
+            .iter()
+            .for_each(|path| selection.skip(path, SkipReason::Unreadable));
         let mut files: BTreeMap<String, SourceFile> = BTreeMap::new();
         // Several patches of one diff can change the same file in sequence.
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
@@ -61,7 +82,10 @@ impl Workspace {
                 }
                 continue;
             };
-            if ignores.as_mut().is_some_and(|ignores| ignores.is_ignored(path)) {
+            if ignores
+                .as_mut()
+                .is_some_and(|ignores| ignores.is_ignored(path))
+            {
                 selection.skip(path, SkipReason::Ignored);
                 continue;
             }
@@ -75,7 +99,9 @@ impl Workspace {
                 Err(reason) => selection.skip(path, reason),
             }
         }
-        files.into_values().for_each(|file| selection.add(file, options.max_file));
+        files
+            .into_values()
+            .for_each(|file| selection.add(file, options.max_file));
         Ok(selection)
     }
 
@@ -93,18 +119,34 @@ impl Workspace {
         let Located { path, text, before } = self.locate(patch, path, texts, options)?;
         let before = before.as_ref().filter(|_| patch.old == patch.new);
         let before = before.map_or(Before::Unknown, |before| Before::Was(before.as_bytes()));
-        let text = filter::text(&path, text.into_bytes(), Selected::ByWalk, generated, before)?;
+        let text = filter::text(
+            &path,
+            text.into_bytes(),
+            Selected::ByWalk,
+            generated,
+            before,
+        )?;
         texts.insert(path.clone(), text.clone());
         let last = text_files::lines(&text);
         let mut changed = Vec::new();
         for hunk in &patch.hunks {
             let start = hunk.new_start.max(1);
             for (first, end) in hunk.marked() {
-                let shifted = |line: u32| start.saturating_add(line).saturating_sub(1).clamp(1, last.max(1));
+                let shifted = |line: u32| {
+                    start
+                        .saturating_add(line)
+                        .saturating_sub(1)
+                        .clamp(1, last.max(1))
+                };
                 unified::push(&mut changed, (shifted(first), shifted(end)));
             }
         }
-        Ok(SourceFile { path, text, changed, diff: Some(patch.text.clone()) })
+        Ok(SourceFile {
+            path,
+            text,
+            changed,
+            diff: Some(patch.text.clone()),
+        })
     }
 
     /// Finds the file that a patch changes, and the text of the file after the patch. The paths in the diff can
@@ -118,22 +160,41 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<Located, SkipReason> {
         // A path outside the tree or inside `.git` is an error.
-        let primary = self.clean(&filter::path_text(path)).ok_or(SkipReason::Unreadable)?;
+        let primary = self
+            .clean(&filter::path_text(path))
+            .ok_or(SkipReason::Unreadable)?;
         let in_tree = |path: &str| -> Result<String, SkipReason> {
             let path = self.resolve(path).ok_or(SkipReason::Unreadable)?;
-            let bytes =
-                self.bytes_now(path.as_bytes(), options.max_file.saturating_mul(metadata_changes::FACTOR))?;
-            if filter::is_text(&path, &bytes) { Ok(text_files::lossy(bytes)) } else { Err(SkipReason::Binary) }
+            let bytes = self.bytes_now(
+                path.as_bytes(),
+                options.max_file.saturating_mul(metadata_changes::FACTOR),
+            )?;
+            if filter::is_text(&path, &bytes) {
+                Ok(text_files::lossy(bytes))
+            } else {
+                Err(SkipReason::Binary)
+            }
         };
-        let read = |path: &str| texts.get(path).map_or_else(|| in_tree(path), |text| Ok(text.clone()));
+        let read = |path: &str| {
+            texts
+                .get(path)
+                .map_or_else(|| in_tree(path), |text| Ok(text.clone()))
+        };
         let located = |path: &str, text: String| -> Option<Located> {
             let path = path.to_owned();
             if patch.matches(&text, Side::New) {
-                let before = patch.old.is_some().then(|| patch.replaced(&text, Side::New));
+                let before = patch
+                    .old
+                    .is_some()
+                    .then(|| patch.replaced(&text, Side::New));
                 return Some(Located { path, text, before });
             }
             let is_before = patch.matches(&text, Side::Old) && patch.old.is_some();
-            is_before.then(|| Located { path, text: patch.replaced(&text, Side::Old), before: Some(text) })
+            is_before.then(|| Located {
+                path,
+                text: patch.replaced(&text, Side::Old),
+                before: Some(text),
+            })
         };
         match read(&primary).map(|text| located(&primary, text)) {
             Ok(Some(found)) => return Ok(found),
@@ -142,7 +203,10 @@ impl Workspace {
         }
         // If the patch renames a file that still has its old name in the tree, Glee reads the content at the old
         // path.
-        let old = patch.old.as_ref().filter(|old| patch.new.as_ref() != Some(*old));
+        let old = patch
+            .old
+            .as_ref()
+            .filter(|old| patch.new.as_ref() != Some(*old));
         let old = old.and_then(|old| self.clean(&filter::path_text(old)));
         if let Some(old) = &old {
             // If an earlier patch of the diff changed the old file, Glee tries the changed text first, and then
@@ -150,7 +214,11 @@ impl Workspace {
             let sources = [read(old), in_tree(old)].into_iter().filter_map(Result::ok);
             if let Some(text) = { sources }.find(|text| patch.matches(text, Side::Old)) {
                 let replaced = patch.replaced(&text, Side::Old);
-                return Ok(Located { path: primary, text: replaced, before: Some(text) });
+                return Ok(Located {
+                    path: primary,
+                    text: replaced,
+                    before: Some(text),
+                });
             }
         }
         let is_other = |other: &String| *other != primary && old.as_ref() != Some(other);
@@ -162,13 +230,23 @@ impl Workspace {
         if patch.hunks.is_empty() && patch.old.is_some() {
             return Err(SkipReason::Unreadable);
         }
-        let sketch = patch.sketch(options.max_file).ok_or(SkipReason::Oversized)?;
-        Ok(Located { path: primary, text: sketch, before: None })
+        let sketch = patch
+            .sketch(options.max_file)
+            .ok_or(SkipReason::Oversized)?;
+        Ok(Located {
+            path: primary,
+            text: sketch,
+            before: None,
+        })
     }
 
     /// Returns other possible paths of the file, such as `b.rs` for the name `a/b.rs` in the diff.
     fn others(&self, patch: &Patch, path: &[u8]) -> Vec<String> {
-        let here = self.start.strip_prefix(&self.root).map(path_bytes::bytes).unwrap_or_default();
+        let here = self
+            .start
+            .strip_prefix(&self.root)
+            .map(path_bytes::bytes)
+            .unwrap_or_default();
         let mut all: Vec<Vec<u8>> = Vec::new();
         if !here.is_empty() {
             all.push([&here, b"/".as_slice(), path].concat());
@@ -178,19 +256,34 @@ impl Workspace {
         // names for such a patch.
         let names = std::iter::once(path).chain(patch.written.iter().map(Vec::as_slice));
         for name in names.filter(|_| patch.shows(Side::Old) && patch.shows(Side::New)) {
-            let ends = name.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| &name[at + 1..]);
+            let ends = name
+                .iter()
+                .enumerate()
+                .filter(|(_, byte)| **byte == b'/')
+                .map(|(at, _)| &name[at + 1..]);
             all.extend(std::iter::once(name).chain(ends).map(<[u8]>::to_vec));
         }
         let mut known = BTreeSet::new();
-        let clean = all.iter().filter_map(|name| self.clean(&filter::path_text(name)));
+        let clean = all
+            .iter()
+            .filter_map(|name| self.clean(&filter::path_text(name)));
         clean.filter(|name| known.insert(name.clone())).collect()
     }
 }
 
 fn deleted(patch: &Patch, path: String) -> SourceFile {
     let ends = patch.text.lines().any(|line| line == "+++ /dev/null");
-    let diff = if ends { patch.text.clone() } else { format!("{}+++ /dev/null\n", patch.text) };
-    SourceFile { path, text: String::new(), changed: Vec::new(), diff: Some(diff) }
+    let diff = if ends {
+        patch.text.clone()
+    } else {
+        format!("{}+++ /dev/null\n", patch.text)
+    };
+    SourceFile {
+        path,
+        text: String::new(),
+        changed: Vec::new(),
+        diff: Some(diff),
+    }
 }
 
 fn add(known: &mut SourceFile, later: SourceFile) {

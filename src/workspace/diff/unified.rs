@@ -37,14 +37,24 @@ pub(crate) fn between(old: (Option<&[u8]>, &str), new: (Option<&[u8]>, &str)) ->
         };
         push(&mut changed, (first.max(1), last.min(total)));
     }
-    let name = |side, path: Option<&[u8]>| path.map_or_else(|| "/dev/null".to_owned(), |path| name(side, path));
+    let name = |side, path: Option<&[u8]>| {
+        path.map_or_else(|| "/dev/null".to_owned(), |path| name(side, path))
+    };
     let header = format!("--- {}\n+++ {}\n", name("a/", old.0), name("b/", new.0));
     let text = header + &diff.unified_diff().context_radius(3).to_string();
-    UnifiedDiff { text, changed, added, removed }
+    UnifiedDiff {
+        text,
+        changed,
+        added,
+        removed,
+    }
 }
 
 pub(crate) fn lines<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
-    TextDiff::configure().algorithm(Algorithm::Myers).timeout(PATIENCE).diff_lines(old, new)
+    TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(PATIENCE)
+        .diff_lines(old, new)
 }
 
 /// Returns a unified diff of two texts with three lines of context, but without the file header.
@@ -55,10 +65,14 @@ pub(crate) fn hunks(old: &str, new: &str) -> String {
 /// Converts a line number of the old text to a line number of the new text. Both line numbers are 1-based.
 pub(crate) fn line_now(old: &str, new: &str, line: u32) -> u32 {
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
-    let now = lines(old, new).ops().iter().find(|op| op.old_range().contains(&index)).map(|op| {
-        let within = index - op.old_range().start;
-        op.new_range().start + within.min(op.new_range().len().saturating_sub(1))
-    });
+    let now = lines(old, new)
+        .ops()
+        .iter()
+        .find(|op| op.old_range().contains(&index))
+        .map(|op| {
+            let within = index - op.old_range().start;
+            op.new_range().start + within.min(op.new_range().len().saturating_sub(1))
+        });
     now.map_or(line, |now| number(now) + 1)
 }
 
@@ -82,7 +96,9 @@ pub(crate) fn push(ranges: &mut Vec<(u32, u32)>, range: (u32, u32)) {
 pub(crate) fn joined(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut joined = Vec::new();
-    ranges.into_iter().for_each(|range| push(&mut joined, range));
+    ranges
+        .into_iter()
+        .for_each(|range| push(&mut joined, range));
     joined
 }
 
@@ -96,11 +112,15 @@ mod tests {
 
     #[test]
     fn shows_the_lines_of_the_new_side() {
-        let diff = between((Some(b"x"), "a\nb\nc\nd\ne\n"), (Some(b"x"), "a\nB\nc\nd\ne\nf\ng\n"));
+        let diff = between(
+            (Some(b"x"), "a\nb\nc\nd\ne\n"),
+            (Some(b"x"), "a\nB\nc\nd\ne\nf\ng\n"),
+        );
         assert_eq!(
             diff,
             UnifiedDiff {
-                text: "--- a/x\n+++ b/x\n@@ -1,5 +1,7 @@\n a\n-b\n+B\n c\n d\n e\n+f\n+g\n".to_owned(),
+                text: "--- a/x\n+++ b/x\n@@ -1,5 +1,7 @@\n a\n-b\n+B\n c\n d\n e\n+f\n+g\n"
+                    .to_owned(),
                 changed: vec![(2, 2), (6, 7)],
                 added: 3,
                 removed: 1,
@@ -120,7 +140,10 @@ mod tests {
     #[test]
     fn names_both_sides_and_missing_line_ends() {
         let diff = between((None, ""), (Some(b"a\nb"), "x"));
-        assert_eq!(diff.text, "--- /dev/null\n+++ \"b/a\\nb\"\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n");
+        assert_eq!(
+            diff.text,
+            "--- /dev/null\n+++ \"b/a\\nb\"\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"
+        );
         assert_eq!(diff.changed, [(1, 1)]);
     }
 }

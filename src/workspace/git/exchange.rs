@@ -70,26 +70,47 @@ impl Workspace {
         let git = self.require_git()?;
         let remotes = git.remotes()?;
         let of_branch = || -> Result<String> {
-            let branch = git.call(["symbolic-ref", "--quiet", "--short", "HEAD"]).answer()?.unwrap_or_default();
-            let key = format!("branch.{}.remote", path_bytes::shown(branch.trim_ascii_end()));
-            let remote = git.call(["config", "--get", &key]).answer()?.unwrap_or_default();
+            let branch = git
+                .call(["symbolic-ref", "--quiet", "--short", "HEAD"])
+                .answer()?
+                .unwrap_or_default();
+            let key = format!(
+                "branch.{}.remote",
+                path_bytes::shown(branch.trim_ascii_end())
+            );
+            let remote = git
+                .call(["config", "--get", &key])
+                .answer()?
+                .unwrap_or_default();
             let remote = path_bytes::shown(remote.trim_ascii_end());
-            Ok(if remotes.contains_key(&remote) { remote } else { "origin".to_owned() })
+            Ok(if remotes.contains_key(&remote) {
+                remote
+            } else {
+                "origin".to_owned()
+            })
         };
         let remote = named.map_or_else(of_branch, |named| Ok(named.to_owned()))?;
         if remotes.contains_key(&remote) {
             return Ok(remote);
         }
-        Err(WorkspaceError::NoRemote { remote, known: remotes.into_keys().collect() })
+        Err(WorkspaceError::NoRemote {
+            remote,
+            known: remotes.into_keys().collect(),
+        })
     }
 
     pub fn author(&self) -> Result<(String, String)> {
         let call = self.require_git()?.call(["var", "GIT_AUTHOR_IDENT"]);
-        let ident = call.with_variables(&["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"]).output();
+        let ident = call
+            .with_variables(&["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL"])
+            .output();
         let ident = ident.map_err(|error| WorkspaceError::NoAuthor(error.to_string()))?;
         let ident = path_bytes::shown(&ident);
-        let parts = ident.split_once(" <").and_then(|(name, rest)| Some((name, rest.split_once('>')?.0)));
-        let (name, email) = parts.ok_or_else(|| WorkspaceError::NoAuthor(ident.trim().to_owned()))?;
+        let parts = ident
+            .split_once(" <")
+            .and_then(|(name, rest)| Some((name, rest.split_once('>')?.0)));
+        let (name, email) =
+            parts.ok_or_else(|| WorkspaceError::NoAuthor(ident.trim().to_owned()))?;
         Ok((name.to_owned(), email.to_owned()))
     }
 
@@ -103,28 +124,42 @@ impl Workspace {
     ) -> Result<Vec<FetchedRecord>> {
         let git = self.require_git()?;
         git.remove_former_refs()?;
-        let Some(tip) = git.fetch_tip(remote)? else { return Ok(Vec::new()) };
+        let Some(tip) = git.fetch_tip(remote)? else {
+            return Ok(Vec::new());
+        };
         let mut reader = Reader::of(git)?;
         let mut listing = reader.listing(&tip)?;
         listing.good.retain(|hash, _| !known(hash));
-        let refused = |(path, why)| FetchedRecord { path, authors: BTreeSet::new(), content: Err(why) };
+        let refused = |(path, why)| FetchedRecord {
+            path,
+            authors: BTreeSet::new(),
+            content: Err(why),
+        };
         let mut fetched: Vec<FetchedRecord> = listing.bad.into_iter().map(refused).collect();
         let mut authors = reader.authors(&tip, &listing.good)?;
         let mut left = MOST_BYTES;
         for (hash, id) in listing.good {
-            let content = match reader.objects.read(&id, (MAX_RECORD + 1).min(left) as u64)? {
+            let content = match reader
+                .objects
+                .read(&id, (MAX_RECORD + 1).min(left) as u64)?
+            {
                 GitObject::Bytes(bytes) => {
                     left -= bytes.len();
                     Ok(bytes)
                 }
-                GitObject::Larger if left <= MAX_RECORD => {
-                    Err(format!("the new records are larger than {} MiB in total", MOST_BYTES >> 20))
-                }
+                GitObject::Larger if left <= MAX_RECORD => Err(format!(
+                    "the new records are larger than {} MiB in total",
+                    MOST_BYTES >> 20
+                )),
                 GitObject::Larger => Err(Refusal::TooLarge.to_string()),
                 GitObject::Missing => Err("its content is missing".to_owned()),
             };
             let authors = authors.remove(&hash).unwrap_or_default();
-            fetched.push(FetchedRecord { path: path_of(&hash), authors, content });
+            fetched.push(FetchedRecord {
+                path: path_of(&hash),
+                authors,
+                content,
+            });
         }
         Ok(fetched)
     }
@@ -144,9 +179,15 @@ impl Workspace {
         let mut refused = String::new();
         for tried in 0..TRIES {
             let tip = git.fetch_tip(remote)?;
-            let listing = tip.as_ref().map(|tip| Reader::of(git)?.listing(tip)).transpose()?.unwrap_or_default();
-            let missing: Vec<&(String, String)> =
-                records.iter().filter(|(hash, _)| !listing.good.contains_key(hash)).collect();
+            let listing = tip
+                .as_ref()
+                .map(|tip| Reader::of(git)?.listing(tip))
+                .transpose()?
+                .unwrap_or_default();
+            let missing: Vec<&(String, String)> = records
+                .iter()
+                .filter(|(hash, _)| !listing.good.contains_key(hash))
+                .collect();
             if missing.is_empty() {
                 return Ok(0);
             }
@@ -155,7 +196,9 @@ impl Workspace {
                 None => return Ok(missing.len()),
                 Some(why) => refused = why,
             }
-            let is_final = ["declined", "denied", "prohibited", "hook"].iter().any(|word| refused.contains(word));
+            let is_final = ["declined", "denied", "prohibited", "hook"]
+                .iter()
+                .any(|word| refused.contains(word));
             if is_final || began.elapsed() > PATIENCE {
                 break;
             }
@@ -163,7 +206,10 @@ impl Workspace {
             let random = uuid::Uuid::new_v4().as_u64_pair().1 % longest;
             thread::sleep(Duration::from_millis(10 + random));
         }
-        Err(WorkspaceError::NotPushed { remote: remote.name.to_owned(), message: refused })
+        Err(WorkspaceError::NotPushed {
+            remote: remote.name.to_owned(),
+            message: refused,
+        })
     }
 
     fn require_git(&self) -> Result<&Repository> {
@@ -179,16 +225,34 @@ impl Repository {
             return Ok(());
         }
         self.refuse_links(["refs/glee", "refs/glee/remotes"])?;
-        self.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found).map(drop)
+        self.call(["update-ref", "--no-deref", "--stdin"])
+            .output_of(&found)
+            .map(drop)
     }
 
     /// Fetches the records of a remote. Returns the fetched commit, or `None` if the remote has no records.
-    fn fetch_tip(&self, ExchangeRemote { name, last }: ExchangeRemote<'_>) -> Result<Option<String>> {
+    fn fetch_tip(
+        &self,
+        ExchangeRemote { name, last }: ExchangeRemote<'_>,
+    ) -> Result<Option<String>> {
         let list = ["ls-remote", "--quiet", "--end-of-options", name, REF];
         let listed = self.call(list).over_network(NETWORK).output()?;
-        let Some(tip) = listed.split(|byte| *byte == b'\t').next().and_then(object_id) else { return Ok(None) };
+        let Some(tip) = listed
+            .split(|byte| *byte == b'\t')
+            .next()
+            .and_then(object_id)
+        else {
+            return Ok(None);
+        };
         if !self.has(&tip) {
-            let settings = ["-c", "fetch.fsckObjects=false", "-c", "transfer.fsckObjects=false", "-c", "gc.auto=0"];
+            let settings = [
+                "-c",
+                "fetch.fsckObjects=false",
+                "-c",
+                "transfer.fsckObjects=false",
+                "-c",
+                "gc.auto=0",
+            ];
             let options = [
                 "--quiet",
                 "--no-tags",
@@ -197,11 +261,21 @@ impl Repository {
                 "--no-write-fetch-head",
                 "--refmap=",
             ];
-            let known =
-                std::fs::read_to_string(last).ok().filter(|id| object_id(id.as_bytes()).is_some() && self.has(id));
+            let known = std::fs::read_to_string(last)
+                .ok()
+                .filter(|id| object_id(id.as_bytes()).is_some() && self.has(id));
             let known = known.map(|id| format!("--negotiation-tip={id}"));
-            let what = known.iter().map(String::as_str).chain(["--end-of-options", name, REF]);
-            let call = self.call(settings.into_iter().chain(["fetch"]).chain(options).chain(what));
+            let what = known
+                .iter()
+                .map(String::as_str)
+                .chain(["--end-of-options", name, REF]);
+            let call = self.call(
+                settings
+                    .into_iter()
+                    .chain(["fetch"])
+                    .chain(options)
+                    .chain(what),
+            );
             call.over_network(NETWORK).output()?;
         }
         private::write(last, tip.as_bytes()).map_err(WorkspaceError::state(last))?;
@@ -209,20 +283,36 @@ impl Repository {
     }
 
     pub(crate) fn has(&self, commit: &str) -> bool {
-        self.find(&format!("{commit}^{{tree}}")).is_ok_and(|tree| tree.is_some())
+        self.find(&format!("{commit}^{{tree}}"))
+            .is_ok_and(|tree| tree.is_some())
     }
 
     /// Pushes a commit to the ref of the remote. Returns the remote's reason if the remote rejects the commit,
     /// and `None` on success.
     fn push(&self, remote: &str, commit: &str) -> Result<Option<String>> {
         let spec = format!("{commit}:{REF}");
-        let options = ["--porcelain", "--no-verify", "--no-follow-tags", "--no-recurse-submodules", "--no-signed"];
-        let call = self.call(["push"].into_iter().chain(options).chain(["--end-of-options", remote, &spec]));
-        let Err((output, message)) = call.over_network(NETWORK).run(&[])? else { return Ok(None) };
+        let options = [
+            "--porcelain",
+            "--no-verify",
+            "--no-follow-tags",
+            "--no-recurse-submodules",
+            "--no-signed",
+        ];
+        let call = self.call(["push"].into_iter().chain(options).chain([
+            "--end-of-options",
+            remote,
+            &spec,
+        ]));
+        let Err((output, message)) = call.over_network(NETWORK).run(&[])? else {
+            return Ok(None);
+        };
         let output = path_bytes::shown(&output);
         match output.lines().find(|line| line.starts_with('!')) {
             Some(line) => Ok(Some(line.rsplit('\t').next().unwrap_or(line).to_owned())),
-            None => Err(WorkspaceError::Git { command: "push".to_owned(), message }),
+            None => Err(WorkspaceError::Git {
+                command: "push".to_owned(),
+                message,
+            }),
         }
     }
 
@@ -234,7 +324,12 @@ impl Repository {
         (name, email): (&str, &str),
     ) -> Result<String> {
         let plain = |text: &str| text.replace(['<', '>', '\n', '\r', '\0'], "");
-        let who = format!("{} <{}> {} +0000", plain(name), plain(email), jiff::Timestamp::now().as_second());
+        let who = format!(
+            "{} <{}> {} +0000",
+            plain(name),
+            plain(email),
+            jiff::Timestamp::now().as_second()
+        );
         let message = format!("Add {} to the history of Glee\n", missing.len());
         let head = format!("commit refs/heads/outgoing\nmark :1\nauthor {who}\ncommitter {who}\n");
         let mut input = format!("{head}data {}\n{message}", message.len());
@@ -249,16 +344,23 @@ impl Repository {
             }
         }
         for (hash, body) in missing {
-            input += &format!("M 100644 inline {}\ndata {}\n{body}\n", path_of(hash), body.len());
+            input += &format!(
+                "M 100644 inline {}\ndata {}\n{body}\n",
+                path_of(hash),
+                body.len()
+            );
         }
         // `fast-import` can create a commit only under a ref. Glee therefore runs `fast-import` in a temporary
         // repository, and stores the objects in the user's repository.
         input += "get-mark :1\ndone\n";
         let temporary = tempfile::tempdir().map_err(WorkspaceError::Start)?;
-        self.create_empty(temporary.path()).map_err(WorkspaceError::state(temporary.path()))?;
+        self.create_empty(temporary.path())
+            .map_err(WorkspaceError::state(temporary.path()))?;
         let own = Self::backup(temporary.path(), &self.top, self.empty_tree)?;
         let import = own.call(["fast-import", "--quiet", "--done", "--force"]);
-        let commit = import.storing_in(&self.common.join("objects")).created_id(input.as_bytes())?;
+        let commit = import
+            .storing_in(&self.common.join("objects"))
+            .created_id(input.as_bytes())?;
         Ok(commit)
     }
 }
@@ -282,41 +384,61 @@ struct Reader {
 
 impl Reader {
     fn of(git: &Repository) -> Result<Self> {
-        Ok(Self { objects: git.objects(None)?, trees: HashMap::new() })
+        Ok(Self {
+            objects: git.objects(None)?,
+            trees: HashMap::new(),
+        })
     }
 
     fn tree(&mut self, id: &str) -> Result<Option<Rc<Vec<Entry>>>> {
         if !self.trees.contains_key(id) {
             let bytes = self.objects.read(id, TREE_CAP)?.bytes().ok();
-            let entries = bytes.and_then(|bytes| entries(&bytes, id.len() / 2)).map(Rc::new);
+            let entries = bytes
+                .and_then(|bytes| entries(&bytes, id.len() / 2))
+                .map(Rc::new);
             self.trees.insert(id.to_owned(), entries);
         }
         Ok(self.trees[id].clone())
     }
 
     fn commit(&mut self, id: &str) -> Result<Option<(String, Vec<String>, String)>> {
-        let GitObject::Bytes(bytes) = self.objects.read(id, COMMIT_CAP)? else { return Ok(None) };
+        let GitObject::Bytes(bytes) = self.objects.read(id, COMMIT_CAP)? else {
+            return Ok(None);
+        };
         let text = path_bytes::shown(&bytes);
         let head = text.split("\n\n").next().unwrap_or_default();
-        let field = |name: &'static str| head.lines().filter_map(move |line| line.strip_prefix(name));
-        let Some(tree) = field("tree ").next().map(str::to_owned) else { return Ok(None) };
-        let author = field("author ").next().and_then(|author| author.rsplit_once('<')?.1.split('>').next());
+        let field =
+            |name: &'static str| head.lines().filter_map(move |line| line.strip_prefix(name));
+        let Some(tree) = field("tree ").next().map(str::to_owned) else {
+            return Ok(None);
+        };
+        let author = field("author ")
+            .next()
+            .and_then(|author| author.rsplit_once('<')?.1.split('>').next());
         let parents = field("parent ").map(str::to_owned).collect();
         Ok(Some((tree, parents, author.unwrap_or_default().to_owned())))
     }
 
     fn listing(&mut self, commit: &str) -> Result<Listing> {
         let mut listing = Listing::default();
-        let tree = self.commit(commit)?.map(|(tree, ..)| self.tree(&tree)).transpose()?;
+        let tree = self
+            .commit(commit)?
+            .map(|(tree, ..)| self.tree(&tree))
+            .transpose()?;
         let Some(top) = tree.flatten() else {
-            listing.bad.push(("/".to_owned(), "the tree cannot be read".to_owned()));
+            listing
+                .bad
+                .push(("/".to_owned(), "the tree cannot be read".to_owned()));
             return Ok(listing);
         };
         let mut refuse = |path: String, why: &str| listing.bad.push((path, why.to_owned()));
         let mut seen = BTreeSet::new();
         for folder in top.iter() {
             let shown = path_bytes::shown(&folder.name);
-            if folder.mode != FOLDER || !is_hex(&folder.name, 2) || !seen.insert(folder.name.clone()) {
+            if folder.mode != FOLDER
+                || !is_hex(&folder.name, 2)
+                || !seen.insert(folder.name.clone())
+            {
                 refuse(shown, "it is not a folder of records");
                 continue;
             }
@@ -331,7 +453,9 @@ impl Reader {
                     return Ok(listing);
                 }
                 let hash = path.replace('/', "");
-                let is_record = file.mode == FILE && is_hex(&file.name, 62) && !listing.good.contains_key(&hash);
+                let is_record = file.mode == FILE
+                    && is_hex(&file.name, 62)
+                    && !listing.good.contains_key(&hash);
                 if is_record {
                     listing.good.insert(hash, file.id.clone());
                 } else {
@@ -348,7 +472,9 @@ impl Reader {
         let mut waiting = vec![tip.to_owned()];
         let mut seen: BTreeSet<String> = waiting.iter().cloned().collect();
         while let Some(id) = waiting.pop().filter(|_| !records.is_empty()) {
-            let Some((tree, parents, author)) = self.commit(&id)? else { continue };
+            let Some((tree, parents, author)) = self.commit(&id)? else {
+                continue;
+            };
             let mut above = Vec::new();
             for parent in parents {
                 if let Some((tree, ..)) = self.commit(&parent)? {
@@ -358,9 +484,16 @@ impl Reader {
                     waiting.push(parent);
                 }
             }
-            let Some(top) = self.tree(&tree)? else { continue };
-            for folder in top.iter().filter(|folder| folder.mode == FOLDER && is_hex(&folder.name, 2)) {
-                let same = above.iter().filter_map(|parent| parent.iter().find(|entry| entry.name == folder.name));
+            let Some(top) = self.tree(&tree)? else {
+                continue;
+            };
+            for folder in top
+                .iter()
+                .filter(|folder| folder.mode == FOLDER && is_hex(&folder.name, 2))
+            {
+                let same = above
+                    .iter()
+                    .filter_map(|parent| parent.iter().find(|entry| entry.name == folder.name));
                 let same: Vec<String> = same.map(|entry| entry.id.clone()).collect();
                 if same.contains(&folder.id) {
                     continue;
@@ -369,11 +502,21 @@ impl Reader {
                 for id in &same {
                     before.extend(self.tree(id)?);
                 }
-                let Some(files) = self.tree(&folder.id)? else { continue };
+                let Some(files) = self.tree(&folder.id)? else {
+                    continue;
+                };
                 for file in files.iter().filter(|file| is_hex(&file.name, 62)) {
-                    let hash = format!("{}{}", path_bytes::shown(&folder.name), path_bytes::shown(&file.name));
+                    let hash = format!(
+                        "{}{}",
+                        path_bytes::shown(&folder.name),
+                        path_bytes::shown(&file.name)
+                    );
                     let is_wanted = records.get(&hash) == Some(&file.id);
-                    if is_wanted && !before.iter().any(|files| files.iter().any(|entry| entry == file)) {
+                    if is_wanted
+                        && !before
+                            .iter()
+                            .any(|files| files.iter().any(|entry| entry == file))
+                    {
                         authors.entry(hash).or_default().insert(author.clone());
                     }
                 }
@@ -391,15 +534,26 @@ fn entries(mut bytes: &[u8], width: usize) -> Option<Vec<Entry>> {
         let (head, rest) = (&bytes[..end], &bytes[end + 1..]);
         let space = memchr::memchr(b' ', head)?;
         let mode = u32::from_str_radix(std::str::from_utf8(&head[..space]).ok()?, 8).ok()?;
-        let id = rest.get(..width)?.iter().map(|byte| format!("{byte:02x}")).collect();
-        entries.push(Entry { mode, name: head[space + 1..].to_vec(), id });
+        let id = rest
+            .get(..width)?
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        entries.push(Entry {
+            mode,
+            name: head[space + 1..].to_vec(),
+            id,
+        });
         bytes = &rest[width..];
     }
     Some(entries)
 }
 
 fn is_hex(name: &[u8], digits: usize) -> bool {
-    name.len() == digits && name.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    name.len() == digits
+        && name
+            .iter()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn path_of(hash: &str) -> String {

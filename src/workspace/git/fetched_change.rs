@@ -54,18 +54,32 @@ impl Workspace {
     /// Fetches the commits of a change, and enough earlier commits to find the merge base. Fails outside git. Also
     /// fails if the repository cannot be reached in time, or if the commits no longer exist.
     pub fn fetch_change(&self, source: &ChangeSource<'_>) -> Result<FetchedChange> {
-        let git = self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit("a pull request".to_owned()))?;
+        let git = self
+            .repository
+            .as_ref()
+            .ok_or_else(|| WorkspaceError::NotGit("a pull request".to_owned()))?;
         for id in [source.head, source.base] {
-            object_id(id.as_bytes())
-                .ok_or_else(|| WorkspaceError::BadRevision { revision: id.to_owned(), branches: Vec::new() })?;
+            object_id(id.as_bytes()).ok_or_else(|| WorkspaceError::BadRevision {
+                revision: id.to_owned(),
+                branches: Vec::new(),
+            })?;
         }
-        let fetch = Fetch { git, from: git.remote_at(source.repository)?, source };
+        let fetch = Fetch {
+            git,
+            from: git.remote_at(source.repository)?,
+            source,
+        };
         fetch.commits()?;
         let from = fetch.merge_base()?;
         fetch.missing_blobs(&from)?;
         let (base, head) = (source.base.to_owned(), source.head.to_owned());
         let pins = Pins::new(git, [&base, &head])?;
-        Ok(FetchedChange { base, from, head, _pins: pins })
+        Ok(FetchedChange {
+            base,
+            from,
+            head,
+            _pins: pins,
+        })
     }
 
     /// Returns the address of the remote of the current branch. If the branch has no remote, returns the address
@@ -78,14 +92,31 @@ impl Workspace {
     /// The paths of the files that configure Glee and differ between two commits.
     pub fn edited_control_files(&self, from: &str, to: &str) -> Result<Vec<String>> {
         let changed = self.changed_paths(from, to)?;
-        Ok(changed.into_iter().filter(|path| control_kind(path) == Some(ControlKind::Glee)).collect())
+        Ok(changed
+            .into_iter()
+            .filter(|path| control_kind(path) == Some(ControlKind::Glee))
+            .collect())
     }
 
     /// The paths of all files that differ between two commits.
     pub fn changed_paths(&self, from: &str, to: &str) -> Result<BTreeSet<String>> {
-        let Some(git) = &self.repository else { return Ok(BTreeSet::new()) };
-        let listed = git.call(["diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to]).output()?;
-        Ok(path_bytes::items(&listed, 0).map(path_bytes::shown).collect())
+        let Some(git) = &self.repository else {
+            return Ok(BTreeSet::new());
+        };
+        let listed = git
+            .call([
+                "diff-tree",
+                "-r",
+                "-z",
+                "--no-renames",
+                "--name-only",
+                from,
+                to,
+            ])
+            .output()?;
+        Ok(path_bytes::items(&listed, 0)
+            .map(path_bytes::shown)
+            .collect())
     }
 
     /// The text of a file in a commit. `None` if the file is missing, larger than 4 MiB or not text.
@@ -107,27 +138,53 @@ impl Fetch<'_> {
     /// Fetches the head commit and the base commit by their ids. If the remote repository does not send a commit
     /// by its id, Glee fetches the refs that contain the commits.
     fn commits(&self) -> Result<()> {
-        let ChangeSource { head, base, head_ref, base_branch, .. } = *self.source;
+        let ChangeSource {
+            head,
+            base,
+            head_ref,
+            base_branch,
+            ..
+        } = *self.source;
         if self.has_both() {
             return Ok(());
         }
-        let depth = self.git.is_shallow().then(|| format!("--depth={}", STEPS[0]));
+        let depth = self
+            .git
+            .is_shallow()
+            .then(|| format!("--depth={}", STEPS[0]));
         let options: Vec<&str> = depth.as_deref().into_iter().collect();
         let by_id = self.fetch(&options, &[head, base]);
         if by_id.is_ok() && self.has_both() {
             return Ok(());
         }
         let branch = format!("refs/heads/{}", base_branch.as_written());
-        let is_name = self.git.call(["check-ref-format", &branch]).answer()?.is_some();
-        let is_ref = self.git.call(["check-ref-format", head_ref]).answer()?.is_some();
-        let named: Vec<&str> =
-            is_ref.then_some(head_ref).into_iter().chain(is_name.then_some(branch.as_str())).collect();
+        let is_name = self
+            .git
+            .call(["check-ref-format", &branch])
+            .answer()?
+            .is_some();
+        let is_ref = self
+            .git
+            .call(["check-ref-format", head_ref])
+            .answer()?
+            .is_some();
+        let named: Vec<&str> = is_ref
+            .then_some(head_ref)
+            .into_iter()
+            .chain(is_name.then_some(branch.as_str()))
+            .collect();
         self.fetch(&options, &named)?;
-        if self.has_both() { Ok(()) } else { Err(WorkspaceError::ChangeMoved) }
+        if self.has_both() {
+            Ok(())
+        } else {
+            Err(WorkspaceError::ChangeMoved)
+        }
     }
 
     fn has_both(&self) -> bool {
-        [self.source.head, self.source.base].iter().all(|id| self.git.has(id))
+        [self.source.head, self.source.base]
+            .iter()
+            .all(|id| self.git.has(id))
     }
 
     fn merge_base(&self) -> Result<String> {
@@ -147,40 +204,80 @@ impl Fetch<'_> {
     /// In a partial clone, fetches the contents of the changed files and of the files that configure Glee.
     /// Without this fetch, git would fetch the content of each file separately.
     fn missing_blobs(&self, from: &str) -> Result<()> {
-        let promisor = self.git.call(["config", "--get-regexp", r"^remote\..*\.promisor$"]).answer()?;
+        let promisor = self
+            .git
+            .call(["config", "--get-regexp", r"^remote\..*\.promisor$"])
+            .answer()?;
         if promisor.is_none_or(|found| found.is_empty()) {
             return Ok(());
         }
         let (head, base) = (self.source.head, self.source.base);
-        let raw = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, head];
+        let raw = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-renames",
+            "--no-abbrev",
+            from,
+            head,
+        ];
         let changed = path_bytes::shown(&self.git.call(raw).output()?);
-        let blobs = changed.split(' ').filter(|word| object_id(word.as_bytes()).is_some()).map(str::to_owned);
+        let blobs = changed
+            .split(' ')
+            .filter(|word| object_id(word.as_bytes()).is_some())
+            .map(str::to_owned);
         let mut wanted: BTreeSet<String> = blobs.collect();
         let steers = |path: &str| {
-            control_kind(path) == Some(ControlKind::Glee) || path.rsplit('/').next() == Some(".gitattributes")
+            control_kind(path) == Some(ControlKind::Glee)
+                || path.rsplit('/').next() == Some(".gitattributes")
         };
         for commit in [base, from, head] {
             let files = self.git.files_of(commit)?;
-            wanted.extend(files.into_iter().filter(|(path, _)| steers(path)).map(|(_, (id, _))| id));
+            wanted.extend(
+                files
+                    .into_iter()
+                    .filter(|(path, _)| steers(path))
+                    .map(|(_, (id, _))| id),
+            );
         }
         let list: String = wanted.iter().map(|id| format!("{id}\n")).collect();
-        let checked = self.git.call(["cat-file", "--batch-check"]).output_of(list.as_bytes())?;
+        let checked = self
+            .git
+            .call(["cat-file", "--batch-check"])
+            .output_of(list.as_bytes())?;
         let checked = path_bytes::shown(&checked);
-        let missing = checked.lines().filter_map(|line| line.strip_suffix(" missing"));
-        let missing: String =
-            missing.filter(|id| id.bytes().any(|byte| byte != b'0')).map(|id| format!("{id}\n")).collect();
+        let missing = checked
+            .lines()
+            .filter_map(|line| line.strip_suffix(" missing"));
+        let missing: String = missing
+            .filter(|id| id.bytes().any(|byte| byte != b'0'))
+            .map(|id| format!("{id}\n"))
+            .collect();
         if missing.is_empty() {
             return Ok(());
         }
-        let call = self.git.call(["-c", "fetch.negotiationAlgorithm=noop"].into_iter().chain(QUIET));
-        let call = ["--filter=blob:none", "--stdin", &self.from].iter().fold(call, |call, arg| call.arg(arg));
-        call.over_network(NETWORK).output_of(missing.as_bytes()).map(drop)
+        let call = self.git.call(
+            ["-c", "fetch.negotiationAlgorithm=noop"]
+                .into_iter()
+                .chain(QUIET),
+        );
+        let call = ["--filter=blob:none", "--stdin", &self.from]
+            .iter()
+            .fold(call, |call, arg| call.arg(arg));
+        call.over_network(NETWORK)
+            .output_of(missing.as_bytes())
+            .map(drop)
     }
 
     fn fetch(&self, options: &[&str], what: &[&str]) -> Result<()> {
         let from = ["--end-of-options", self.from.as_str()];
         let args = QUIET.iter().chain(options).chain(&from).chain(what);
-        self.git.call(args.copied()).over_network(NETWORK).output().map(drop)
+        self.git
+            .call(args.copied())
+            .over_network(NETWORK)
+            .output()
+            .map(drop)
     }
 }
 
@@ -213,8 +310,12 @@ impl Repository {
     /// Returns the name of the remote with this address, or the address itself if no remote has the address.
     fn remote_at(&self, address: &str) -> Result<String> {
         let wanted = remote_address::normalised(address, &self.top);
-        let same = |url: &str| wanted.is_some() && remote_address::normalised(url, &self.top) == wanted;
-        let known = self.remotes()?.into_iter().find(|(name, url)| !name.starts_with('-') && same(url));
+        let same =
+            |url: &str| wanted.is_some() && remote_address::normalised(url, &self.top) == wanted;
+        let known = self
+            .remotes()?
+            .into_iter()
+            .find(|(name, url)| !name.starts_with('-') && same(url));
         Ok(known.map_or_else(|| address.to_owned(), |(name, _)| name))
     }
 
@@ -224,17 +325,27 @@ impl Repository {
 
     /// Deletes the refs of runs that have ended.
     fn unpin_ended(&self) -> Result<()> {
-        let listed = self.call(["for-each-ref", "--format=%(refname)", PINS]).output()?;
+        let listed = self
+            .call(["for-each-ref", "--format=%(refname)", PINS])
+            .output()?;
         let listed = path_bytes::shown(&listed);
         let is_ended = |name: &&str| {
-            let process = name.strip_prefix(PINS).and_then(|rest| rest.split(['-', '/']).next()?.parse().ok());
+            let process = name
+                .strip_prefix(PINS)
+                .and_then(|rest| rest.split(['-', '/']).next()?.parse().ok());
             process.is_none_or(|id: i32| id <= 0 || kill(Pid::from_raw(id), None).is_err())
         };
-        let commands: String = listed.lines().filter(is_ended).map(|name| format!("delete {name}\n")).collect();
+        let commands: String = listed
+            .lines()
+            .filter(is_ended)
+            .map(|name| format!("delete {name}\n"))
+            .collect();
         if commands.is_empty() {
             return Ok(());
         }
-        self.call(["update-ref", "--no-deref", "--stdin"]).output_of(commands.as_bytes()).map(drop)
+        self.call(["update-ref", "--no-deref", "--stdin"])
+            .output_of(commands.as_bytes())
+            .map(drop)
     }
 }
 
@@ -249,19 +360,38 @@ impl Pins {
     fn new(git: &Repository, commits: [&str; 2]) -> Result<Self> {
         git.refuse_links(["refs/glee", "refs/glee/requests"])?;
         git.unpin_ended()?;
-        let folder = format!("{PINS}{}-{}", std::process::id(), uuid::Uuid::new_v4().simple());
+        let folder = format!(
+            "{PINS}{}-{}",
+            std::process::id(),
+            uuid::Uuid::new_v4().simple()
+        );
         let names = ["base", "head"].map(|name| format!("{folder}/{name}"));
-        let commands: String =
-            names.iter().zip(commits).map(|(name, commit)| format!("create {name} {commit}\n")).collect();
-        git.call(["update-ref", "--no-deref", "--stdin"]).output_of(commands.as_bytes())?;
-        Ok(Self { git: git.clone(), names: names.into() })
+        let commands: String = names
+            .iter()
+            .zip(commits)
+            .map(|(name, commit)| format!("create {name} {commit}\n"))
+            .collect();
+        git.call(["update-ref", "--no-deref", "--stdin"])
+            .output_of(commands.as_bytes())?;
+        Ok(Self {
+            git: git.clone(),
+            names: names.into(),
+        })
     }
 }
 
 impl Drop for Pins {
     fn drop(&mut self) {
-        let commands: String = self.names.iter().map(|name| format!("delete {name}\n")).collect();
+        let commands: String = self
+            .names
+            .iter()
+            .map(|name| format!("delete {name}\n"))
+            .collect();
         // An error is ignored, because the next run deletes the refs.
-        drop(self.git.call(["update-ref", "--no-deref", "--stdin"]).output_of(commands.as_bytes()));
+        drop(
+            self.git
+                .call(["update-ref", "--no-deref", "--stdin"])
+                .output_of(commands.as_bytes()),
+        );
     }
 }

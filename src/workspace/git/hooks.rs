@@ -56,7 +56,11 @@ impl PushedRef {
     pub fn parse(line: &str) -> Option<Self> {
         let [_, local, remote_ref, remote] = line.split(' ').collect::<Vec<_>>().try_into().ok()?;
         let id = |word: &str| object_id(word.as_bytes());
-        Some(Self { local_id: id(local)?, remote_ref: remote_ref.to_owned(), remote_id: id(remote)? })
+        Some(Self {
+            local_id: id(local)?,
+            remote_ref: remote_ref.to_owned(),
+            remote_id: id(remote)?,
+        })
     }
 }
 
@@ -76,17 +80,32 @@ impl Workspace {
         };
         let is_in_tree = path.starts_with(&git.top) && !path.starts_with(&git.common);
         // In a linked work tree, an absolute `core.hooksPath` can name a folder of the main work tree.
-        let main = git.common.file_name().filter(|name| *name == ".git").and(git.common.parent());
+        let main = git
+            .common
+            .file_name()
+            .filter(|name| *name == ".git")
+            .and(git.common.parent());
         let own = [Some(git.top.as_path()), Some(git.common.as_path()), main];
-        let is_own = own.into_iter().flatten().any(|folder| path.starts_with(folder));
+        let is_own = own
+            .into_iter()
+            .flatten()
+            .any(|folder| path.starts_with(folder));
         let setting = setting.map(|path| path.display().to_string());
-        Ok(HooksFolder { path, setting, is_own, is_in_tree })
+        Ok(HooksFolder {
+            path,
+            setting,
+            is_own,
+            is_in_tree,
+        })
     }
 
     /// The operation of git that was started in this work tree and has not ended.
     pub fn git_operation(&self) -> Option<&'static str> {
         let git = self.repository.as_ref()?;
-        OPERATIONS.iter().find(|(file, _)| git.git_dir.join(file).exists()).map(|(_, name)| *name)
+        OPERATIONS
+            .iter()
+            .find(|(file, _)| git.git_dir.join(file).exists())
+            .map(|(_, name)| *name)
     }
 
     /// The commits that a push adds to a branch of the remote. The remote already has all commits up to a merge
@@ -106,7 +125,11 @@ impl Workspace {
             Some(of) => git.call(["merge-base", &of, &tip]).id(),
             None => Ok(None),
         };
-        let before = if is_none(&pushed.remote_id) { None } else { known(&pushed.remote_id)? };
+        let before = if is_none(&pushed.remote_id) {
+            None
+        } else {
+            known(&pushed.remote_id)?
+        };
         let mut default = None;
         // If the user pushes to an address, the clone has no remote-tracking branches of that address, so the
         // branches of `origin` are used.
@@ -121,13 +144,18 @@ impl Workspace {
             (Some(before), Some(default)) => {
                 // After a rebase, the merge base with the default branch can be later than the merge base with
                 // the remote's earlier commit.
-                let is_ahead = git.call(["merge-base", &before, &default]).id()?.as_ref() == Some(&before);
+                let is_ahead =
+                    git.call(["merge-base", &before, &default]).id()?.as_ref() == Some(&before);
                 if is_ahead { default } else { before }
             }
             (Some(base), None) | (None, Some(base)) => base,
             (None, None) => return Ok(PushedCommits::NoBase),
         };
-        Ok(if base == tip { PushedCommits::Nothing } else { PushedCommits::Range(format!("{base}..{tip}")) })
+        Ok(if base == tip {
+            PushedCommits::Nothing
+        } else {
+            PushedCommits::Range(format!("{base}..{tip}"))
+        })
     }
 }
 
@@ -135,7 +163,14 @@ impl Repository {
     /// Returns the last value of `core.hooksPath` in git's configuration files. Values of the scope `command`
     /// are ignored, because Glee's own git commands set these values.
     fn hooks_path(&self) -> Result<Option<PathBuf>> {
-        let call = self.call(["config", "--type=path", "--show-scope", "-z", "--get-all", "core.hooksPath"]);
+        let call = self.call([
+            "config",
+            "--type=path",
+            "--show-scope",
+            "-z",
+            "--get-all",
+            "core.hooksPath",
+        ]);
         let output = call.answer()?.unwrap_or_default();
         let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         let mut values = fields.chunks_exact(2).filter(|pair| pair[0] != b"command");

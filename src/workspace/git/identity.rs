@@ -68,7 +68,9 @@ impl Identity {
             Self::Unborn(Some(id)) => ("unborn", id.as_bytes()),
             Self::Unborn(None) | Self::Folder => ("folder", folder.as_slice()),
         };
-        blake3::hash(&[kind.as_bytes(), b"\0", value].concat()).to_hex().to_string()
+        blake3::hash(&[kind.as_bytes(), b"\0", value].concat())
+            .to_hex()
+            .to_string()
     }
 }
 
@@ -129,9 +131,14 @@ impl Workspace {
     }
 
     fn place_of_history(&self, state_dir: &Path, access: Access) -> Result<HistoryPlace> {
-        let registry = Registry { repos: state_dir.join("repos") };
+        let registry = Registry {
+            repos: state_dir.join("repos"),
+        };
         let state = WorkspaceError::state(&registry.repos);
-        let _lock = (access == Access::Write).then(|| registry.lock()).transpose().map_err(state)?;
+        let _lock = (access == Access::Write)
+            .then(|| registry.lock())
+            .transpose()
+            .map_err(state)?;
         let mut facts = self.facts(access)?;
         let mut notices = Vec::new();
         let mut found = None;
@@ -155,9 +162,15 @@ impl Workspace {
                 break;
             }
             let folder = registry.resolve(&name);
-            let is_other = found.as_ref() != Some(&folder) && !others.contains(&folder) && registry.exists(&folder);
+            let is_other = found.as_ref() != Some(&folder)
+                && !others.contains(&folder)
+                && registry.exists(&folder);
             if is_other && self.belongs(&registry, &folder, &facts, is_proven)? {
-                if found.is_none() { found = Some(folder) } else { others.push(folder) }
+                if found.is_none() {
+                    found = Some(folder)
+                } else {
+                    others.push(folder)
+                }
             }
         }
         let key = found.unwrap_or_else(|| identity.key(&self.root));
@@ -169,17 +182,31 @@ impl Workspace {
                         .to_owned(),
                 );
             }
-            self.record_names(&registry, &key, &facts, &identity).map_err(state)?;
-            others.iter().try_for_each(|other| registry.merge(other, &key))?;
+            self.record_names(&registry, &key, &facts, &identity)
+                .map_err(state)?;
+            others
+                .iter()
+                .try_for_each(|other| registry.merge(other, &key))?;
         }
-        Ok(HistoryPlace { key, identity, notices })
+        Ok(HistoryPlace {
+            key,
+            identity,
+            notices,
+        })
     }
 
     fn facts(&self, access: Access) -> Result<Facts> {
         let id = config::project_id(&paths::project_root(&self.start))
             .map_err(|error| WorkspaceError::ProjectId(Box::new(error)))?;
         let Some(git) = &self.repository else {
-            return Ok(Facts { id, root: None, is_unborn: false, unborn: None, remote: None, is_shallow: false });
+            return Ok(Facts {
+                id,
+                root: None,
+                is_unborn: false,
+                unborn: None,
+                remote: None,
+                is_shallow: false,
+            });
         };
         let root = match self.root_commit.get() {
             Some(root) => root.clone(),
@@ -194,17 +221,31 @@ impl Workspace {
             unborn => unborn,
         };
         let remote = if is_unborn { None } else { git.address()? };
-        Ok(Facts { id, is_unborn, unborn, remote, is_shallow: !is_unborn && root.is_none(), root })
+        Ok(Facts {
+            id,
+            is_unborn,
+            unborn,
+            remote,
+            is_shallow: !is_unborn && root.is_none(),
+            root,
+        })
     }
 
     /// Returns the possible names of the history's folder, the most reliable name first. The boolean of a name
     /// is true if a history with this name certainly belongs to this tree.
     fn candidates(&self, facts: &Facts) -> Vec<(String, bool)> {
-        let proven = facts.proven_names().map(|name| (name.key(&self.root), true));
-        let remote =
-            facts.remote.clone().map(|remote| (Identity::Remote(remote).key(&self.root), facts.is_shallow));
+        let proven = facts
+            .proven_names()
+            .map(|name| (name.key(&self.root), true));
+        let remote = facts
+            .remote
+            .clone()
+            .map(|remote| (Identity::Remote(remote).key(&self.root), facts.is_shallow));
         let folder = (Identity::Folder.key(&self.root), self.repository.is_none());
-        proven.chain(remote).chain([folder, (self.path_key(), false)]).collect()
+        proven
+            .chain(remote)
+            .chain([folder, (self.path_key(), false)])
+            .collect()
     }
 
     /// The name under which earlier versions of Glee stored the history: the BLAKE3 hash (hex) of a path. In a
@@ -225,27 +266,49 @@ impl Workspace {
     /// lists root commits, a full clone must contain at least one of these commits. If `record` also lists
     /// remotes, the remote of a shallow clone must be one of these remotes.
     fn may_share(&self, record: &RepositoryRecord, facts: &Facts) -> Result<bool> {
-        let Some(git) = &self.repository else { return Ok(record.roots.is_empty()) };
-        if record.roots.is_empty() || facts.root.as_ref().is_some_and(|root| record.roots.contains(root)) {
+        let Some(git) = &self.repository else {
+            return Ok(record.roots.is_empty());
+        };
+        if record.roots.is_empty()
+            || facts
+                .root
+                .as_ref()
+                .is_some_and(|root| record.roots.contains(root))
+        {
             return Ok(true);
         }
         if facts.is_shallow && !record.remotes.is_empty() {
-            return Ok(facts.remote.as_ref().is_some_and(|remote| record.remotes.contains(remote)));
+            return Ok(facts
+                .remote
+                .as_ref()
+                .is_some_and(|remote| record.remotes.contains(remote)));
         }
         Ok(facts.is_shallow || git.has_any(&record.roots)?)
     }
 
-    fn belongs(&self, registry: &Registry, folder: &str, facts: &Facts, is_proven: bool) -> Result<bool> {
+    fn belongs(
+        &self,
+        registry: &Registry,
+        folder: &str,
+        facts: &Facts,
+        is_proven: bool,
+    ) -> Result<bool> {
         let record = registry.record(folder);
-        let is_other_id = matches!((&record.id, &facts.id), (Some(recorded), Some(id)) if recorded != id);
-        let is_other_root = facts.root.as_ref().map_or(!facts.is_shallow, |root| !record.roots.contains(root));
+        let is_other_id =
+            matches!((&record.id, &facts.id), (Some(recorded), Some(id)) if recorded != id);
+        let is_other_root = facts
+            .root
+            .as_ref()
+            .map_or(!facts.is_shallow, |root| !record.roots.contains(root));
         if is_other_id || is_other_root && !record.roots.is_empty() {
             return Ok(false);
         }
         if is_proven {
             return Ok(true);
         }
-        let Some(journal) = Journal::open_read(&registry.database(folder))? else { return Ok(true) };
+        let Some(journal) = Journal::open_read(&registry.database(folder))? else {
+            return Ok(true);
+        };
         let Extent { commits, began } = journal.extent()?;
         match &self.repository {
             Some(git) if !commits.is_empty() => git.has_any(&commits),
@@ -253,15 +316,28 @@ impl Workspace {
             // A history without commit ids belongs to the tree only if the root folder of the tree is older than
             // the history.
             _ => {
-                let created = std::fs::metadata(&self.root).and_then(|meta| meta.created()).ok();
+                let created = std::fs::metadata(&self.root)
+                    .and_then(|meta| meta.created())
+                    .ok();
                 let created = created.and_then(|at| Timestamp::try_from(at).ok());
-                Ok(created.zip(began).is_none_or(|(created, began)| created <= began))
+                Ok(created
+                    .zip(began)
+                    .is_none_or(|(created, began)| created <= began))
             }
         }
     }
 
-    fn record_names(&self, registry: &Registry, key: &str, facts: &Facts, identity: &Identity) -> io::Result<()> {
-        let mut record = RepositoryRecord { form: 1, ..registry.record(key) };
+    fn record_names(
+        &self,
+        registry: &Registry,
+        key: &str,
+        facts: &Facts,
+        identity: &Identity,
+    ) -> io::Result<()> {
+        let mut record = RepositoryRecord {
+            form: 1,
+            ..registry.record(key)
+        };
         record.id = record.id.or_else(|| facts.id.clone());
         let mut names = vec![identity.clone()];
         names.extend(facts.proven_names());
@@ -278,9 +354,10 @@ impl Workspace {
                 remotes.push(own);
             }
         }
-        for (list, new) in
-            [(&mut record.roots, facts.root.iter().cloned().collect()), (&mut record.remotes, remotes)]
-        {
+        for (list, new) in [
+            (&mut record.roots, facts.root.iter().cloned().collect()),
+            (&mut record.remotes, remotes),
+        ] {
             for item in new {
                 if !list.contains(&item) {
                     list.push(item);
@@ -306,9 +383,18 @@ impl Facts {
     fn identity(&self) -> Identity {
         match self {
             Self { id: Some(id), .. } => Identity::Project(id.clone()),
-            Self { root: Some(root), .. } => Identity::Root(root.clone()),
-            Self { is_unborn: true, unborn, .. } => Identity::Unborn(unborn.clone()),
-            Self { remote: Some(remote), .. } => Identity::Remote(remote.clone()),
+            Self {
+                root: Some(root), ..
+            } => Identity::Root(root.clone()),
+            Self {
+                is_unborn: true,
+                unborn,
+                ..
+            } => Identity::Unborn(unborn.clone()),
+            Self {
+                remote: Some(remote),
+                ..
+            } => Identity::Remote(remote.clone()),
             _ => Identity::Folder,
         }
     }
@@ -316,7 +402,11 @@ impl Facts {
     /// The names that prove the identity of a repository: the root commit and the generated id.
     fn proven_names(&self) -> impl Iterator<Item = Identity> {
         let unborn = self.unborn.clone().map(|id| Identity::Unborn(Some(id)));
-        self.root.clone().map(Identity::Root).into_iter().chain(unborn)
+        self.root
+            .clone()
+            .map(Identity::Root)
+            .into_iter()
+            .chain(unborn)
     }
 }
 
@@ -335,14 +425,18 @@ impl Registry {
     }
 
     fn exists(&self, folder: &str) -> bool {
-        [RECORD, store::DATABASE].iter().any(|file| self.repos.join(folder).join(file).exists())
+        [RECORD, store::DATABASE]
+            .iter()
+            .any(|file| self.repos.join(folder).join(file).exists())
     }
 
     fn resolve(&self, name: &str) -> String {
         let mut folder = name.to_owned();
         for _ in 0..MOST_LINKS {
             let next = read_small(&self.repos.join(&folder).join(SAME_AS));
-            let Some(next) = next.filter(|next| is_key(next)) else { break };
+            let Some(next) = next.filter(|next| is_key(next)) else {
+                break;
+            };
             folder = next;
         }
         folder
@@ -359,7 +453,8 @@ impl Registry {
 
     fn record(&self, folder: &str) -> RepositoryRecord {
         let text = read_small(&self.repos.join(folder).join(RECORD));
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+        text.and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
     }
 
     /// Copies the disputes of the history `second` into the history `key`. The history `second` remains
@@ -378,16 +473,26 @@ impl Registry {
 impl Repository {
     /// Returns `None` before the first commit, and in a shallow clone without the root commit.
     fn root_commit(&self) -> Result<Option<String>> {
-        let Some(head) = &self.head else { return Ok(None) };
-        let found = self.call(["rev-list", "--first-parent", "--max-parents=0", head]).output()?;
+        let Some(head) = &self.head else {
+            return Ok(None);
+        };
+        let found = self
+            .call(["rev-list", "--first-parent", "--max-parents=0", head])
+            .output()?;
         let shallow = std::fs::read(self.common.join("shallow")).unwrap_or_default();
-        let is_cut = |root: &String| path_bytes::items(&shallow, b'\n').any(|line| line == root.as_bytes());
-        Ok(path_bytes::items(&found, b'\n').find_map(object_id).filter(|root| !is_cut(root)))
+        let is_cut =
+            |root: &String| path_bytes::items(&shallow, b'\n').any(|line| line == root.as_bytes());
+        Ok(path_bytes::items(&found, b'\n')
+            .find_map(object_id)
+            .filter(|root| !is_cut(root)))
     }
 
     fn has_any(&self, commits: &[String]) -> Result<bool> {
         let mut objects = self.objects(None)?;
-        for commit in commits.iter().filter(|commit| object_id(commit.as_bytes()).is_some()) {
+        for commit in commits
+            .iter()
+            .filter(|commit| object_id(commit.as_bytes()).is_some())
+        {
             if objects.read(commit, 0)? != GitObject::Missing {
                 return Ok(true);
             }
@@ -400,18 +505,30 @@ impl Repository {
     fn address(&self) -> Result<Option<String>> {
         let remotes = self.remotes()?;
         let only = || remotes.values().next().filter(|_| remotes.len() == 1);
-        Ok(remotes.get("origin").or_else(only).and_then(|url| remote_address::normalised(url, &self.top)))
+        Ok(remotes
+            .get("origin")
+            .or_else(only)
+            .and_then(|url| remote_address::normalised(url, &self.top)))
     }
 
     /// Maps the name of each remote to the first address of the remote.
     pub(crate) fn remotes(&self) -> Result<BTreeMap<String, String>> {
-        let listed = self.call(["config", "--null", "--get-regexp", r"^remote\..*\.url$"]).answer()?;
+        let listed = self
+            .call(["config", "--null", "--get-regexp", r"^remote\..*\.url$"])
+            .answer()?;
         let mut remotes = BTreeMap::new();
         for entry in path_bytes::items(&listed.unwrap_or_default(), 0) {
             let entry = path_bytes::shown(entry);
-            let Some((key, url)) = entry.split_once('\n') else { continue };
-            if let Some(name) = key.strip_prefix("remote.").and_then(|key| key.strip_suffix(".url")) {
-                remotes.entry(name.to_owned()).or_insert_with(|| url.to_owned());
+            let Some((key, url)) = entry.split_once('\n') else {
+                continue;
+            };
+            if let Some(name) = key
+                .strip_prefix("remote.")
+                .and_then(|key| key.strip_suffix(".url"))
+            {
+                remotes
+                    .entry(name.to_owned())
+                    .or_insert_with(|| url.to_owned());
             }
         }
         Ok(remotes)
@@ -424,7 +541,9 @@ impl Repository {
     fn create_unborn_id(&self) -> Result<String> {
         let path = self.common.join(UNBORN);
         let failed = WorkspaceError::state(&path);
-        let random = [uuid::Uuid::new_v4(), uuid::Uuid::new_v4()].map(|id| id.simple().to_string()).concat();
+        let random = [uuid::Uuid::new_v4(), uuid::Uuid::new_v4()]
+            .map(|id| id.simple().to_string())
+            .concat();
         let mut file = tempfile::NamedTempFile::new_in(&self.common).map_err(failed)?;
         io::Write::write_all(&mut file, random.as_bytes()).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
@@ -432,10 +551,16 @@ impl Repository {
             Ok(_) => Ok(random),
             // If another process created the file first, Glee uses the id in this file. Glee replaces the file
             // only if its content is invalid.
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => match self.unborn_id()? {
-                Some(id) => Ok(id),
-                None => error.file.persist(&path).map(|_| random).map_err(|error| failed(error.error)),
-            },
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                match self.unborn_id()? {
+                    Some(id) => Ok(id),
+                    None => error
+                        .file
+                        .persist(&path)
+                        .map(|_| random)
+                        .map_err(|error| failed(error.error)),
+                }
+            }
             Err(error) => Err(failed(error.error)),
         }
     }
@@ -447,6 +572,10 @@ fn is_key(text: &str) -> bool {
 
 fn read_small(path: &Path) -> Option<String> {
     let mut text = String::new();
-    files::regular(path).ok()?.take(1 << 20).read_to_string(&mut text).ok()?;
+    files::regular(path)
+        .ok()?
+        .take(1 << 20)
+        .read_to_string(&mut text)
+        .ok()?;
     Some(text.trim().to_owned())
 }

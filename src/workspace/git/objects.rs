@@ -34,7 +34,11 @@ impl GitObject {
 impl Objects {
     /// `child` is a running `git cat-file --batch-command` with the pipes `stdin` and `stdout`.
     pub(crate) fn of(child: Child, stdin: ChildStdin, stdout: ChildStdout) -> Self {
-        Self { child, stdin, stdout: BufReader::new(stdout) }
+        Self {
+            child,
+            stdin,
+            stdout: BufReader::new(stdout),
+        }
     }
 
     /// Reads the file `<id>:<path>`. The path must not contain a line break. A folder counts as a missing file.
@@ -56,7 +60,8 @@ impl Objects {
         if self.header("contents", id)?.is_none() {
             return Ok(GitObject::Missing);
         }
-        let mut bytes = vec![0; usize::try_from(size).map_err(|error| broken(io::Error::other(error)))?];
+        let mut bytes =
+            vec![0; usize::try_from(size).map_err(|error| broken(io::Error::other(error)))?];
         self.stdout.read_exact(&mut bytes).map_err(broken)?;
         self.stdout.read_exact(&mut [0]).map_err(broken)?;
         Ok(GitObject::Bytes(bytes))
@@ -64,7 +69,9 @@ impl Objects {
 
     /// Parses the reply `<id> <type> <size>`. Returns `None` for any other reply, such as `<id> missing`.
     fn header(&mut self, question: &str, id: &str) -> Result<Option<(u64, String)>> {
-        writeln!(self.stdin, "{question} {id}").and_then(|()| self.stdin.flush()).map_err(broken)?;
+        writeln!(self.stdin, "{question} {id}")
+            .and_then(|()| self.stdin.flush())
+            .map_err(broken)?;
         let mut line = Vec::new();
         if self.stdout.read_until(b'\n', &mut line).map_err(broken)? == 0 {
             return Err(broken(io::ErrorKind::UnexpectedEof.into()));
@@ -72,13 +79,18 @@ impl Objects {
         let line = String::from_utf8_lossy(&line);
         let mut words = line.trim_end().rsplit(' ');
         let size = words.next().and_then(|word| word.parse().ok());
-        let kind = words.next().filter(|kind| matches!(*kind, "blob" | "tree" | "commit" | "tag"));
+        let kind = words
+            .next()
+            .filter(|kind| matches!(*kind, "blob" | "tree" | "commit" | "tag"));
         Ok(size.zip(kind.map(str::to_owned)))
     }
 }
 
 fn broken(source: io::Error) -> WorkspaceError {
-    WorkspaceError::Git { command: "cat-file".to_owned(), message: source.to_string() }
+    WorkspaceError::Git {
+        command: "cat-file".to_owned(),
+        message: source.to_string(),
+    }
 }
 
 impl Drop for Objects {

@@ -20,12 +20,14 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
 }
 
 pub(crate) fn items(list: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
-    list.split(move |byte| *byte == separator).filter(|item| !item.is_empty())
+    list.split(move |byte| *byte == separator)
+        .filter(|item| !item.is_empty())
 }
 
 /// Whether a path begins with a drive letter (`C:`) or is a UNC path.
 pub(crate) fn has_drive(path: &str) -> bool {
-    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic()) || path.starts_with("\\\\")
+    matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+        || path.starts_with("\\\\")
 }
 
 pub(crate) fn name(path: &[u8]) -> &[u8] {
@@ -34,11 +36,17 @@ pub(crate) fn name(path: &[u8]) -> &[u8] {
 
 /// The parent folder of a path, without a trailing slash. Empty for a path at the top of the tree.
 pub(crate) fn folder(path: &[u8]) -> &[u8] {
-    path.iter().rposition(|byte| *byte == b'/').map_or(&[], |slash| &path[..slash])
+    path.iter()
+        .rposition(|byte| *byte == b'/')
+        .map_or(&[], |slash| &path[..slash])
 }
 
 pub(crate) fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
+    if folder.is_empty() {
+        name.to_vec()
+    } else {
+        [folder, b"/", name].concat()
+    }
 }
 
 /// Returns all parent folders of a path, except the root of the tree. The outermost folder comes first.
@@ -74,7 +82,9 @@ pub(crate) fn word_and_path(line: &[u8]) -> Option<(String, Vec<u8>)> {
 
 /// Removes the quotes and all escapes of git from a path. Returns `None` if the quoting is malformed.
 pub(crate) fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
-    let Some(inner) = text.strip_prefix(b"\"") else { return Some(text.to_vec()) };
+    let Some(inner) = text.strip_prefix(b"\"") else {
+        return Some(text.to_vec());
+    };
     let inner = inner.strip_suffix(b"\"")?;
     let mut path = Vec::with_capacity(inner.len());
     let mut rest = inner.iter().copied();
@@ -113,7 +123,10 @@ mod tests {
         let text = quoted(&every);
         assert!(!text.contains(&b'\n'));
         assert_eq!(unquoted(&text), Some(every));
-        assert_eq!(quoted("src/größe 1.rs".as_bytes()), "src/größe 1.rs".as_bytes());
+        assert_eq!(
+            quoted("src/größe 1.rs".as_bytes()),
+            "src/größe 1.rs".as_bytes()
+        );
         assert_eq!(unquoted(b"\"a\\"), None);
         assert_eq!(unquoted(b"\"a\\q\""), None);
     }

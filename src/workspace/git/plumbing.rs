@@ -42,11 +42,16 @@ pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
 
 /// The caller's `GIT_*` variables that Glee passes to every git command. No variable in this list selects a
 /// repository or a program.
-const KEPT: [&str; 4] =
-    ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_CEILING_DIRECTORIES"];
+const KEPT: [&str; 4] = [
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+];
 
 pub(crate) const EMPTY_SHA1: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-pub(crate) const EMPTY_SHA256: &str = "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
+pub(crate) const EMPTY_SHA256: &str =
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Repository {
@@ -68,25 +73,45 @@ pub(crate) struct Repository {
 impl Repository {
     /// Finds the repository whose work tree contains `start`, which must be a canonical path.
     pub(crate) fn around(start: &Path) -> Result<Option<Self>> {
-        let folder = if start.is_dir() { start } else { start.parent().unwrap_or(start) };
-        let is_bare = |folder: &&Path| {
-            folder.join("HEAD").is_file() && ["objects", "refs"].map(|name| folder.join(name).is_dir()) == [true; 2]
+        let folder = if start.is_dir() {
+            start
+        } else {
+            start.parent().unwrap_or(start)
         };
-        let Some(marked) = folder.ancestors().find(|folder| folder.join(".git").exists()) else {
-            let bare = folder.ancestors().find(is_bare).map(|bare| WorkspaceError::Bare(bare.to_owned()));
+        let is_bare = |folder: &&Path| {
+            folder.join("HEAD").is_file()
+                && ["objects", "refs"].map(|name| folder.join(name).is_dir()) == [true; 2]
+        };
+        let Some(marked) = folder
+            .ancestors()
+            .find(|folder| folder.join(".git").exists())
+        else {
+            let bare = folder
+                .ancestors()
+                .find(is_bare)
+                .map(|bare| WorkspaceError::Bare(bare.to_owned()));
             return bare.map_or(Ok(None), Err);
         };
         if folder.components().any(|part| part.as_os_str() == ".git") {
             return Err(WorkspaceError::InsideGit(start.display().to_string()));
         }
         let program = find(marked)?;
-        let question = ["--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
+        let question = [
+            "--is-bare-repository",
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--git-common-dir",
+        ];
         let mut command = command(&program, folder);
-        command.args(["rev-parse", "--path-format=absolute"]).args(question).args(["--show-object-format", "HEAD"]);
+        command
+            .args(["rev-parse", "--path-format=absolute"])
+            .args(question)
+            .args(["--show-object-format", "HEAD"]);
         let output = command.output().map_err(WorkspaceError::Start)?;
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
-        if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository") {
+        if lines.first() == Some(&b"true".as_slice()) || text.contains("cannot use bare repository")
+        {
             return Err(WorkspaceError::Bare(marked.to_owned()));
         }
         // Before the first commit, git prints the word `HEAD` in place of a commit id, and exits with an error.
@@ -94,11 +119,15 @@ impl Repository {
             if text.contains("not a git repository") {
                 return Ok(None);
             }
-            return Err(WorkspaceError::Git { command: "rev-parse".to_owned(), message: text });
+            return Err(WorkspaceError::Git {
+                command: "rev-parse".to_owned(),
+                message: text,
+            });
         };
         let real = |bytes: &[u8]| {
             let path = path_bytes::path(bytes);
-            path.canonicalize().map_err(WorkspaceError::unreadable(&path))
+            path.canonicalize()
+                .map_err(WorkspaceError::unreadable(&path))
         };
         let (top, git_dir) = (real(top)?, real(git_dir)?);
         let own = git_dir.join("index");
@@ -113,7 +142,11 @@ impl Repository {
             common: real(common)?,
             index,
             head: object_id(head),
-            empty_tree: if *format == b"sha256" { EMPTY_SHA256 } else { EMPTY_SHA1 },
+            empty_tree: if *format == b"sha256" {
+                EMPTY_SHA256
+            } else {
+                EMPTY_SHA1
+            },
             is_discovered: true,
         }))
     }
@@ -141,18 +174,29 @@ impl Repository {
 
     /// Opens the backup repository in `folder`, with the work tree `top`.
     pub(crate) fn backup(folder: &Path, top: &Path, empty_tree: &'static str) -> Result<Self> {
-        Ok(Self::placed(&find(top)?, top, folder.to_owned(), folder.to_owned(), empty_tree))
+        Ok(Self::placed(
+            &find(top)?,
+            top,
+            folder.to_owned(),
+            folder.to_owned(),
+            empty_tree,
+        ))
     }
 
     pub(crate) fn call<'a>(&self, args: impl IntoIterator<Item = &'a str>) -> GitCall {
         let mut command = command(&self.program, &self.top);
         if !self.is_discovered {
-            command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", &self.top);
+            command
+                .env("GIT_DIR", &self.git_dir)
+                .env("GIT_WORK_TREE", &self.top);
         } else if self.index != self.git_dir.join("index") {
             command.env(INDEX, &self.index);
         }
         command.args(args);
-        GitCall { command, time_limit: None }
+        GitCall {
+            command,
+            time_limit: None,
+        }
     }
 
     pub(crate) fn create_empty(&self, folder: &Path) -> io::Result<()> {
@@ -164,7 +208,9 @@ impl Repository {
         }
         private::write(&folder.join("HEAD"), b"ref: refs/heads/none\n")?;
         let config = match self.empty_tree {
-            EMPTY_SHA256 => "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n",
+            EMPTY_SHA256 => {
+                "[core]\n\trepositoryFormatVersion = 1\n[extensions]\n\tobjectFormat = sha256\n"
+            }
             _ => "[core]\n\trepositoryFormatVersion = 0\n",
         };
         private::write(&folder.join("config"), config.as_bytes())
@@ -178,32 +224,62 @@ impl Repository {
         if revision == "HEAD" {
             return self.head.clone().ok_or(WorkspaceError::NoCommit);
         }
-        self.find(&format!("{revision}^{{commit}}"))?.ok_or_else(bad)
+        self.find(&format!("{revision}^{{commit}}"))?
+            .ok_or_else(bad)
     }
 
     fn bad_revision(&self, revision: &str) -> WorkspaceError {
         let format = "--format=`%(refname:short)`";
-        let listed =
-            self.call(["for-each-ref", "--sort=-committerdate", "--count=4", format, "refs/heads"]).output();
-        let branches = path_bytes::shown(&listed.unwrap_or_default()).lines().map(str::to_owned).collect();
-        WorkspaceError::BadRevision { revision: revision.to_owned(), branches }
+        let listed = self
+            .call([
+                "for-each-ref",
+                "--sort=-committerdate",
+                "--count=4",
+                format,
+                "refs/heads",
+            ])
+            .output();
+        let branches = path_bytes::shown(&listed.unwrap_or_default())
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        WorkspaceError::BadRevision {
+            revision: revision.to_owned(),
+            branches,
+        }
     }
 
     pub(crate) fn find(&self, revision: &str) -> Result<Option<String>> {
-        self.call(["rev-parse", "--verify", "--quiet", "--end-of-options", revision]).id()
+        self.call([
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            revision,
+        ])
+        .id()
     }
 
     pub(crate) fn merge_base(&self, one: &str, other: &str) -> Result<String> {
         self.call(["merge-base", one, other])
             .id()?
-            .ok_or_else(|| WorkspaceError::NoMergeBase { one: one.to_owned(), other: other.to_owned() })
+            .ok_or_else(|| WorkspaceError::NoMergeBase {
+                one: one.to_owned(),
+                other: other.to_owned(),
+            })
     }
 
     /// Maps the path of each regular file in a commit to the file's blob id and executable flag.
     pub(crate) fn files_of(&self, commit: &str) -> Result<BTreeMap<String, (String, bool)>> {
-        let listed = self.call(["ls-tree", "-r", "-z", "--full-tree", commit]).output()?;
+        let listed = self
+            .call(["ls-tree", "-r", "-z", "--full-tree", commit])
+            .output()?;
         let files = records(&listed).filter(|(mode, ..)| mode & 0o170_000 == 0o100_000);
-        Ok(files.map(|(mode, _, id, path)| (path_bytes::shown(path), (id.to_owned(), mode == 0o100_755))).collect())
+        Ok(files
+            .map(|(mode, _, id, path)| {
+                (path_bytes::shown(path), (id.to_owned(), mode == 0o100_755))
+            })
+            .collect())
     }
 
     pub(crate) fn fork_point(&self, revision: &str) -> Result<String> {
@@ -214,7 +290,13 @@ impl Repository {
     /// Resolves a range to two commit ids. The range `A..B` resolves to A and B. The range `A...B` resolves to two
     /// commits: first the common ancestor of A and B, and then B. If A or B is omitted, `HEAD` is used.
     pub(crate) fn range(&self, range: &str) -> Result<(String, String)> {
-        let side = |revision: &str| self.commit(if revision.is_empty() { "HEAD" } else { revision });
+        let side = |revision: &str| {
+            self.commit(if revision.is_empty() {
+                "HEAD"
+            } else {
+                revision
+            })
+        };
         let bad = || self.bad_revision(range);
         let (from, to) = range.split_once("..").ok_or_else(bad)?;
         match to.strip_prefix('.') {
@@ -229,7 +311,10 @@ impl Repository {
     /// Fails if one of the `folders` is a symbolic link, because git would change refs outside the repository
     /// through this link. For example, an extracted archive can contain a symbolic link.
     pub(crate) fn refuse_links(&self, folders: [&str; 2]) -> Result<()> {
-        let linked = folders.map(|folder| self.common.join(folder)).into_iter().find(|path| path.is_symlink());
+        let linked = folders
+            .map(|folder| self.common.join(folder))
+            .into_iter()
+            .find(|path| path.is_symlink());
         linked.map_or(Ok(()), |linked| Err(WorkspaceError::LinkedRefs(linked)))
     }
 
@@ -239,9 +324,16 @@ impl Repository {
             call = call.reading_from(&[folder]);
         }
         let mut command = call.command;
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().map_err(WorkspaceError::Start)?;
-        let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).expect("both are piped");
+        let (stdin, stdout) = child
+            .stdin
+            .take()
+            .zip(child.stdout.take())
+            .expect("both are piped");
         Ok(Objects::of(child, stdin, stdout))
     }
 }
@@ -254,7 +346,13 @@ pub(crate) struct GitCall {
 /// The stdout of a git command, or the stdout and the error message of a failed command.
 pub(crate) type GitOutput = Result<Vec<u8>, (Vec<u8>, String)>;
 
-const TRANSPORT: [&str; 5] = ["GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_SSL_CAINFO"];
+const TRANSPORT: [&str; 5] = [
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_ASKPASS",
+    "GIT_SSL_CAINFO",
+];
 
 impl GitCall {
     pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
@@ -269,19 +367,25 @@ impl GitCall {
 
     fn privately(mut self) -> Self {
         self.command.env("GIT_CONFIG_COUNT", "1");
-        self.command.env("GIT_CONFIG_KEY_0", "core.sharedRepository").env("GIT_CONFIG_VALUE_0", "0600");
+        self.command
+            .env("GIT_CONFIG_KEY_0", "core.sharedRepository")
+            .env("GIT_CONFIG_VALUE_0", "0600");
         self
     }
 
     pub(crate) fn reading_from(mut self, folders: &[&Path]) -> Self {
         let folders: Vec<_> = folders.iter().map(|folder| alternate(folder)).collect();
-        self.command.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", folders.join(OsStr::new(":")));
+        self.command.env(
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+            folders.join(OsStr::new(":")),
+        );
         self
     }
 
     pub(crate) fn writing_to(mut self, folder: &Path, repository: &Repository) -> Self {
         self.command.env("GIT_OBJECT_DIRECTORY", folder);
-        self.privately().reading_from(&[&repository.common.join("objects")])
+        self.privately()
+            .reading_from(&[&repository.common.join("objects")])
     }
 
     pub(crate) fn storing_in(mut self, objects: &Path) -> Self {
@@ -296,7 +400,11 @@ impl GitCall {
     }
 
     pub(crate) fn with_variables(mut self, names: &[&str]) -> Self {
-        self.command.envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        self.command.envs(
+            names
+                .iter()
+                .filter_map(|name| Some((name, std::env::var_os(name)?))),
+        );
         self
     }
 
@@ -323,16 +431,27 @@ impl GitCall {
         let command = subcommand(&self.command);
         let output = self.output_of(input)?;
         let message = || format!("it printed `{}`", path_bytes::shown(&output).trim());
-        object_id(output.trim_ascii_end()).ok_or_else(|| WorkspaceError::Git { command, message: message() })
+        object_id(output.trim_ascii_end()).ok_or_else(|| WorkspaceError::Git {
+            command,
+            message: message(),
+        })
     }
 
     pub(crate) fn output_of(self, input: &[u8]) -> Result<Vec<u8>> {
         let name = subcommand(&self.command);
-        self.run(input)?.map_err(|(_, message)| WorkspaceError::Git { command: name, message })
+        self.run(input)?
+            .map_err(|(_, message)| WorkspaceError::Git {
+                command: name,
+                message,
+            })
     }
 
     pub(crate) fn run(mut self, input: &[u8]) -> Result<GitOutput> {
-        self.command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+        self.command.stdin(if input.is_empty() {
+            Stdio::null()
+        } else {
+            Stdio::piped()
+        });
         let mut child = self.command.spawn().map_err(WorkspaceError::Start)?;
         let (process, pipe) = (child.id(), child.stdin.take());
         let (ended, is_ended) = mpsc::channel::<()>();
@@ -364,11 +483,16 @@ impl GitCall {
 /// Kills a git process that exceeds `limit`, or that waits for a FIFO in two consecutive checks. Returns the
 /// reason. Git opens an ignore or attribute file even if the file is a FIFO, and then waits forever for a writer.
 /// On systems other than Linux, Glee does not detect that a git process waits for a FIFO.
-fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<()>) -> Option<&'static str> {
+fn kill_if_stuck(
+    process: u32,
+    limit: Option<Duration>,
+    ended: &mpsc::Receiver<()>,
+) -> Option<&'static str> {
     let began = Instant::now();
     let mut waiting = 0;
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(Duration::from_millis(250)) {
-        let waits = std::fs::read(format!("/proc/{process}/wchan")).is_ok_and(|at| at == b"wait_for_partner");
+        let waits = std::fs::read(format!("/proc/{process}/wchan"))
+            .is_ok_and(|at| at == b"wait_for_partner");
         waiting = if waits { waiting + 1 } else { 0 };
         let why = if waiting == 2 {
             "it waits for a FIFO in the place of a `.gitignore`, `.gitattributes` or other file of rules"
@@ -377,7 +501,8 @@ fn kill_if_stuck(process: u32, limit: Option<Duration>, ended: &mpsc::Receiver<(
         } else {
             continue;
         };
-        let is_killed = i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
+        let is_killed =
+            i32::try_from(process).is_ok_and(|id| kill(Pid::from_raw(id), Signal::SIGKILL).is_ok());
         return is_killed.then_some(why);
     }
     None
@@ -397,24 +522,39 @@ pub(crate) fn records(listed: &[u8]) -> impl Iterator<Item = (u32, &str, &str, &
 
 pub(crate) fn object_id(line: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(line).ok()?;
-    (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
+    (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        .then(|| text.to_owned())
 }
 
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
-    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_scrubbed(name)) {
         command.env_remove(name);
     }
-    command.envs([("GIT_OPTIONAL_LOCKS", "0"), ("GIT_TERMINAL_PROMPT", "0"), ("GIT_NO_LAZY_FETCH", "1")]);
+    command.envs([
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+    ]);
     command.envs([("GIT_PAGER", "cat"), ("LC_ALL", "C")]);
-    command.args(["--no-optional-locks", "--no-pager", "--no-replace-objects", "--literal-pathspecs"]);
+    command.args([
+        "--no-optional-locks",
+        "--no-pager",
+        "--no-replace-objects",
+        "--literal-pathspecs",
+    ]);
     command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
     command
 }
 
 fn is_scrubbed(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.starts_with("GIT_") && !KEPT.contains(&name))
+    name.to_str()
+        .is_some_and(|name| name.starts_with("GIT_") && !KEPT.contains(&name))
 }
 
 /// Finds the first `git` in the absolute folders of `PATH`. Fails if this `git` is inside the tree.
@@ -423,7 +563,9 @@ pub(crate) fn find(tree: &Path) -> Result<PathBuf> {
 }
 
 fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
-    let absolute: Vec<PathBuf> = std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect();
+    let absolute: Vec<PathBuf> = std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .collect();
     let folders = std::env::join_paths(&absolute).map_err(|_| WorkspaceError::NoGit)?;
     if absolute.is_empty() {
         return Err(WorkspaceError::NoGit);
@@ -432,7 +574,10 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
     let real = program.canonicalize().map_err(|_| WorkspaceError::NoGit)?;
     // If the tree is `/`, every program is inside the tree, so the check is skipped.
     if tree.parent().is_some() && (real.starts_with(tree) || program.starts_with(tree)) {
-        return Err(WorkspaceError::GitInside { program, root: tree.to_owned() });
+        return Err(WorkspaceError::GitInside {
+            program,
+            root: tree.to_owned(),
+        });
     }
     Ok(program)
 }
@@ -443,27 +588,43 @@ fn find_in(path: &OsStr, tree: &Path) -> Result<PathBuf> {
 /// path, Glee also tries `start` as the base folder.
 fn named_index(named: &Path, start: &Path, top: &Path, git_dir: &Path) -> Result<Option<PathBuf>> {
     let places = [top.join(named), start.join(named)];
-    let path = places.iter().find(|path| path.exists()).unwrap_or(&places[0]);
+    let path = places
+        .iter()
+        .find(|path| path.exists())
+        .unwrap_or(&places[0]);
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-    let (Some(folder), Some(name)) = (folder, path.file_name()) else { return Ok(None) };
-    let is_git_dir = |folder: &&Path| {
-        folder.join("HEAD").is_file() && (folder.join("objects").is_dir() || folder.join("commondir").is_file())
+    let (Some(folder), Some(name)) = (folder, path.file_name()) else {
+        return Ok(None);
     };
-    if folder.ancestors().find(is_git_dir).is_some_and(|owner| owner != git_dir) {
+    let is_git_dir = |folder: &&Path| {
+        folder.join("HEAD").is_file()
+            && (folder.join("objects").is_dir() || folder.join("commondir").is_file())
+    };
+    if folder
+        .ancestors()
+        .find(is_git_dir)
+        .is_some_and(|owner| owner != git_dir)
+    {
         return Ok(None);
     }
     let path = folder.join(name);
     // If the index were a FIFO, git would wait forever.
     if std::fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
         let source = io::Error::other("not a regular file");
-        return Err(WorkspaceError::Unreadable { path: path.display().to_string(), source });
+        return Err(WorkspaceError::Unreadable {
+            path: path.display().to_string(),
+            source,
+        });
     }
     Ok(Some(path))
 }
 
 fn subcommand(command: &Command) -> String {
     let mut words = command.get_args().map(OsStr::to_string_lossy);
-    words.find(|word| !word.starts_with('-') && !word.contains('=')).unwrap_or_default().into_owned()
+    words
+        .find(|word| !word.starts_with('-') && !word.contains('='))
+        .unwrap_or_default()
+        .into_owned()
 }
 
 /// Quotes the path of a folder for git's list of alternate object folders.
@@ -471,7 +632,11 @@ fn alternate(folder: &Path) -> OsString {
     let bytes = path_bytes::bytes(folder);
     let quoted = path_bytes::quoted(&bytes);
     let needs_quotes = bytes.contains(&b':') && quoted == bytes;
-    let quoted = if needs_quotes { [b"\"", quoted.as_slice(), b"\""].concat() } else { quoted };
+    let quoted = if needs_quotes {
+        [b"\"", quoted.as_slice(), b"\""].concat()
+    } else {
+        quoted
+    };
     path_bytes::path(&quoted).into_os_string()
 }
 
@@ -481,10 +646,20 @@ mod tests {
 
     #[test]
     fn the_callers_repository_variables_are_scrubbed_and_the_users_settings_kept() {
-        let scrubbed =
-            ["GIT_DIR", "GIT_INDEX_FILE", "GIT_EXTERNAL_DIFF", "GIT_CONFIG_COUNT", "GIT_SSH_COMMAND", "GIT_TRACE"];
+        let scrubbed = [
+            "GIT_DIR",
+            "GIT_INDEX_FILE",
+            "GIT_EXTERNAL_DIFF",
+            "GIT_CONFIG_COUNT",
+            "GIT_SSH_COMMAND",
+            "GIT_TRACE",
+        ];
         assert!(scrubbed.iter().all(|name| is_scrubbed(OsStr::new(name))));
-        assert!(["HOME", "GIT_CONFIG_GLOBAL", "PATH"].iter().all(|name| !is_scrubbed(OsStr::new(name))));
+        assert!(
+            ["HOME", "GIT_CONFIG_GLOBAL", "PATH"]
+                .iter()
+                .all(|name| !is_scrubbed(OsStr::new(name)))
+        );
     }
 
     #[test]
@@ -494,7 +669,10 @@ mod tests {
         for repository in ["one", "two"] {
             std::fs::create_dir_all(base.join(repository).join(".git/objects"))?;
             std::fs::create_dir_all(base.join(repository).join("sub"))?;
-            std::fs::write(base.join(repository).join(".git/HEAD"), "ref: refs/heads/main\n")?;
+            std::fs::write(
+                base.join(repository).join(".git/HEAD"),
+                "ref: refs/heads/main\n",
+            )?;
             std::fs::write(base.join(repository).join(".git/index"), "")?;
         }
         std::fs::create_dir_all(base.join("one/.git/worktrees/w"))?;
@@ -503,7 +681,8 @@ mod tests {
         }
         let (top, git_dir) = (base.join("one"), base.join("one/.git"));
         let named = |path: &str, start: &str| {
-            named_index(Path::new(path), &base.join(start), &top, &git_dir).expect("no index is a FIFO")
+            named_index(Path::new(path), &base.join(start), &top, &git_dir)
+                .expect("no index is a FIFO")
         };
         let own = Some(git_dir.join("index"));
         assert_eq!(named(".git/index", "one"), own);
@@ -511,9 +690,16 @@ mod tests {
         assert_eq!(named("../.git/index", "one/sub"), own);
         let lock = git_dir.join("next-index-1.lock");
         assert_eq!(named(&lock.display().to_string(), "one"), Some(lock));
-        assert_eq!(named(&base.join("free").display().to_string(), "one"), Some(base.join("free")));
+        assert_eq!(
+            named(&base.join("free").display().to_string(), "one"),
+            Some(base.join("free"))
+        );
         for other in ["two/.git/index", "one/.git/worktrees/w/index"] {
-            assert_eq!(named(&base.join(other).display().to_string(), "one"), None, "{other}");
+            assert_eq!(
+                named(&base.join(other).display().to_string(), "one"),
+                None,
+                "{other}"
+            );
         }
         let folder = git_dir.display().to_string();
         assert!(named_index(Path::new(&folder), &top, &top, &base.join("one/.git")).is_err());
@@ -521,17 +707,25 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_the_tree_is_refused_and_relative_folders_are_not_searched() -> std::io::Result<()> {
+    fn a_program_of_the_tree_is_refused_and_relative_folders_are_not_searched()
+    -> std::io::Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
         let (tree, other) = (tempfile::tempdir()?, tempfile::tempdir()?);
         for folder in [tree.path(), other.path()] {
             std::fs::write(folder.join("git"), "#!/bin/sh\n")?;
             std::fs::set_permissions(folder.join("git"), std::fs::Permissions::from_mode(0o755))?;
         }
-        let first = |folders: &[&Path]| std::env::join_paths(folders).map(|path| find_in(&path, tree.path()));
+        let first = |folders: &[&Path]| {
+            std::env::join_paths(folders).map(|path| find_in(&path, tree.path()))
+        };
         let (dot, inside, outside) = (Path::new("."), tree.path(), other.path());
-        assert!(matches!(first(&[inside, outside]), Ok(Err(WorkspaceError::GitInside { .. }))));
-        assert!(matches!(first(&[dot, outside]), Ok(Ok(program)) if program == outside.join("git")));
+        assert!(matches!(
+            first(&[inside, outside]),
+            Ok(Err(WorkspaceError::GitInside { .. }))
+        ));
+        assert!(
+            matches!(first(&[dot, outside]), Ok(Ok(program)) if program == outside.join("git"))
+        );
         assert!(matches!(first(&[dot]), Ok(Err(WorkspaceError::NoGit))));
         Ok(())
     }

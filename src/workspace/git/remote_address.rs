@@ -23,15 +23,28 @@ pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
             "git" => ":9418",
             _ => "",
         };
-        let host = authority.rsplit('@').next().unwrap_or_default().to_lowercase();
-        let host = if port.is_empty() { host.as_str() } else { host.strip_suffix(port).unwrap_or(&host) };
+        let host = authority
+            .rsplit('@')
+            .next()
+            .unwrap_or_default()
+            .to_lowercase();
+        let host = if port.is_empty() {
+            host.as_str()
+        } else {
+            host.strip_suffix(port).unwrap_or(&host)
+        };
         return joined(host, path);
     }
     // An address without a scheme is a local path, or has the form `user@host:path`. In the form
     // `user@host:path`, no slash precedes the first colon.
-    let scp = address.split_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
+    let scp = address
+        .split_once(':')
+        .filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match scp {
-        Some((host, path)) => joined(&host.rsplit('@').next().unwrap_or_default().to_lowercase(), path),
+        Some((host, path)) => joined(
+            &host.rsplit('@').next().unwrap_or_default().to_lowercase(),
+            path,
+        ),
         None => local(address, top),
     }
 }
@@ -39,7 +52,10 @@ pub(crate) fn normalised(address: &str, top: &Path) -> Option<String> {
 fn joined(host: &str, path: &str) -> Option<String> {
     let path: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let path = path.join("/");
-    let path = path.strip_suffix(".git").unwrap_or(&path).trim_end_matches('/');
+    let path = path
+        .strip_suffix(".git")
+        .unwrap_or(&path)
+        .trim_end_matches('/');
     (!host.is_empty() && !path.is_empty()).then(|| format!("{host}/{path}"))
 }
 
@@ -51,7 +67,12 @@ pub(crate) fn folder(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let text = path_bytes::shown(&path_bytes::bytes(&real));
     let text = text.trim_end_matches('/');
-    format!("file:{}", text.strip_suffix(".git").unwrap_or(text).trim_end_matches('/'))
+    format!(
+        "file:{}",
+        text.strip_suffix(".git")
+            .unwrap_or(text)
+            .trim_end_matches('/')
+    )
 }
 
 #[cfg(test)]
@@ -74,7 +95,11 @@ mod tests {
             "git://host.example:9418/team/project.git",
             "git+ssh://git@host.example/team/project",
         ] {
-            assert_eq!(same(address).as_deref(), Some("host.example/team/project"), "{address}");
+            assert_eq!(
+                same(address).as_deref(),
+                Some("host.example/team/project"),
+                "{address}"
+            );
         }
         for other in [
             "https://host.example:8443/team/project",
@@ -83,7 +108,11 @@ mod tests {
             "https://other.example/team/project",
             "https://host.example/team/project/sub",
         ] {
-            assert_ne!(same(other).as_deref(), Some("host.example/team/project"), "{other}");
+            assert_ne!(
+                same(other).as_deref(),
+                Some("host.example/team/project"),
+                "{other}"
+            );
         }
         for (address, expected) in [
             ("/srv/project.git", "file:/srv/project"),

@@ -29,7 +29,9 @@ impl Workspace {
     /// that a change cannot add rulings about itself. For files and folders, the commit is `HEAD`. Returns `None`
     /// outside git, or if the commit does not exist.
     pub fn rulings_base(&self, spec: &TargetSpec) -> Result<Option<String>> {
-        let Some(git) = &self.repository else { return Ok(None) };
+        let Some(git) = &self.repository else {
+            return Ok(None);
+        };
         match spec {
             TargetSpec::Paths(_) => Ok(git.head.clone()),
             change => git.base_of(change),
@@ -38,8 +40,18 @@ impl Workspace {
 
     /// The files with shared rulings in a commit, ordered by name. Markdown files and hidden files are excluded.
     pub fn rulings_at(&self, commit: &str) -> Result<Vec<RulingFile>> {
-        let Some(git) = &self.repository else { return Ok(Vec::new()) };
-        let listed = git.call(["ls-tree", "-z", "--full-tree", commit, &format!("{FOLDER}/")]).output()?;
+        let Some(git) = &self.repository else {
+            return Ok(Vec::new());
+        };
+        let listed = git
+            .call([
+                "ls-tree",
+                "-z",
+                "--full-tree",
+                commit,
+                &format!("{FOLDER}/"),
+            ])
+            .output()?;
         let mut objects = git.objects(None)?;
         let mut files = Vec::new();
         for (mode, _, id, path) in records(&listed) {
@@ -64,7 +76,8 @@ impl Workspace {
     /// The files with shared rulings in the tree, ordered by name. Markdown files and hidden files are excluded.
     pub fn rulings_in_tree(&self) -> Vec<RulingFile> {
         let folder = self.root.join(FOLDER);
-        let is_link = |path: &std::path::Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+        let is_link =
+            |path: &std::path::Path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
         if is_link(&folder) || folder.parent().is_some_and(is_link) {
             return vec![(String::new(), Err(LINK))];
         }
@@ -90,7 +103,12 @@ impl Workspace {
     }
 
     pub fn user_name(&self) -> Option<String> {
-        let named = self.repository.as_ref()?.call(["config", "--get", "user.name"]).answer().ok()??;
+        let named = self
+            .repository
+            .as_ref()?
+            .call(["config", "--get", "user.name"])
+            .answer()
+            .ok()??;
         let name = text_files::lossy(named).trim().to_owned();
         (!name.is_empty()).then_some(name)
     }
@@ -105,12 +123,20 @@ impl Workspace {
     /// exists. The anchor's file is searched first, and then all files that are not ignored.
     pub fn places(&self, anchors: &[&Anchor]) -> Result<Vec<Option<BlockPlace>>> {
         let mut places: Vec<Option<BlockPlace>> = vec![None; anchors.len()];
-        let search = |path: &str, places: &mut [Option<BlockPlace>], is_searched: &dyn Fn(&Anchor) -> bool| {
+        let search = |path: &str,
+                      places: &mut [Option<BlockPlace>],
+                      is_searched: &dyn Fn(&Anchor) -> bool| {
             let Some(text) = self.read(path) else { return };
             let blocks = Blocks::of(path, &text);
-            let missing = places.iter_mut().zip(anchors).filter(|(place, _)| place.is_none());
+            let missing = places
+                .iter_mut()
+                .zip(anchors)
+                .filter(|(place, _)| place.is_none());
             for (place, anchor) in missing.filter(|(_, anchor)| is_searched(anchor)) {
-                *place = blocks.place(anchor).map(|lines| BlockPlace { file: path.to_owned(), lines });
+                *place = blocks.place(anchor).map(|lines| BlockPlace {
+                    file: path.to_owned(),
+                    lines,
+                });
             }
         };
         let own: BTreeSet<&str> = anchors.iter().map(|anchor| anchor.file.as_str()).collect();

@@ -17,8 +17,16 @@ use crate::workspace::{Result, WorkspaceError};
 const SKIP_WORKTREE: u32 = 1 << 30;
 const INTENT_TO_ADD: u32 = 1 << 29;
 
-const LIST: [&str; 8] =
-    ["ls-files", "-z", "-t", "--stage", "--debug", "--cached", "--others", "--exclude-standard"];
+const LIST: [&str; 8] = [
+    "ls-files",
+    "-z",
+    "-t",
+    "--stage",
+    "--debug",
+    "--cached",
+    "--others",
+    "--exclude-standard",
+];
 
 pub(crate) const LINK: u32 = 0o120_000;
 pub(crate) const SUBMODULE: u32 = 0o160_000;
@@ -59,7 +67,10 @@ impl Repository {
         // The write time of git's index is read before the entries of the index. If git writes the index between
         // the two reads, Glee hashes more files than necessary, but detects every changed file.
         let index_written = std::fs::metadata(&self.index).map_or((0, 0), |meta| times(&meta).1);
-        let mut scan = Scan { index_written, ..Scan::default() };
+        let mut scan = Scan {
+            index_written,
+            ..Scan::default()
+        };
         let listed = self.call(LIST).output()?;
         let mut rest = listed.as_slice();
         while !rest.is_empty() {
@@ -85,11 +96,23 @@ impl Scan {
         }
         let (head, path) = record.split_at(memchr::memchr(b'\t', record)?);
         let (details, rest) = rest.split_at(memchr::memchr_iter(b'\n', rest).nth(4)? + 1);
-        let [head, details] = [head, details].map(|text| std::str::from_utf8(text).unwrap_or_default());
-        let [_, mode, id, stage] = head.split(' ').collect::<Vec<_>>()[..] else { return None };
-        let field = |name| details.split_ascii_whitespace().skip_while(|word| *word != name).nth(1);
+        let [head, details] =
+            [head, details].map(|text| std::str::from_utf8(text).unwrap_or_default());
+        let [_, mode, id, stage] = head.split(' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let field = |name| {
+            details
+                .split_ascii_whitespace()
+                .skip_while(|word| *word != name)
+                .nth(1)
+        };
         let number = |text: &str| text.parse::<u32>().ok();
-        let time = |name| field(name)?.split_once(':').and_then(|(s, ns)| Some((number(s)?, number(ns)?)));
+        let time = |name| {
+            field(name)?
+                .split_once(':')
+                .and_then(|(s, ns)| Some((number(s)?, number(ns)?)))
+        };
         let flags = u32::from_str_radix(field("flags:")?, 16).ok()?;
         self.entries.push(IndexEntry {
             path: path[1..].to_vec(),
@@ -114,11 +137,15 @@ impl Scan {
             mode => meta.is_file() && is_executable(meta) == (mode & 0o111 != 0),
         };
         let (ctime, mtime) = times(meta);
-        let same =
-            (ctime, mtime, cut(meta.ino()), cut(meta.len())) == (entry.ctime, entry.mtime, entry.ino, entry.size);
+        let same = (ctime, mtime, cut(meta.ino()), cut(meta.len()))
+            == (entry.ctime, entry.mtime, entry.ino, entry.size);
         // If a file was written in the same clock tick as the index, a later write can leave the file's
         // timestamps unchanged.
-        same_kind && same && entry.stage == 0 && entry.mtime < self.index_written && !entry.is_intent
+        same_kind
+            && same
+            && entry.stage == 0
+            && entry.mtime < self.index_written
+            && !entry.is_intent
     }
 }
 
@@ -131,14 +158,19 @@ pub(crate) struct Lstat<'a> {
 
 impl<'a> Lstat<'a> {
     pub(crate) fn below(root: &'a Path) -> Self {
-        Self { root, folders: HashMap::new() }
+        Self {
+            root,
+            folders: HashMap::new(),
+        }
     }
 
     /// The metadata of a path. Returns `None` if the path does not exist, or if the path passes through a symbolic
     /// link to a folder.
     pub(crate) fn get(&mut self, path: &[u8]) -> Option<Metadata> {
         let is_real = self.is_real(path_bytes::folder(path));
-        is_real.then(|| std::fs::symlink_metadata(self.full(path)).ok()).flatten()
+        is_real
+            .then(|| std::fs::symlink_metadata(self.full(path)).ok())
+            .flatten()
     }
 
     pub(crate) fn full(&self, path: &[u8]) -> PathBuf {
@@ -164,8 +196,12 @@ pub(crate) fn is_executable(meta: &Metadata) -> bool {
 }
 
 fn times(meta: &Metadata) -> (Time, Time) {
-    let time = |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
-    (time(meta.ctime(), meta.ctime_nsec()), time(meta.mtime(), meta.mtime_nsec()))
+    let time =
+        |seconds: i64, nanos: i64| (cut(seconds.cast_unsigned()), cut(nanos.cast_unsigned()));
+    (
+        time(meta.ctime(), meta.ctime_nsec()),
+        time(meta.mtime(), meta.mtime_nsec()),
+    )
 }
 
 fn cut(value: u64) -> u32 {

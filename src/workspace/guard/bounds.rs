@@ -23,7 +23,9 @@ pub enum Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Repositories => write!(f, "there are more than {REPOSITORIES} nested repositories"),
+            Self::Repositories => {
+                write!(f, "there are more than {REPOSITORIES} nested repositories")
+            }
             Self::Depth => write!(f, "it is nested more than {DEPTH} levels deep"),
             Self::Files => write!(f, "nested repositories have more than {FILES} files"),
             Self::Bytes => write!(f, "nested repositories have more than {} GiB", BYTES >> 30),

@@ -33,7 +33,8 @@ pub struct ControlFiles {
 impl ControlFiles {
     /// Whether the project's configuration file exists in the tree, but not in the base commit.
     pub fn adds_config(&self) -> bool {
-        !self.files.contains_key(paths::PROJECT_FILE) && self.edited.iter().any(|path| path == paths::PROJECT_FILE)
+        !self.files.contains_key(paths::PROJECT_FILE)
+            && self.edited.iter().any(|path| path == paths::PROJECT_FILE)
     }
 }
 
@@ -41,8 +42,12 @@ impl Workspace {
     /// Reads the files that configure Glee from the base commit of a change. Returns `None` if there is no base
     /// commit.
     pub fn control_files_of(&self, spec: &TargetSpec) -> Result<Option<ControlFiles>> {
-        let Some(git) = &self.repository else { return Ok(None) };
-        let Some(base) = git.base_of(spec)? else { return Ok(None) };
+        let Some(git) = &self.repository else {
+            return Ok(None);
+        };
+        let Some(base) = git.base_of(spec)? else {
+            return Ok(None);
+        };
         self.control_files_at(&base).map(Some)
     }
 
@@ -52,36 +57,60 @@ impl Workspace {
         let mut paths = BTreeSet::new();
         if let Some(git) = &self.repository {
             let mut objects = git.objects(None)?;
-            for (path, (id, _)) in
-                git.files_of(commit)?.into_iter().filter(|(path, _)| control_kind(path) == Some(ControlKind::Glee))
+            for (path, (id, _)) in git
+                .files_of(commit)?
+                .into_iter()
+                .filter(|(path, _)| control_kind(path) == Some(ControlKind::Glee))
             {
                 if let GitObject::Bytes(bytes) = objects.read(&id, CAP)? {
                     files.insert(path, bytes);
                 }
             }
-            let listed = git.listed()?.into_iter().map(|path| path_bytes::shown(&path));
+            let listed = git
+                .listed()?
+                .into_iter()
+                .map(|path| path_bytes::shown(&path));
             paths.extend(listed.filter(|path| path.rsplit('/').next() == Some(ignores::GLEE)));
         }
         let folder = Some(self.root.join(FOLDER)).filter(|folder| !folder.is_symlink());
-        let below = folder.iter().flat_map(|folder| walk::everything(folder)).flatten();
+        let below = folder
+            .iter()
+            .flat_map(|folder| walk::everything(folder))
+            .flatten();
         let below = below.filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-        paths.extend(
-            below.filter_map(|entry| Some(entry.path().strip_prefix(&self.root).ok()?.display().to_string())),
-        );
+        paths.extend(below.filter_map(|entry| {
+            Some(
+                entry
+                    .path()
+                    .strip_prefix(&self.root)
+                    .ok()?
+                    .display()
+                    .to_string(),
+            )
+        }));
         paths.extend(files.keys().cloned());
         let is_edited = |path: &String| {
-            let text = text_files::read_capped(&self.root.join(path), CAP).ok().flatten();
+            let text = text_files::read_capped(&self.root.join(path), CAP)
+                .ok()
+                .flatten();
             files.get(path) != text.as_ref()
         };
         let edited = paths.into_iter().filter(is_edited).collect();
-        Ok(ControlFiles { base: commit.to_owned(), edited, files: Arc::new(files) })
+        Ok(ControlFiles {
+            base: commit.to_owned(),
+            edited,
+            files: Arc::new(files),
+        })
     }
 
     pub fn control_files_in(&self, tree: &TreeId, state_dir: &Path) -> Result<ControlFiles> {
         let image = self.image(&tree.0, state_dir)?;
         let mut bytes = self.bytes(state_dir)?;
         let mut files = BTreeMap::new();
-        for (path, entry) in image.iter().filter(|(_, entry)| entry.kind == FileKind::File) {
+        for (path, entry) in image
+            .iter()
+            .filter(|(_, entry)| entry.kind == FileKind::File)
+        {
             let path = path_bytes::shown(path);
             if control_kind(&path) == Some(ControlKind::Glee)
                 && let GitObject::Bytes(text) = bytes.read(&entry.id, CAP)?
@@ -89,7 +118,11 @@ impl Workspace {
                 files.insert(path, text);
             }
         }
-        Ok(ControlFiles { base: tree.0.clone(), edited: Vec::new(), files: Arc::new(files) })
+        Ok(ControlFiles {
+            base: tree.0.clone(),
+            edited: Vec::new(),
+            files: Arc::new(files),
+        })
     }
 
     /// Uses the `.gleeignore` files in the parameter `recorded` instead of the files in the tree.
@@ -101,7 +134,9 @@ impl Workspace {
 impl ControlFiles {
     /// Writes each file to the same relative path below `folder`.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
-        self.files.iter().try_for_each(|(path, bytes)| private::write(&folder.join(path), bytes))
+        self.files
+            .iter()
+            .try_for_each(|(path, bytes)| private::write(&folder.join(path), bytes))
     }
 }
 
@@ -109,9 +144,13 @@ impl Repository {
     /// Returns the base commit of a change; `None` if the target is not a change or has no base commit.
     pub(crate) fn base_of(&self, spec: &TargetSpec) -> Result<Option<String>> {
         Ok(match spec {
-            TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => self.head.clone(),
+            TargetSpec::Uncommitted | TargetSpec::Staged | TargetSpec::Diff { .. } => {
+                self.head.clone()
+            }
             TargetSpec::Base(revision) => Some(self.fork_point(revision)?),
-            TargetSpec::Commit(revision) => self.commit(&format!("{}^", self.commit(revision)?)).ok(),
+            TargetSpec::Commit(revision) => {
+                self.commit(&format!("{}^", self.commit(revision)?)).ok()
+            }
             TargetSpec::Range(range) => Some(self.range(range)?.0),
             TargetSpec::Paths(_) => None,
         })
@@ -119,7 +158,15 @@ impl Repository {
 
     /// Returns the paths of all tracked files, and of all untracked files that are not ignored.
     pub(crate) fn listed(&self) -> Result<Vec<Vec<u8>>> {
-        let listed = self.call(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
+        let listed = self
+            .call([
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ])
+            .output()?;
         Ok(path_bytes::items(&listed, 0).map(<[u8]>::to_vec).collect())
     }
 }

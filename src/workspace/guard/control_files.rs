@@ -31,7 +31,13 @@ pub enum ControlKind {
 
 pub fn control_kind(path: &str) -> Option<ControlKind> {
     const AGENTS: [&str; 4] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
-    const CI_FOLDERS: [&str; 5] = [".github/", ".circleci/", ".buildkite/", ".gitlab/", ".forgejo/"];
+    const CI_FOLDERS: [&str; 5] = [
+        ".github/",
+        ".circleci/",
+        ".buildkite/",
+        ".gitlab/",
+        ".forgejo/",
+    ];
     const CI_FILES: [&str; 7] = [
         ".gitlab-ci.yml",
         ".travis.yml",
@@ -42,14 +48,27 @@ pub fn control_kind(path: &str) -> Option<ControlKind> {
         ".woodpecker.yml",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
-    let is_at = |place: &str| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_at = |place: &str| {
+        path.strip_prefix(place)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
     let rows = [
         (ControlKind::Glee, is_at(".glee") || name == ".gleeignore"),
-        (ControlKind::Git, [".gitattributes", ".gitmodules", ".gitignore"].contains(&name)),
-        (ControlKind::Ci, CI_FILES.contains(&name) || CI_FOLDERS.iter().any(|folder| path.starts_with(folder))),
-        (ControlKind::Tools, AGENTS.contains(&name) || PLACES.iter().any(|place| is_at(place))),
+        (
+            ControlKind::Git,
+            [".gitattributes", ".gitmodules", ".gitignore"].contains(&name),
+        ),
+        (
+            ControlKind::Ci,
+            CI_FILES.contains(&name) || CI_FOLDERS.iter().any(|folder| path.starts_with(folder)),
+        ),
+        (
+            ControlKind::Tools,
+            AGENTS.contains(&name) || PLACES.iter().any(|place| is_at(place)),
+        ),
     ];
-    rows.into_iter().find_map(|(kind, is_match)| is_match.then_some(kind))
+    rows.into_iter()
+        .find_map(|(kind, is_match)| is_match.then_some(kind))
 }
 
 #[cfg(test)]

@@ -14,7 +14,9 @@ use std::{fmt, io};
 
 use crate::system::files;
 use crate::workspace::code::text_files;
-use crate::workspace::git::{GitObject, IndexEntry, Lstat, Repository, SUBMODULE, Scan, path_bytes};
+use crate::workspace::git::{
+    GitObject, IndexEntry, Lstat, Repository, SUBMODULE, Scan, path_bytes,
+};
 use crate::workspace::guard::control_files;
 use crate::workspace::guard::nested_repos::{Inside, Nested, Unfollowed, listing};
 use crate::workspace::snapshot::{differing, permissions};
@@ -96,7 +98,9 @@ pub struct ObservedChange {
 impl fmt::Display for ObservedChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.subject, self.kind) {
-            (ChangedSubject::Permissions, _) => write!(f, "changed the permissions of `{}`", self.name),
+            (ChangedSubject::Permissions, _) => {
+                write!(f, "changed the permissions of `{}`", self.name)
+            }
             (_, ChangeKind::Created) => write!(f, "created `{}`", self.name),
             (_, ChangeKind::Changed) => write!(f, "changed `{}`", self.name),
             (_, ChangeKind::Removed) => write!(f, "removed `{}`", self.name),
@@ -111,31 +115,52 @@ impl Workspace {
         let now = SystemTime::now();
         let mut found = TreeFingerprint::default();
         let scan = self.repository.as_ref().map(Repository::scan).transpose()?;
-        let (mut paths, inside): (BTreeSet<Vec<u8>>, Inside) = match self.repository.as_ref().zip(scan.as_ref()) {
-            Some((git, scan)) => {
-                found.repository = git.parts(scan, git.refs()?);
-                (scan.untracked.iter().cloned().collect(), git.inside_of(scan))
-            }
-            None => listing(&self.root)?,
-        };
+        let (mut paths, inside): (BTreeSet<Vec<u8>>, Inside) =
+            match self.repository.as_ref().zip(scan.as_ref()) {
+                Some((git, scan)) => {
+                    found.repository = git.parts(scan, git.refs()?);
+                    (
+                        scan.untracked.iter().cloned().collect(),
+                        git.inside_of(scan),
+                    )
+                }
+                None => listing(&self.root)?,
+            };
         for nested in &inside.repositories {
-            let is_linked = self.repository.as_ref().is_some_and(|git| git.common == nested.repository.common);
-            found.nested.insert(nested.folder.clone(), nested.parts(is_linked)?);
+            let is_linked = self
+                .repository
+                .as_ref()
+                .is_some_and(|git| git.common == nested.repository.common);
+            found
+                .nested
+                .insert(nested.folder.clone(), nested.parts(is_linked)?);
         }
-        let entries = scan.iter().flat_map(|scan| &scan.entries).filter(|entry| entry.mode != SUBMODULE);
-        let indexed: BTreeMap<&[u8], &IndexEntry> = entries.map(|entry| (entry.path.as_slice(), entry)).collect();
+        let entries = scan
+            .iter()
+            .flat_map(|scan| &scan.entries)
+            .filter(|entry| entry.mode != SUBMODULE);
+        let indexed: BTreeMap<&[u8], &IndexEntry> = entries
+            .map(|entry| (entry.path.as_slice(), entry))
+            .collect();
         paths.extend(inside.files);
         found.unfollowed = inside.unfollowed;
         paths.extend(indexed.keys().map(|path| path.to_vec()));
         paths.extend(self.control_paths());
         let mut lstat = Lstat::below(&self.root);
         for path in paths {
-            let Some(meta) = lstat.get(&path).filter(|meta| !meta.is_dir()) else { continue };
+            let Some(meta) = lstat.get(&path).filter(|meta| !meta.is_dir()) else {
+                continue;
+            };
             let mut state = state_of(&meta, now);
             let before = earlier.and_then(|earlier| earlier.files.get(&path));
-            let is_clean = |entry: &&&IndexEntry| scan.as_ref().is_some_and(|scan| scan.is_clean(entry, &meta));
+            let is_clean = |entry: &&&IndexEntry| {
+                scan.as_ref()
+                    .is_some_and(|scan| scan.is_clean(entry, &meta))
+            };
             state.digest = match (before, indexed.get(path.as_slice()).filter(is_clean)) {
-                (Some(before), _) if before.is_settled && before.stat == state.stat => before.digest.clone(),
+                (Some(before), _) if before.is_settled && before.stat == state.stat => {
+                    before.digest.clone()
+                }
                 (None, Some(entry)) if state.is_settled => Digest::Object(entry.id.clone()),
                 _ => digest(&lstat.full(&path), &meta),
             };
@@ -146,29 +171,47 @@ impl Workspace {
 
     /// Returns the differences between two fingerprints. Requires that one fingerprint was the argument `earlier`
     /// when the other was taken, or that both were taken with the same argument `earlier`.
-    pub fn differences(&self, before: &TreeFingerprint, after: &TreeFingerprint) -> Result<Vec<ObservedChange>> {
+    pub fn differences(
+        &self,
+        before: &TreeFingerprint,
+        after: &TreeFingerprint,
+    ) -> Result<Vec<ObservedChange>> {
         let mut found = Vec::new();
         for (path, old, new) in differing(&before.files, &after.files) {
             let subject = match (old, new) {
-                (Some(old), Some(new)) if self.is_same(old, new)? => match old.permissions == new.permissions {
-                    true => continue,
-                    false => ChangedSubject::Permissions,
-                },
+                (Some(old), Some(new)) if self.is_same(old, new)? => {
+                    match old.permissions == new.permissions {
+                        true => continue,
+                        false => ChangedSubject::Permissions,
+                    }
+                }
                 _ => ChangedSubject::Content,
             };
-            found.push(ObservedChange { subject, kind: change_kind(old, new), name: path_bytes::shown(path) });
+            found.push(ObservedChange {
+                subject,
+                kind: change_kind(old, new),
+                name: path_bytes::shown(path),
+            });
         }
-        let repository = |kind, name| ObservedChange { subject: ChangedSubject::Repository, kind, name };
+        let repository = |kind, name| ObservedChange {
+            subject: ChangedSubject::Repository,
+            kind,
+            name,
+        };
         let parts = differing(&before.repository, &after.repository);
         found.extend(parts.map(|(name, old, new)| repository(change_kind(old, new), name.clone())));
         for (folder, old, new) in differing(&before.nested, &after.nested) {
             let shown = path_bytes::shown(folder);
             let (Some(old), Some(new)) = (old, new) else {
-                found.push(repository(change_kind(old, new), format!("the repository in {shown}")));
+                found.push(repository(
+                    change_kind(old, new),
+                    format!("the repository in {shown}"),
+                ));
                 continue;
             };
             let parts = differing(old, new);
-            let part = |(name, old, new)| repository(change_kind(old, new), format!("{name} of {shown}"));
+            let part =
+                |(name, old, new)| repository(change_kind(old, new), format!("{name} of {shown}"));
             found.extend(parts.map(part));
         }
         Ok(found)
@@ -182,8 +225,11 @@ impl Workspace {
             return Ok(true);
         }
         Ok(match (&old.digest, &new.digest) {
-            (Digest::Object(id), Digest::Content(hash)) | (Digest::Content(hash), Digest::Object(id)) => {
-                let Some(git) = &self.repository else { return Ok(false) };
+            (Digest::Object(id), Digest::Content(hash))
+            | (Digest::Content(hash), Digest::Object(id)) => {
+                let Some(git) = &self.repository else {
+                    return Ok(false);
+                };
                 // If git converted the line endings of the file, the file's hash differs from the hash of the git
                 // object, and the file counts as changed.
                 matches!(git.objects(None)?.read(id, DIGESTED)?, GitObject::Bytes(bytes) if blake3::hash(&bytes) == *hash)
@@ -202,12 +248,21 @@ impl Workspace {
             while let Some((path, depth)) = waiting.pop() {
                 let full = self.root.join(path_bytes::path(&path));
                 match std::fs::symlink_metadata(&full) {
-                    Ok(meta) if meta.is_dir() && depth < CONTROL_DEPTH && found.len() < CONTROL_FILES => {
+                    Ok(meta)
+                        if meta.is_dir()
+                            && depth < CONTROL_DEPTH
+                            && found.len() < CONTROL_FILES =>
+                    {
                         let entries = std::fs::read_dir(full).into_iter().flatten().flatten();
-                        let names = entries.map(|entry| path_bytes::bytes(Path::new(&entry.file_name())));
-                        waiting.extend(names.map(|name| ([&path, b"/".as_slice(), &name].concat(), depth + 1)));
+                        let names =
+                            entries.map(|entry| path_bytes::bytes(Path::new(&entry.file_name())));
+                        waiting.extend(
+                            names.map(|name| ([&path, b"/".as_slice(), &name].concat(), depth + 1)),
+                        );
                     }
-                    Ok(meta) if meta.is_file() || meta.is_symlink() || depth == 0 && !meta.is_dir() => {
+                    Ok(meta)
+                        if meta.is_file() || meta.is_symlink() || depth == 0 && !meta.is_dir() =>
+                    {
                         found.push(path)
                     }
                     Ok(_) | Err(_) => {}
@@ -222,10 +277,16 @@ impl Workspace {
 impl Nested {
     /// Returns the state of a nested repository. For a linked work tree, returns only the state of this work tree.
     fn parts(&self, is_linked: bool) -> Result<BTreeMap<String, String>> {
-        let refs = if is_linked { BTreeMap::new() } else { self.repository.refs()? };
+        let refs = if is_linked {
+            BTreeMap::new()
+        } else {
+            self.repository.refs()?
+        };
         let mut parts = self.repository.parts(&self.scan, refs);
         if is_linked {
-            parts.retain(|name, _| matches!(name.as_str(), "HEAD" | "the index" | ".git/config.worktree"));
+            parts.retain(|name, _| {
+                matches!(name.as_str(), "HEAD" | "the index" | ".git/config.worktree")
+            });
         }
         Ok(parts)
     }
@@ -234,11 +295,18 @@ impl Nested {
 impl Repository {
     /// Returns all refs except Glee's refs (`refs/glee/`).
     pub(crate) fn refs(&self) -> Result<BTreeMap<String, String>> {
-        let listed = self.call(["for-each-ref", "--format=%(refname) %(objectname) %(symref)"]).output()?;
+        let listed = self
+            .call([
+                "for-each-ref",
+                "--format=%(refname) %(objectname) %(symref)",
+            ])
+            .output()?;
         let listed = path_bytes::shown(&listed);
         let refs = listed.lines().filter_map(|line| line.split_once(' '));
         let refs = refs.filter(|(name, _)| !name.starts_with("refs/glee/"));
-        Ok(refs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        Ok(refs
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect())
     }
 
     /// Returns the states of the repository's parts, such as `HEAD`, the index, hooks, settings and the refs in
@@ -247,19 +315,36 @@ impl Repository {
         let mut parts = refs;
         let mut index = blake3::Hasher::new();
         for entry in &scan.entries {
-            let words = format!("{:o} {} {} {} ", entry.mode, entry.id, entry.stage, entry.is_intent);
-            index.update(words.as_bytes()).update(&entry.path).update(&[0]);
+            let words = format!(
+                "{:o} {} {} {} ",
+                entry.mode, entry.id, entry.stage, entry.is_intent
+            );
+            index
+                .update(words.as_bytes())
+                .update(&entry.path)
+                .update(&[0]);
         }
-        parts.insert("the index".to_owned(), index.finalize().to_hex().to_string());
+        parts.insert(
+            "the index".to_owned(),
+            index.finalize().to_hex().to_string(),
+        );
         if let Ok(head) = files::read(&self.git_dir.join("HEAD")) {
             parts.insert("HEAD".to_owned(), path_bytes::shown(head.trim_ascii_end()));
         }
         add_file(&mut parts, &self.git_dir, "config.worktree");
-        let hooks = std::fs::read_dir(self.common.join("hooks")).into_iter().flatten().flatten();
+        let hooks = std::fs::read_dir(self.common.join("hooks"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let hooks = hooks.map(|entry| format!("hooks/{}", entry.file_name().to_string_lossy()));
-        let info = ["attributes", "exclude", "grafts", "sparse-checkout"].map(|name| format!("info/{name}"));
+        let info = ["attributes", "exclude", "grafts", "sparse-checkout"]
+            .map(|name| format!("info/{name}"));
         let others = ["config", "objects/info/alternates"].map(str::to_owned);
-        for name in hooks.filter(|name| !name.ends_with(".sample")).chain(info).chain(others) {
+        for name in hooks
+            .filter(|name| !name.ends_with(".sample"))
+            .chain(info)
+            .chain(others)
+        {
             add_file(&mut parts, &self.common, &name);
         }
         parts
@@ -268,13 +353,18 @@ impl Repository {
 
 fn add_file(parts: &mut BTreeMap<String, String>, folder: &Path, name: &str) {
     let path = folder.join(name);
-    let Ok(meta) = std::fs::symlink_metadata(&path) else { return };
+    let Ok(meta) = std::fs::symlink_metadata(&path) else {
+        return;
+    };
     let state = state_of(&meta, SystemTime::UNIX_EPOCH);
     let content = match digest(&path, &meta) {
         Digest::Content(hash) => hash.to_hex().to_string(),
         Digest::Object(_) | Digest::Stat => format!("{:?}", state.stat),
     };
-    parts.insert(format!(".git/{name}"), format!("{} {:o} {content}", state.stat.kind, state.permissions));
+    parts.insert(
+        format!(".git/{name}"),
+        format!("{} {:o} {content}", state.stat.kind, state.permissions),
+    );
 }
 
 fn change_kind<T>(old: Option<T>, new: Option<T>) -> ChangeKind {
@@ -298,13 +388,26 @@ fn state_of(meta: &Metadata, now: SystemTime) -> FileState {
         modified: (meta.mtime(), meta.mtime_nsec()),
         changed: (meta.ctime(), meta.ctime_nsec()),
     };
-    let permissions = if kind == 'f' { permissions::permissions(meta) } else { 0 };
-    FileState { is_settled: is_before(stat.changed, now), stat, permissions, digest: Digest::Stat }
+    let permissions = if kind == 'f' {
+        permissions::permissions(meta)
+    } else {
+        0
+    };
+    FileState {
+        is_settled: is_before(stat.changed, now),
+        stat,
+        permissions,
+        digest: Digest::Stat,
+    }
 }
 
 fn is_before((seconds, nanos): (i64, i64), now: SystemTime) -> bool {
-    let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else { return true };
-    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos) + TICK).is_some_and(|time| time < now)
+    let (Ok(seconds), Ok(nanos)) = (u64::try_from(seconds), u32::try_from(nanos)) else {
+        return true;
+    };
+    SystemTime::UNIX_EPOCH
+        .checked_add(Duration::new(seconds, nanos) + TICK)
+        .is_some_and(|time| time < now)
 }
 
 fn digest(path: &Path, meta: &Metadata) -> Digest {
@@ -312,8 +415,13 @@ fn digest(path: &Path, meta: &Metadata) -> Digest {
         if meta.is_symlink() {
             return Ok(blake3::hash(&path_bytes::bytes(&std::fs::read_link(path)?)));
         }
-        Ok(blake3::Hasher::new().update_reader(text_files::open_regular(path)?)?.finalize())
+        Ok(blake3::Hasher::new()
+            .update_reader(text_files::open_regular(path)?)?
+            .finalize())
     };
     let is_small = meta.len() <= DIGESTED;
-    is_small.then(hash).and_then(Result::ok).map_or(Digest::Stat, Digest::Content)
+    is_small
+        .then(hash)
+        .and_then(Result::ok)
+        .map_or(Digest::Stat, Digest::Content)
 }

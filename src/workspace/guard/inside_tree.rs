@@ -16,7 +16,9 @@ impl Workspace {
     pub fn holds(&self, path: &Path) -> bool {
         let folders = self.folders();
         // A path that cannot be resolved counts as inside the tree.
-        let Ok(absolute) = std::path::absolute(path) else { return true };
+        let Ok(absolute) = std::path::absolute(path) else {
+            return true;
+        };
         let is_inside = |place: &PathBuf| folders.iter().any(|folder| place.starts_with(folder));
         passed(&absolute).is_none_or(|places| places.iter().any(is_inside))
     }
@@ -25,7 +27,12 @@ impl Workspace {
 /// Resolves a path. Returns all links on the way to the target, and then the target itself. Returns `None` if there
 /// are more than `LINKS` links, for example because links form a loop.
 fn passed(path: &Path) -> Option<Vec<PathBuf>> {
-    let reversed = |path: &Path| path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+    let reversed = |path: &Path| {
+        path.components()
+            .rev()
+            .map(|part| part.as_os_str().to_owned())
+            .collect()
+    };
     let mut places = Vec::new();
     let mut here = PathBuf::new();
     let mut rest: Vec<OsString> = reversed(path);
@@ -34,7 +41,9 @@ fn passed(path: &Path) -> Option<Vec<PathBuf>> {
         match Path::new(&part).components().next() {
             Some(Component::Normal(name)) => {
                 here.push(name);
-                let Ok(target) = std::fs::read_link(&here) else { continue };
+                let Ok(target) = std::fs::read_link(&here) else {
+                    continue;
+                };
                 left = left.checked_sub(1)?;
                 places.push(here.clone());
                 here.pop();
@@ -90,9 +99,15 @@ mod tests {
         ] {
             assert!(tree.holds(&base.join(inside)), "{inside}");
         }
-        for outside in
-            ["h.db", "tree/../h.db", "out/h.db", "out/up/h.db", "tree-of-another/h.db", "tree.db", "none/tree/h.db"]
-        {
+        for outside in [
+            "h.db",
+            "tree/../h.db",
+            "out/h.db",
+            "out/up/h.db",
+            "tree-of-another/h.db",
+            "tree.db",
+            "none/tree/h.db",
+        ] {
             assert!(!tree.holds(&base.join(outside)), "{outside}");
         }
     }

@@ -71,7 +71,9 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
         }
         let program = plumbing::find(root).ok();
         for folder in std::mem::take(&mut level) {
-            let repository = program.as_ref().and_then(|program| Repository::inside(program, &lstat.full(&folder)));
+            let repository = program
+                .as_ref()
+                .and_then(|program| Repository::inside(program, &lstat.full(&folder)));
             let mut bound = match &repository {
                 Some(_) if depth > DEPTH => Some(Bound::Depth),
                 Some(_) if repositories >= REPOSITORIES => Some(Bound::Repositories),
@@ -88,21 +90,28 @@ pub(crate) fn inside(root: &Path, candidates: Vec<Vec<u8>>) -> Inside {
                 }
             }
             if let Some(bound) = bound {
-                inside.unfollowed.push(Unfollowed { folder: path_bytes::shown(&folder), bound });
+                inside.unfollowed.push(Unfollowed {
+                    folder: path_bytes::shown(&folder),
+                    bound,
+                });
                 listed = Listed::default();
             }
             bytes += listed.bytes;
             inside.files.extend(listed.files);
             level.extend(listed.candidates);
-            inside.repositories.extend(repository.map(|repository| Nested {
-                head: repository.current(),
-                folder,
-                repository,
-                scan: listed.scan,
-            }));
+            inside
+                .repositories
+                .extend(repository.map(|repository| Nested {
+                    head: repository.current(),
+                    folder,
+                    repository,
+                    scan: listed.scan,
+                }));
         }
     }
-    inside.repositories.sort_by(|one, other| one.folder.cmp(&other.folder));
+    inside
+        .repositories
+        .sort_by(|one, other| one.folder.cmp(&other.folder));
     inside
 }
 
@@ -118,7 +127,10 @@ fn walked(root: &Path, folder: &[u8]) -> io::Result<[Vec<Vec<u8>>; 2]> {
     };
     let mut ignores = Ignores::git(root, None);
     let entries = walk::walk(root, folder, &mut ignores, &mut is_repository)?;
-    Ok([entries.into_iter().filter_map(walk::file).collect(), candidates])
+    Ok([
+        entries.into_iter().filter_map(walk::file).collect(),
+        candidates,
+    ])
 }
 
 impl Listed {
@@ -131,8 +143,16 @@ impl Listed {
             Some(scan) => {
                 let submodules = scan.entries.iter().filter(|entry| entry.mode == SUBMODULE);
                 let submodules = submodules.map(|entry| &entry.path);
-                listed.candidates.extend(submodules.chain(&scan.repositories).map(below));
-                found.extend(scan.entries.iter().map(|entry| &entry.path).chain(&scan.untracked).map(below));
+                listed
+                    .candidates
+                    .extend(submodules.chain(&scan.repositories).map(below));
+                found.extend(
+                    scan.entries
+                        .iter()
+                        .map(|entry| &entry.path)
+                        .chain(&scan.untracked)
+                        .map(below),
+                );
                 listed.scan = scan;
             }
             None => {
@@ -163,7 +183,10 @@ impl Repository {
             folder.join(path_bytes::path(target)).canonicalize().ok()?
         };
         let common = match text_files::read_capped(&git_dir.join("commondir"), POINTER) {
-            Ok(path) => git_dir.join(path_bytes::path(path?.trim_ascii_end())).canonicalize().ok()?,
+            Ok(path) => git_dir
+                .join(path_bytes::path(path?.trim_ascii_end()))
+                .canonicalize()
+                .ok()?,
             Err(_) => git_dir.clone(),
         };
         let is_readable = git_dir.join("HEAD").symlink_metadata().is_ok_and(|meta| meta.is_file() || meta.is_symlink())
@@ -185,9 +208,17 @@ impl Repository {
     }
 
     pub(crate) fn inside_of(&self, scan: &Scan) -> Inside {
-        let submodules =
-            scan.entries.iter().filter(|entry| entry.mode == SUBMODULE).map(|entry| entry.path.clone());
-        inside(&self.top, submodules.chain(scan.repositories.iter().cloned()).collect())
+        let submodules = scan
+            .entries
+            .iter()
+            .filter(|entry| entry.mode == SUBMODULE)
+            .map(|entry| entry.path.clone());
+        inside(
+            &self.top,
+            submodules
+                .chain(scan.repositories.iter().cloned())
+                .collect(),
+        )
     }
 }
 
@@ -195,5 +226,11 @@ impl Repository {
 pub(crate) fn listing(root: &Path) -> Result<(BTreeSet<Vec<u8>>, Inside)> {
     let [files, candidates] = walked(root, b"").map_err(WorkspaceError::unreadable(root))?;
     let inside = inside(root, candidates);
-    Ok((files.into_iter().chain(inside.files.iter().cloned()).collect(), inside))
+    Ok((
+        files
+            .into_iter()
+            .chain(inside.files.iter().cloned())
+            .collect(),
+        inside,
+    ))
 }

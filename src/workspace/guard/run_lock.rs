@@ -32,7 +32,12 @@ impl Workspace {
         let state = WorkspaceError::state(&path);
         private::folder(state_dir).map_err(state)?;
         let mut options = private::options();
-        options.read(true).write(true).create(true).truncate(false).custom_flags(OFlag::O_NOFOLLOW.bits());
+        options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .custom_flags(OFlag::O_NOFOLLOW.bits());
         let mut file = options.open(&path).map_err(state)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -40,11 +45,17 @@ impl Workspace {
                 let mut holder = String::new();
                 drop(file.take(512).read_to_string(&mut holder));
                 let holder = holder.lines().next().filter(|line| !line.is_empty());
-                return Err(WorkspaceError::Locked(holder.unwrap_or("unknown").to_owned()));
+                return Err(WorkspaceError::Locked(
+                    holder.unwrap_or("unknown").to_owned(),
+                ));
             }
             Err(TryLockError::Error(source)) => return Err(state(source)),
         }
-        let holder = format!("run {run}, process {}, since {}\n", std::process::id(), jiff::Timestamp::now());
+        let holder = format!(
+            "run {run}, process {}, since {}\n",
+            std::process::id(),
+            jiff::Timestamp::now()
+        );
         file.set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(holder.as_bytes()))
@@ -64,25 +75,45 @@ mod tests {
     fn a_second_run_fails_with_the_holder_until_the_lock_is_released() {
         let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = Workspace::discover(tree.path()).unwrap();
-        let first = workspace.lock(state.path(), &RunId("one".to_owned())).unwrap();
-        let error = workspace.lock(state.path(), &RunId("two".to_owned())).unwrap_err();
+        let first = workspace
+            .lock(state.path(), &RunId("one".to_owned()))
+            .unwrap();
+        let error = workspace
+            .lock(state.path(), &RunId("two".to_owned()))
+            .unwrap_err();
         assert_eq!(error.exit(), crate::domain::ExitReason::Locked);
         let text = error.to_string();
-        assert!(text.contains(&format!("run one, process {}", std::process::id())), "{text}");
+        assert!(
+            text.contains(&format!("run one, process {}", std::process::id())),
+            "{text}"
+        );
         drop(first);
-        workspace.lock(state.path(), &RunId("two".to_owned())).unwrap();
+        workspace
+            .lock(state.path(), &RunId("two".to_owned()))
+            .unwrap();
     }
 
     #[test]
     fn a_link_in_the_place_of_the_lock_is_refused() {
         let (tree, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = Workspace::discover(tree.path()).unwrap();
-        drop(workspace.lock(state.path(), &RunId("one".to_owned())).unwrap());
-        let lock = std::fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
+        drop(
+            workspace
+                .lock(state.path(), &RunId("one".to_owned()))
+                .unwrap(),
+        );
+        let lock = std::fs::read_dir(state.path())
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
         std::fs::remove_file(&lock).unwrap();
         let victim = state.path().join("victim");
         std::os::unix::fs::symlink(&victim, &lock).unwrap();
-        let error = workspace.lock(state.path(), &RunId("two".to_owned())).unwrap_err();
+        let error = workspace
+            .lock(state.path(), &RunId("two".to_owned()))
+            .unwrap_err();
         assert_eq!(error.exit(), crate::domain::ExitReason::History);
         assert!(!victim.exists());
     }

@@ -46,8 +46,15 @@ impl TreeIdentity {
     /// Reads the identity of a tree from disk, because a coder can have removed or replaced `.git` during the run.
     pub(crate) fn of(workspace: &Workspace) -> Self {
         let root = workspace.root();
-        let git = workspace.repository.as_ref().filter(|git| git.common.join("HEAD").exists());
-        let worktree = git.map(|git| git.git_dir.strip_prefix(&git.common).unwrap_or(&git.git_dir));
+        let git = workspace
+            .repository
+            .as_ref()
+            .filter(|git| git.common.join("HEAD").exists());
+        let worktree = git.map(|git| {
+            git.git_dir
+                .strip_prefix(&git.common)
+                .unwrap_or(&git.git_dir)
+        });
         let quoted = |path: &Path| path_bytes::shown(&path_bytes::quoted(&path_bytes::bytes(path)));
         Self {
             root: quoted(root),
@@ -71,7 +78,11 @@ impl TreeIdentity {
         };
         if self.common.is_none() || now.common.is_none() {
             let is_same = same(&self.mark, &now.mark);
-            return Ok(if is_same { TreeRelation::Same } else { TreeRelation::Foreign });
+            return Ok(if is_same {
+                TreeRelation::Same
+            } else {
+                TreeRelation::Foreign
+            });
         }
         let same_or_sibling = match self.worktree == now.worktree {
             true => TreeRelation::Same,
@@ -80,18 +91,30 @@ impl TreeIdentity {
         if same(&self.common, &now.common) {
             return Ok(same_or_sibling);
         }
-        let (Some(git), Some(head)) = (&workspace.repository, &self.head) else { return Ok(TreeRelation::Foreign) };
+        let (Some(git), Some(head)) = (&workspace.repository, &self.head) else {
+            return Ok(TreeRelation::Foreign);
+        };
         if git.objects(None)?.read(head, 1 << 20)? == GitObject::Missing {
             return Ok(TreeRelation::Foreign);
         }
         let is_moved = same_path || mark(&self.root()) != self.mark;
-        Ok(if is_moved { same_or_sibling } else { TreeRelation::Sibling })
+        Ok(if is_moved {
+            same_or_sibling
+        } else {
+            TreeRelation::Sibling
+        })
     }
 }
 
 fn mark(folder: &Path) -> Option<Mark> {
     let meta = std::fs::metadata(folder).ok()?;
-    let born = meta.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    let born = meta
+        .created()
+        .ok()
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let born = born.and_then(|since| u64::try_from(since.as_nanos()).ok());
-    Some(Mark { inode: std::os::unix::fs::MetadataExt::ino(&meta), born })
+    Some(Mark {
+        inode: std::os::unix::fs::MetadataExt::ino(&meta),
+        born,
+    })
 }

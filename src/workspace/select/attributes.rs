@@ -6,8 +6,15 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Attributes(pub(crate) BTreeMap<Vec<u8>, BTreeMap<String, String>>);
 
-pub(crate) const ASKED: [&str; 7] =
-    ["linguist-generated", "text", "eol", "crlf", "filter", "ident", "working-tree-encoding"];
+pub(crate) const ASKED: [&str; 7] = [
+    "linguist-generated",
+    "text",
+    "eol",
+    "crlf",
+    "filter",
+    "ident",
+    "working-tree-encoding",
+];
 
 impl Attributes {
     /// Whether a file is marked as generated, or `None` if the attribute `linguist-generated` is unspecified.
@@ -40,7 +47,9 @@ impl Attributes {
     /// `filter`.
     pub(crate) fn is_filtered(&self, path: &[u8]) -> bool {
         let is_set = |name| self.value(path, name).is_some_and(|value| value != "unset");
-        ["filter", "ident", "working-tree-encoding"].into_iter().any(is_set)
+        ["filter", "ident", "working-tree-encoding"]
+            .into_iter()
+            .any(is_set)
     }
 
     fn value(&self, path: &[u8], name: &str) -> Option<&str> {

@@ -36,12 +36,19 @@ impl Workspace {
     /// are read, without subfolders.
     pub fn files_at(&self, commit: &str, wanted: &BTreeSet<String>) -> Result<BaseFiles> {
         let mut found = BaseFiles::default();
-        let Some(git) = &self.repository else { return Ok(found) };
+        let Some(git) = &self.repository else {
+            return Ok(found);
+        };
         let entries = git.files_of(commit)?;
         let mut objects = git.objects(None)?;
         for path in wanted {
             if !entries.contains_key(path) {
-                if self.root.join(path).symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+                if self
+                    .root
+                    .join(path)
+                    .symlink_metadata()
+                    .is_ok_and(|meta| !meta.is_dir())
+                {
                     found.added.insert(path.clone());
                 }
                 continue;
@@ -49,21 +56,32 @@ impl Workspace {
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let around = |other: &str| match folder {
                 "" => other == path || !other.contains('/'),
-                folder => other.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')),
+                folder => other
+                    .strip_prefix(folder)
+                    .is_some_and(|rest| rest.starts_with('/')),
             };
-            let neighbours: Vec<&String> = entries.keys().filter(|other| around(other)).take(NEIGHBOURS).collect();
+            let neighbours: Vec<&String> = entries
+                .keys()
+                .filter(|other| around(other))
+                .take(NEIGHBOURS)
+                .collect();
             let mut is_edited = false;
             for other in std::iter::once(path).chain(neighbours) {
                 if !found.files.contains_key(other) {
                     let (id, executable) = &entries[other];
-                    let GitObject::Bytes(bytes) = objects.read(id, CAP)? else { continue };
+                    let GitObject::Bytes(bytes) = objects.read(id, CAP)? else {
+                        continue;
+                    };
                     found.files.insert(other.clone(), (bytes, *executable));
                 }
-                let now = text_files::read_capped(&self.root.join(other), CAP).ok().flatten();
+                let now = text_files::read_capped(&self.root.join(other), CAP)
+                    .ok()
+                    .flatten();
                 // A script at the root of the tree rarely loads other files at the root, so changes of the other
                 // files are ignored.
                 let counts = other == path || !folder.is_empty();
-                is_edited |= counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
+                is_edited |=
+                    counts && now.as_ref() != found.files.get(other).map(|(bytes, _)| bytes);
             }
             is_edited |= !folder.is_empty() && has_more(&self.root, folder, &entries);
             if is_edited {
@@ -77,10 +95,22 @@ impl Workspace {
 /// Whether a folder of the tree contains a file that the commit lacks. An added file matters, because a script
 /// in the folder can load the file.
 fn has_more(root: &Path, folder: &str, entries: &BTreeMap<String, (String, bool)>) -> bool {
-    let below = walk::everything(&root.join(folder)).flatten().filter(walk::is_file);
-    let mut paths =
-        below.map(|entry| entry.path().strip_prefix(root).unwrap_or(entry.path()).display().to_string());
-    paths.by_ref().take(NEIGHBOURS).any(|path| !entries.contains_key(&path)) || paths.next().is_some()
+    let below = walk::everything(&root.join(folder))
+        .flatten()
+        .filter(walk::is_file);
+    let mut paths = below.map(|entry| {
+        entry
+            .path()
+            .strip_prefix(root)
+            .unwrap_or(entry.path())
+            .display()
+            .to_string()
+    });
+    paths
+        .by_ref()
+        .take(NEIGHBOURS)
+        .any(|path| !entries.contains_key(&path))
+        || paths.next().is_some()
 }
 
 impl BaseFiles {
@@ -94,6 +124,10 @@ impl BaseFiles {
                 std::fs::set_permissions(&place, Permissions::from_mode(0o700))?;
             }
         }
-        Ok(self.edited.iter().map(|path| (path.clone(), folder.join(path))).collect())
+        Ok(self
+            .edited
+            .iter()
+            .map(|path| (path.clone(), folder.join(path)))
+            .collect())
     }
 }

@@ -32,12 +32,24 @@ impl Workspace {
         options: &SelectOptions,
     ) -> Result<Since> {
         let now = self.snapshot(state_dir)?;
-        let (old, new) = (self.image(&before.0, state_dir)?, self.image(&now.0, state_dir)?);
-        let hidden = rules.map(|rules| self.hidden_since(rules, &new)).transpose()?.unwrap_or_default();
-        let recorded = self.recorded_ignores.clone().or_else(|| rules.map(SelectionRules::recorded));
+        let (old, new) = (
+            self.image(&before.0, state_dir)?,
+            self.image(&now.0, state_dir)?,
+        );
+        let hidden = rules
+            .map(|rules| self.hidden_since(rules, &new))
+            .transpose()?
+            .unwrap_or_default();
+        let recorded = self
+            .recorded_ignores
+            .clone()
+            .or_else(|| rules.map(SelectionRules::recorded));
         let mut ignores = Ignores::glee(self.root(), recorded.as_ref());
         let mut selection = Selection::default();
-        let mut paths: BTreeSet<&Vec<u8>> = differing(&old, &new).map(|(path, ..)| path).chain(&hidden).collect();
+        let mut paths: BTreeSet<&Vec<u8>> = differing(&old, &new)
+            .map(|(path, ..)| path)
+            .chain(&hidden)
+            .collect();
         paths.retain(|path| {
             let is_ignored = ignores.is_ignored(path);
             if is_ignored {
@@ -47,21 +59,38 @@ impl Workspace {
         });
         let marks = self.attributes(paths.iter().copied())?;
         // A file is skipped as generated only if the file was marked as generated when the run began.
-        let marked: Vec<&Vec<u8>> =
-            paths.iter().copied().filter(|path| marks.generated(path) == Some(true)).collect();
+        let marked: Vec<&Vec<u8>> = paths
+            .iter()
+            .copied()
+            .filter(|path| marks.generated(path) == Some(true))
+            .collect();
         let earlier = match (&self.repository, rules) {
-            (Some(git), Some(rules)) if !marked.is_empty() => Some(rules.attributes(git, marked.into_iter())?),
+            (Some(git), Some(rules)) if !marked.is_empty() => {
+                Some(rules.attributes(git, marked.into_iter())?)
+            }
             _ => None,
         };
         let mut bytes = self.bytes(state_dir)?;
         let mut found = Vec::new();
         for path in paths {
             let now = marks.generated(path);
-            let marks = (now, earlier.as_ref().map_or(now, |earlier| earlier.generated(path)));
+            let marks = (
+                now,
+                earlier
+                    .as_ref()
+                    .map_or(now, |earlier| earlier.generated(path)),
+            );
             let is_hidden = hidden.contains(path);
             let cap = options.max_file.saturating_mul(metadata_changes::FACTOR);
             let hidden = is_hidden.then(|| self.bytes_now(path, cap));
-            match file(path, [old.get(path), new.get(path)], hidden, marks, &mut bytes, cap)? {
+            match file(
+                path,
+                [old.get(path), new.get(path)],
+                hidden,
+                marks,
+                &mut bytes,
+                cap,
+            )? {
                 Ok(None) => continue,
                 Ok(Some(file)) => selection.add(file, options.max_file),
                 Err(reason) => selection.skip(path, reason),
@@ -70,8 +99,15 @@ impl Workspace {
                 found.push(filter::path_text(path));
             }
         }
-        let target = self.finish(selection, "changes since the recorded tree".to_owned(), options);
-        Ok(Since { target, hidden: found })
+        let target = self.finish(
+            selection,
+            "changes since the recorded tree".to_owned(),
+            options,
+        );
+        Ok(Since {
+            target,
+            hidden: found,
+        })
     }
 }
 
@@ -100,11 +136,20 @@ fn file(
         (None, Some(bytes)) => bytes,
         (None, None) => {
             let bytes = old_bytes.as_ref().and_then(|old| old.as_deref().ok());
-            return Ok(Ok(old.map(|old| metadata_changes::deleted(path, old.mode(), bytes))));
+            return Ok(Ok(
+                old.map(|old| metadata_changes::deleted(path, old.mode(), bytes))
+            ));
         }
     };
-    let modes = old.zip(new).and_then(|(old, new)| metadata_changes::modes(path, old.mode(), new.mode()));
+    let modes = old
+        .zip(new)
+        .and_then(|(old, new)| metadata_changes::modes(path, old.mode(), new.mode()));
     let old = old_bytes.map(|old| (path, old.ok()));
-    let edit = MetadataEdit { path, old, generated, modes };
+    let edit = MetadataEdit {
+        path,
+        old,
+        generated,
+        modes,
+    };
     Ok(new_bytes.and_then(|bytes| edit.file(bytes, None)).map(Some))
 }

@@ -38,9 +38,20 @@ pub(crate) struct Ignores<'a> {
 }
 
 impl<'a> Ignores<'a> {
-    fn of_names(root: &'a Path, names: &'static [&'static str], recorded: Option<&RecordedIgnores>) -> Self {
+    fn of_names(
+        root: &'a Path,
+        names: &'static [&'static str],
+        recorded: Option<&RecordedIgnores>,
+    ) -> Self {
         let (folders, outside) = (HashMap::new(), Vec::new());
-        Self { root, names, recorded: recorded.cloned(), all_recorded: false, folders, outside }
+        Self {
+            root,
+            names,
+            recorded: recorded.cloned(),
+            all_recorded: false,
+            folders,
+            outside,
+        }
     }
 
     pub(crate) fn none(root: &'a Path) -> Self {
@@ -54,21 +65,41 @@ impl<'a> Ignores<'a> {
 
     /// Applies the recorded `.gitignore` files and the rules in the parameter `excludes`. If `excludes` is `None`,
     /// the user's current ignore file applies.
-    pub(crate) fn recorded(root: &'a Path, recorded: RecordedIgnores, excludes: Option<&[u8]>) -> Self {
+    pub(crate) fn recorded(
+        root: &'a Path,
+        recorded: RecordedIgnores,
+        excludes: Option<&[u8]>,
+    ) -> Self {
         let outside = match excludes {
-            Some(excludes) => rules(root, &String::from_utf8_lossy(excludes)).into_iter().collect(),
+            Some(excludes) => rules(root, &String::from_utf8_lossy(excludes))
+                .into_iter()
+                .collect(),
             None => outside(root, None),
         };
-        Self { all_recorded: true, outside, ..Self::of_names(root, &[".gitignore"], Some(&recorded)) }
+        Self {
+            all_recorded: true,
+            outside,
+            ..Self::of_names(root, &[".gitignore"], Some(&recorded))
+        }
     }
 
     /// Applies only git's ignore rules. `exclude` is the path of the repository's `info/exclude`.
     pub(crate) fn git(root: &'a Path, exclude: Option<PathBuf>) -> Self {
-        Self { outside: outside(root, exclude), ..Self::of_names(root, &[".gitignore"], None) }
+        Self {
+            outside: outside(root, exclude),
+            ..Self::of_names(root, &[".gitignore"], None)
+        }
     }
 
-    pub(crate) fn both(root: &'a Path, recorded: Option<&RecordedIgnores>, exclude: Option<PathBuf>) -> Self {
-        Self { outside: outside(root, exclude), ..Self::of_names(root, &[GLEE, ".gitignore"], recorded) }
+    pub(crate) fn both(
+        root: &'a Path,
+        recorded: Option<&RecordedIgnores>,
+        exclude: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            outside: outside(root, exclude),
+            ..Self::of_names(root, &[GLEE, ".gitignore"], recorded)
+        }
     }
 
     /// Whether a path is ignored. The caller ensures that no parent folder of the path is ignored.
@@ -76,15 +107,20 @@ impl<'a> Ignores<'a> {
         let full = self.root.join(path_bytes::path(path));
         for folder in path_bytes::above(path).rev().chain([b"".as_slice()]) {
             let rules = self.of(folder);
-            if let Some(found) =
-                rules.iter().map(|rules| rules.matched(&full, is_dir)).find(|found| !found.is_none())
+            if let Some(found) = rules
+                .iter()
+                .map(|rules| rules.matched(&full, is_dir))
+                .find(|found| !found.is_none())
             {
                 return found.is_ignore();
             }
         }
         let relative = path_bytes::path(path);
-        let found =
-            self.outside.iter().map(|rules| rules.matched(&relative, is_dir)).find(|found| !found.is_none());
+        let found = self
+            .outside
+            .iter()
+            .map(|rules| rules.matched(&relative, is_dir))
+            .find(|found| !found.is_none());
         found.is_some_and(|found| found.is_ignore())
     }
 
@@ -119,17 +155,28 @@ impl<'a> Ignores<'a> {
 
 /// Reads an ignore file with patterns relative to the folder `place`.
 fn read(place: &Path, file: &Path) -> Option<Gitignore> {
-    rules(place, &text_files::lossy(text_files::read_capped(file, CAP).ok()??))
+    rules(
+        place,
+        &text_files::lossy(text_files::read_capped(file, CAP).ok()??),
+    )
 }
 
 /// Reads the repository's `info/exclude` and the user's ignore file. The user's ignore file can be a link.
 fn outside(root: &Path, exclude: Option<PathBuf>) -> Vec<Gitignore> {
     let users = || {
         let mut bytes = Vec::new();
-        files::regular(&gitconfig_excludes_path()?).ok()?.take(CAP).read_to_end(&mut bytes).ok()?;
+        files::regular(&gitconfig_excludes_path()?)
+            .ok()?
+            .take(CAP)
+            .read_to_end(&mut bytes)
+            .ok()?;
         rules(root, &text_files::lossy(bytes))
     };
-    exclude.and_then(|file| read(root, &file)).into_iter().chain(users()).collect()
+    exclude
+        .and_then(|file| read(root, &file))
+        .into_iter()
+        .chain(users())
+        .collect()
 }
 
 /// Parses the patterns of an ignore file. Like git, skips invalid lines.
@@ -161,7 +208,9 @@ mod tests {
         write("build/.gitignore", "!*\n");
         let mut ignores = Ignores::both(tree.path(), None, None);
         let mut ignored = |path: &str| ignores.is_ignored(path.as_bytes());
-        assert!(ignored("x.log") && ignored("a/x.log") && !ignored("a/keep.log") && ignored("keep.log"));
+        assert!(
+            ignored("x.log") && ignored("a/x.log") && !ignored("a/keep.log") && ignored("keep.log")
+        );
         assert!(ignored("build/x") && ignored("build/a/b") && !ignored("a/build/x"));
         assert!(ignored("a/x.md") && !ignored("x.md"));
         assert!(!Ignores::glee(tree.path(), None).is_ignored(b"x.log"));

@@ -57,13 +57,20 @@ impl Workspace {
             }
             None => nested_repos::listing(&self.root)?.0,
         };
-        let folders: BTreeSet<&[u8]> =
-            paths.iter().flat_map(|path| path_bytes::above(path)).chain([b"".as_slice()]).collect();
+        let folders: BTreeSet<&[u8]> = paths
+            .iter()
+            .flat_map(|path| path_bytes::above(path))
+            .chain([b"".as_slice()])
+            .collect();
         for folder in folders {
             for name in NAMES {
                 let path = path_bytes::joined(folder, name.as_bytes());
-                if let Ok(Some(bytes)) = text_files::read_capped(&self.root.join(path_bytes::path(&path)), CAP) {
-                    rules.files.insert(path_bytes::shown(&path), text_files::lossy(bytes));
+                if let Ok(Some(bytes)) =
+                    text_files::read_capped(&self.root.join(path_bytes::path(&path)), CAP)
+                {
+                    rules
+                        .files
+                        .insert(path_bytes::shown(&path), text_files::lossy(bytes));
                 }
             }
         }
@@ -73,7 +80,12 @@ impl Workspace {
 
 impl SelectionRules {
     pub(crate) fn recorded(&self) -> RecordedIgnores {
-        Arc::new(self.files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect())
+        Arc::new(
+            self.files
+                .iter()
+                .map(|(path, text)| (path.clone(), text.clone().into_bytes()))
+                .collect(),
+        )
     }
 
     /// Returns the user's ignore rules, followed by the repository's rules. The repository's rules take precedence.
@@ -87,10 +99,19 @@ impl SelectionRules {
         paths: impl Iterator<Item = &'a Vec<u8>>,
     ) -> Result<Attributes> {
         let folder = self.skeleton(git).map_err(WorkspaceError::Start)?;
-        let [git_dir, tree, named] = ["git", "tree", "attributes"].map(|name| folder.path().join(name));
+        let [git_dir, tree, named] =
+            ["git", "tree", "attributes"].map(|name| folder.path().join(name));
         let setting = format!("core.attributesFile={}", named.display());
-        let skeleton = Repository::placed(&git.program, &tree, git_dir.clone(), git_dir, git.empty_tree);
-        skeleton.call(["-c", &setting, "check-attr", "-z", "--stdin"]).attributes(paths)
+        let skeleton = Repository::placed(
+            &git.program,
+            &tree,
+            git_dir.clone(),
+            git_dir,
+            git.empty_tree,
+        );
+        skeleton
+            .call(["-c", &setting, "check-attr", "-z", "--stdin"])
+            .attributes(paths)
     }
 
     /// Creates a temporary repository and work tree that contain only the recorded rules.
@@ -105,7 +126,9 @@ impl SelectionRules {
         std::fs::create_dir(folder.path().join("tree"))?;
         write("git/info/attributes", &self.attributes)?;
         write("attributes", &self.attributes_file)?;
-        self.files.iter().try_for_each(|(path, text)| write(&format!("tree/{path}"), text))?;
+        self.files
+            .iter()
+            .try_for_each(|(path, text)| write(&format!("tree/{path}"), text))?;
         Ok(folder)
     }
 }
@@ -113,18 +136,30 @@ impl SelectionRules {
 impl Repository {
     /// Returns the contents of the user's ignore file and of the repository's `info/exclude`.
     pub(crate) fn excludes(&self) -> Result<(String, String)> {
-        Ok((self.named_file("core.excludesFile", "ignore")?, text(&self.common.join("info/exclude"))))
+        Ok((
+            self.named_file("core.excludesFile", "ignore")?,
+            text(&self.common.join("info/exclude")),
+        ))
     }
 
     /// Returns the content of the file whose path is in the git setting `key`. The parameter `default` is the name
     /// of a file in the user's configuration folder of git. If the setting is missing, returns the content of this
     /// file.
     fn named_file(&self, key: &str, default: &str) -> Result<String> {
-        let named = self.call(["config", "--type=path", "--get", key]).answer()?;
+        let named = self
+            .call(["config", "--type=path", "--get", key])
+            .answer()?;
         let named = named.map(|path| self.top.join(path_bytes::path(path.trim_ascii_end())));
-        let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
         let config = || folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
-        Ok(named.or_else(|| Some(config()?.join("git").join(default))).map(|path| text(&path)).unwrap_or_default())
+        Ok(named
+            .or_else(|| Some(config()?.join("git").join(default)))
+            .map(|path| text(&path))
+            .unwrap_or_default())
     }
 }
 
@@ -132,5 +167,9 @@ impl Repository {
 /// if the file cannot be read.
 fn text(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    text_files::read_capped(&real, CAP).ok().flatten().map(text_files::lossy).unwrap_or_default()
+    text_files::read_capped(&real, CAP)
+        .ok()
+        .flatten()
+        .map(text_files::lossy)
+        .unwrap_or_default()
 }

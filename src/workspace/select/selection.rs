@@ -69,9 +69,15 @@ impl Target {
                 [] => text_files::lines(&file.text),
                 ranges => ranges.iter().map(|(first, last)| last - first + 1).sum(),
             };
-            Coverage { file: file.path.clone(), lines }
+            Coverage {
+                file: file.path.clone(),
+                lines,
+            }
         };
-        self.shards.iter().map(|shard| shard.iter().map(coverage).collect()).collect()
+        self.shards
+            .iter()
+            .map(|shard| shard.iter().map(coverage).collect())
+            .collect()
     }
 }
 
@@ -93,9 +99,14 @@ impl Selection {
     pub(crate) fn add(&mut self, file: SourceFile, max_file: u64) {
         if file.is_deleted() {
             let size = file.diff.as_ref().map_or(0, String::len);
-            let is_shown = size as u64 <= max_file && self.deleted.saturating_add(size) <= metadata_changes::SHOWN;
+            let is_shown = size as u64 <= max_file
+                && self.deleted.saturating_add(size) <= metadata_changes::SHOWN;
             self.deleted += if is_shown { size } else { 0 };
-            self.files.push(if is_shown { file } else { metadata_changes::named(file) });
+            self.files.push(if is_shown {
+                file
+            } else {
+                metadata_changes::named(file)
+            });
             return;
         }
         if file.text.len() as u64 <= max_file {
@@ -110,7 +121,8 @@ impl Selection {
             }
             Err(reason) => Some(reason),
         };
-        self.skipped.extend(reason.map(|reason| Skip { file: path, reason }));
+        self.skipped
+            .extend(reason.map(|reason| Skip { file: path, reason }));
     }
 
     pub(crate) fn skip(&mut self, path: &[u8], reason: SkipReason) {

@@ -39,15 +39,24 @@ fn end_of_shard(files: &[SourceFile], sizes: &[u64], start: usize, limit: u64) -
     let between_folders = |(at, _): &(usize, u64)| folder(&files[at - 1]) != folder(&files[*at]);
     let strongest = |cuts: &mut dyn Iterator<Item = (usize, u64)>| {
         // Of the possible ends, chooses the end that is directly before the path with the highest hash.
-        cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes()).map(|(at, _)| at)
+        cuts.max_by_key(|(at, _)| *blake3::hash(files[*at].path.as_bytes()).as_bytes())
+            .map(|(at, _)| at)
     };
-    if let Some(at) = strongest(&mut cuts.iter().copied().filter(|cut| is_large(cut) && between_folders(cut))) {
+    if let Some(at) = strongest(
+        &mut cuts
+            .iter()
+            .copied()
+            .filter(|cut| is_large(cut) && between_folders(cut)),
+    ) {
         return at;
     }
     // The shard ends before a folder that fits into the next shard, so that the folder is not split.
     if let Some((at, _)) = cuts.iter().rev().find(|cut| between_folders(cut)) {
         let next = folder(&files[*at]);
-        let together = files[*at..].iter().zip(&sizes[*at..]).take_while(|(file, _)| folder(file) == next);
+        let together = files[*at..]
+            .iter()
+            .zip(&sizes[*at..])
+            .take_while(|(file, _)| folder(file) == next);
         if together.map(|(_, size)| size).sum::<u64>() <= limit {
             return *at;
         }
@@ -80,7 +89,13 @@ mod tests {
 
     #[test]
     fn folders_stay_together_where_they_fit() {
-        let files = [("a/1", 40), ("a/2", 40), ("b/1", 30), ("b/2", 10), ("c/1", 60)];
+        let files = [
+            ("a/1", 40),
+            ("a/2", 40),
+            ("b/1", 30),
+            ("b/2", 10),
+            ("c/1", 60),
+        ];
         assert_eq!(shards(&files, 1000), [vec![0, 1, 2, 3, 4]]);
         assert_eq!(shards(&files, 100), [vec![0, 1], vec![2, 3, 4]]);
         assert_eq!(shards(&files, 80), [vec![0, 1], vec![2, 3], vec![4]]);
@@ -88,18 +103,29 @@ mod tests {
 
     #[test]
     fn large_folders_and_files_are_split_off() {
-        let files = [("a/1", 40), ("a/2", 200), ("a/3", 30), ("a/4", 30), ("b", 10)];
+        let files = [
+            ("a/1", 40),
+            ("a/2", 200),
+            ("a/3", 30),
+            ("a/4", 30),
+            ("b", 10),
+        ];
         assert_eq!(shards(&files, 70), [vec![0], vec![1], vec![2, 3, 4]]);
         assert_eq!(shards(&[], 70), Vec::<Vec<usize>>::new());
     }
 
     fn tree(count: usize) -> Vec<(String, usize)> {
         let name = |at: usize| format!("src/{:02}/file_{at:04}.rs", at / 12);
-        (0..count).map(|at| (name(at), 500 + (at * 7919) % 4000)).collect()
+        (0..count)
+            .map(|at| (name(at), 500 + (at * 7919) % 4000))
+            .collect()
     }
 
     fn paths_by_shard(files: &[(String, usize)], limit: u64) -> Vec<Vec<String>> {
-        let named: Vec<(&str, usize)> = files.iter().map(|(path, size)| (path.as_str(), *size)).collect();
+        let named: Vec<(&str, usize)> = files
+            .iter()
+            .map(|(path, size)| (path.as_str(), *size))
+            .collect();
         let names = |shard: &Vec<usize>| shard.iter().map(|at| files[*at].0.clone()).collect();
         shards(&named, limit).iter().map(names).collect()
     }

@@ -30,7 +30,11 @@ impl Workspace {
     /// files of a change are skipped.
     pub fn select(&self, spec: &TargetSpec, options: &SelectOptions) -> Result<Target> {
         let description = describe(spec);
-        let git = || self.repository.as_ref().ok_or_else(|| WorkspaceError::NotGit(description.clone()));
+        let git = || {
+            self.repository
+                .as_ref()
+                .ok_or_else(|| WorkspaceError::NotGit(description.clone()))
+        };
         let selection = match spec {
             TargetSpec::Uncommitted => {
                 let git = git()?;
@@ -63,14 +67,22 @@ impl Workspace {
         Ok(target)
     }
 
-    pub(crate) fn finish(&self, mut selection: Selection, description: String, options: &SelectOptions) -> Target {
+    pub(crate) fn finish(
+        &self,
+        mut selection: Selection,
+        description: String,
+        options: &SelectOptions,
+    ) -> Target {
         selection.files.sort_by(|a, b| a.path.cmp(&b.path));
         // Two files can get the same path, because paths that are not UTF-8 are escaped. If two files get the same
         // path, Glee reviews only the first file.
         let skipped = &mut selection.skipped;
         selection.files.dedup_by(|later, first| {
             let same = later.path == first.path;
-            skipped.extend(same.then(|| Skip { file: later.path.clone(), reason: SkipReason::Unreadable }));
+            skipped.extend(same.then(|| Skip {
+                file: later.path.clone(),
+                reason: SkipReason::Unreadable,
+            }));
             same
         });
         selection.skipped.sort_by(|a, b| a.file.cmp(&b.file));
@@ -88,7 +100,10 @@ impl Workspace {
         let mut chosen: BTreeMap<Vec<u8>, Selected> = BTreeMap::new();
         let mut selection = Selection::default();
         let mut is_hidden = |path: &[u8], _| path_bytes::name(path).starts_with(b".");
-        let exclude = self.repository.as_ref().map(|repository| repository.common.join("info/exclude"));
+        let exclude = self
+            .repository
+            .as_ref()
+            .map(|repository| repository.common.join("info/exclude"));
         let mut ignores = Ignores::both(&self.root, self.recorded_ignores.as_ref(), exclude);
         for path in paths {
             let unreadable = WorkspaceError::unreadable(path);
@@ -105,7 +120,9 @@ impl Workspace {
             let entries = walk::walk(&self.root, &relative, &mut ignores, &mut is_hidden);
             for (path, kind) in entries.map_err(unreadable)? {
                 match kind {
-                    Some(kind) if kind.is_file() => drop(chosen.entry(path).or_insert(Selected::ByWalk)),
+                    Some(kind) if kind.is_file() => {
+                        drop(chosen.entry(path).or_insert(Selected::ByWalk))
+                    }
                     Some(_) => selection.skip(&path, SkipReason::NotAFile),
                     None => selection.skip(&path, SkipReason::Unreadable),
                 }
@@ -115,8 +132,15 @@ impl Workspace {
         for (path, chosen) in &chosen {
             let (name, generated) = (filter::path_text(path), (marks.generated(path), None));
             let bytes = self.bytes_now(path, options.max_file);
-            match bytes.and_then(|bytes| filter::text(&name, bytes, *chosen, generated, Before::Same)) {
-                Ok(text) => selection.files.push(SourceFile { path: name, text, changed: Vec::new(), diff: None }),
+            match bytes
+                .and_then(|bytes| filter::text(&name, bytes, *chosen, generated, Before::Same))
+            {
+                Ok(text) => selection.files.push(SourceFile {
+                    path: name,
+                    text,
+                    changed: Vec::new(),
+                    diff: None,
+                }),
                 Err(reason) => selection.skip(path, reason),
             }
         }
@@ -125,8 +149,13 @@ impl Workspace {
     }
 
     /// Returns the git attributes of files. Outside git, files have no attributes.
-    pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
-        self.repository.as_ref().map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
+    pub(crate) fn attributes<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Attributes> {
+        self.repository
+            .as_ref()
+            .map_or_else(|| Ok(Attributes::default()), |git| git.attributes(paths))
     }
 
     pub(crate) fn bytes_now(&self, path: &[u8], max_file: u64) -> Result<Vec<u8>, SkipReason> {
@@ -143,8 +172,10 @@ impl Workspace {
     fn similar(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let entries = self.start.join(path).parent()?.read_dir().ok()?;
-        let mut names: Vec<String> =
-            entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).take(SEARCHED).collect();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .take(SEARCHED)
+            .collect();
         names.sort();
         let similar = closest(name, names.iter().map(String::as_str))?;
         Some(path.with_file_name(similar).display().to_string())
@@ -153,14 +184,27 @@ impl Workspace {
     /// Resolves the links in a user's path, and makes the path relative to the root.
     fn relative(&self, path: &Path) -> Result<Vec<u8>> {
         let shown = || path.display().to_string();
-        let real = self.start.join(path).canonicalize().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => WorkspaceError::Missing { path: shown(), similar: self.similar(path) },
-            _ => WorkspaceError::unreadable(path)(error),
-        })?;
+        let real = self
+            .start
+            .join(path)
+            .canonicalize()
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => WorkspaceError::Missing {
+                    path: shown(),
+                    similar: self.similar(path),
+                },
+                _ => WorkspaceError::unreadable(path)(error),
+            })?;
         let Ok(relative) = real.strip_prefix(&self.root) else {
-            return Err(WorkspaceError::Outside { path: shown(), root: self.root.clone() });
+            return Err(WorkspaceError::Outside {
+                path: shown(),
+                root: self.root.clone(),
+            });
         };
-        if relative.components().any(|part| part.as_os_str().eq_ignore_ascii_case(".git")) {
+        if relative
+            .components()
+            .any(|part| part.as_os_str().eq_ignore_ascii_case(".git"))
+        {
             return Err(WorkspaceError::InsideGit(shown()));
         }
         Ok(path_bytes::bytes(relative))
@@ -170,11 +214,19 @@ impl Workspace {
 impl Repository {
     pub(crate) fn autocrlf(&self) -> Result<bool> {
         let set = self.call(["config", "--get", "core.autocrlf"]).answer()?;
-        Ok(set.is_some_and(|value| matches!(value.trim_ascii(), b"true" | b"input" | b"yes" | b"on" | b"1")))
+        Ok(set.is_some_and(|value| {
+            matches!(
+                value.trim_ascii(),
+                b"true" | b"input" | b"yes" | b"on" | b"1"
+            )
+        }))
     }
 
     /// Returns the attributes of files, with one git process for all files.
-    pub(crate) fn attributes<'a>(&self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
+    pub(crate) fn attributes<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Attributes> {
         self.call(["check-attr", "-z", "--stdin"]).attributes(paths)
     }
 
@@ -187,20 +239,29 @@ impl Repository {
         let folder = tempfile::tempdir().map_err(WorkspaceError::Start)?;
         let index = folder.path().join("index");
         self.call(["read-tree", commit]).index(&index).output()?;
-        self.call(["check-attr", "--cached", "-z", "--stdin"]).index(&index).attributes(paths)
+        self.call(["check-attr", "--cached", "-z", "--stdin"])
+            .index(&index)
+            .attributes(paths)
     }
 }
 
 impl GitCall {
-    pub(crate) fn attributes<'a>(self, paths: impl Iterator<Item = &'a Vec<u8>>) -> Result<Attributes> {
-        let input: Vec<u8> = paths.flat_map(|path| path.iter().copied().chain([0])).collect();
+    pub(crate) fn attributes<'a>(
+        self,
+        paths: impl Iterator<Item = &'a Vec<u8>>,
+    ) -> Result<Attributes> {
+        let input: Vec<u8> = paths
+            .flat_map(|path| path.iter().copied().chain([0]))
+            .collect();
         let mut attributes = Attributes::default();
         if input.is_empty() {
             return Ok(attributes);
         }
         let output = ASKED.into_iter().fold(self, Self::arg).output_of(&input)?;
         let mut fields = output.split(|byte| *byte == 0);
-        while let (Some(path), Some(name), Some(value)) = (fields.next(), fields.next(), fields.next()) {
+        while let (Some(path), Some(name), Some(value)) =
+            (fields.next(), fields.next(), fields.next())
+        {
             if value != b"unspecified" {
                 let of_path = attributes.0.entry(path.to_vec()).or_default();
                 of_path.insert(path_bytes::shown(name), path_bytes::shown(value));
@@ -213,8 +274,14 @@ impl GitCall {
 /// Whether all changed files belong to Glee's configuration. Shared rulings do not count as configuration.
 fn is_only_config(target: &Target) -> bool {
     let folder = format!("{}/", paths::PROJECT_FOLDER);
-    let files = target.files.iter().map(|file| &file.path).chain(target.skipped.iter().map(|skip| &skip.file));
-    files.into_iter().all(|file| file.starts_with(&folder) && !rulings::is_shared(file))
+    let files = target
+        .files
+        .iter()
+        .map(|file| &file.path)
+        .chain(target.skipped.iter().map(|skip| &skip.file));
+    files
+        .into_iter()
+        .all(|file| file.starts_with(&folder) && !rulings::is_shared(file))
 }
 
 fn describe(spec: &TargetSpec) -> String {
@@ -226,16 +293,21 @@ fn describe(spec: &TargetSpec) -> String {
         TargetSpec::Range(range) => range.clone(),
         TargetSpec::Diff { name, .. } if name == "-" => "diff from stdin".to_owned(),
         TargetSpec::Diff { name, .. } => format!("diff {name}"),
-        TargetSpec::Paths(paths) => {
-            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
-        }
+        TargetSpec::Paths(paths) => paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>()
+            .join(" "),
     }
 }
 
 fn digest(files: &[SourceFile]) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in files {
-        hasher.update(file.path.as_bytes()).update(&[0]).update(blake3::hash(file.text.as_bytes()).as_bytes());
+        hasher
+            .update(file.path.as_bytes())
+            .update(&[0])
+            .update(blake3::hash(file.text.as_bytes()).as_bytes());
     }
     format!("blake3:{}", hasher.finalize().to_hex())
 }

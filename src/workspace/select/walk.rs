@@ -11,13 +11,21 @@ use crate::workspace::git::path_bytes;
 use crate::workspace::select::ignores::Ignores;
 
 /// Returns the ignored files and folders below `folder`. The path of an ignored folder ends with a slash.
-pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
+pub(crate) fn ignored(
+    root: &Path,
+    folder: &[u8],
+    ignores: &mut Ignores<'_>,
+) -> io::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     visit(root, folder, &mut |path, kind| {
         let Some(kind) = kind else { return false };
         let is_ignored = ignores.is_ignored_here(path, kind.is_dir());
         if is_ignored {
-            found.push(if kind.is_dir() { [path, b"/"].concat() } else { path.to_vec() });
+            found.push(if kind.is_dir() {
+                [path, b"/"].concat()
+            } else {
+                path.to_vec()
+            });
         }
         !is_ignored
     })?;
@@ -25,12 +33,20 @@ pub(crate) fn ignored(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> 
 }
 
 /// Returns the files and links below `folder` that are not ignored.
-pub(crate) fn files(root: &Path, folder: &[u8], ignores: &mut Ignores<'_>) -> io::Result<Vec<Vec<u8>>> {
-    Ok(walk(root, folder, ignores, &mut |_, _| false)?.into_iter().filter_map(file).collect())
+pub(crate) fn files(
+    root: &Path,
+    folder: &[u8],
+    ignores: &mut Ignores<'_>,
+) -> io::Result<Vec<Vec<u8>>> {
+    Ok(walk(root, folder, ignores, &mut |_, _| false)?
+        .into_iter()
+        .filter_map(file)
+        .collect())
 }
 
 pub(crate) fn file((path, kind): (Vec<u8>, Option<FileType>)) -> Option<Vec<u8>> {
-    kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()).then_some(path)
+    kind.is_some_and(|kind| kind.is_file() || kind.is_symlink())
+        .then_some(path)
 }
 
 /// Returns all entries below `folder` that are not folders. Leaves out ignored paths, and paths for which
@@ -58,7 +74,11 @@ pub(crate) fn walk(
 
 /// Calls `visit` for every entry below `folder`, but not for `.git`. Enters a subfolder only if `visit` returns
 /// true for the subfolder. If a subfolder is unreadable, calls `visit` a second time with the type `None`.
-fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool) -> io::Result<()> {
+fn visit(
+    root: &Path,
+    folder: &[u8],
+    visit: &mut dyn FnMut(&[u8], Option<FileType>) -> bool,
+) -> io::Result<()> {
     let mut waiting = vec![folder.to_vec()];
     let mut is_first = true;
     while let Some(folder) = waiting.pop() {
@@ -91,7 +111,13 @@ fn visit(root: &Path, folder: &[u8], visit: &mut dyn FnMut(&[u8], Option<FileTyp
 /// below `path` are not followed.
 pub(crate) fn everything(path: &Path) -> impl Iterator<Item = io::Result<DirEntry>> + use<> {
     let walk = WalkBuilder::new(path).standard_filters(false).build();
-    walk.map(|entry| entry.map_err(|error| error.into_io_error().unwrap_or_else(|| io::Error::other("a loop"))))
+    walk.map(|entry| {
+        entry.map_err(|error| {
+            error
+                .into_io_error()
+                .unwrap_or_else(|| io::Error::other("a loop"))
+        })
+    })
 }
 
 /// Whether an entry is not a folder.

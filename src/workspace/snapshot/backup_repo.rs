@@ -49,7 +49,10 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
         // `pack-objects` renames its temporary files to move them to the backup repository. A file can be renamed
         // only within one file system, so git's object folder must be on the same file system as the backup
         // repository.
-        let call = git.call(["pack-objects", "--quiet"]).arg(objects.join("pack/pack")).writing_to(&objects, git);
+        let call = git
+            .call(["pack-objects", "--quiet"])
+            .arg(objects.join("pack/pack"))
+            .writing_to(&objects, git);
         call.reading_from(&[&store, &own]).output_of(&input)?;
     }
     Ok(())
@@ -59,8 +62,14 @@ pub(crate) fn pin(git: &Repository, run: &RunId, tree: &TreeId, state_dir: &Path
 /// repository.
 pub(crate) fn open(run: &RunId, top: &Path, state_dir: &Path) -> Result<Option<Repository>> {
     let folder = run_folder(run, state_dir);
-    let Ok(config) = std::fs::read_to_string(folder.join("config")) else { return Ok(None) };
-    let empty_tree = if config.contains("sha256") { EMPTY_SHA256 } else { EMPTY_SHA1 };
+    let Ok(config) = std::fs::read_to_string(folder.join("config")) else {
+        return Ok(None);
+    };
+    let empty_tree = if config.contains("sha256") {
+        EMPTY_SHA256
+    } else {
+        EMPTY_SHA1
+    };
     Repository::backup(&folder, top, empty_tree).map(Some)
 }
 
@@ -69,12 +78,19 @@ pub(crate) fn noted(run: &RunId, state_dir: &Path) -> Option<(String, PathBuf)> 
     let note = std::fs::read(run_folder(run, state_dir).join("tree")).ok()?;
     let mut lines = note.split(|byte| *byte == b'\n');
     let tree = lines.next().and_then(object_id)?;
-    Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
+    Some((
+        tree,
+        path_bytes::path(&path_bytes::unquoted(lines.next()?)?),
+    ))
 }
 
 /// Creates hard links to the needed objects that are loose. Returns the ids of the needed objects that cannot be
 /// linked.
-fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> io::Result<Vec<&'a str>> {
+fn link_loose<'a>(
+    needed: &'a [String],
+    sources: &[PathBuf],
+    objects: &Path,
+) -> io::Result<Vec<&'a str>> {
     let mut others = Vec::new();
     let mut created = HashSet::new();
     for id in needed {
@@ -84,9 +100,11 @@ fn link_loose<'a>(needed: &'a [String], sources: &[PathBuf], objects: &Path) -> 
             private::folder(&folder)?;
         }
         let place = folder.join(rest);
-        let linked = sources.iter().any(|source| match std::fs::hard_link(source.join(start).join(rest), &place) {
-            Ok(()) => true,
-            Err(error) => error.kind() == io::ErrorKind::AlreadyExists,
+        let linked = sources.iter().any(|source| {
+            match std::fs::hard_link(source.join(start).join(rest), &place) {
+                Ok(()) => true,
+                Err(error) => error.kind() == io::ErrorKind::AlreadyExists,
+            }
         });
         if !linked && !place.exists() {
             others.push(id.as_str());
@@ -112,28 +130,46 @@ fn link_packs(from: &Path, to: &Path) {
 impl Repository {
     fn alternates(&self) -> Result<Vec<PathBuf>> {
         let counted = self.call(["count-objects", "-v"]).output()?;
-        let paths = path_bytes::items(&counted, b'\n').filter_map(|line| line.strip_prefix(b"alternate: "));
-        Ok(paths.filter_map(path_bytes::unquoted).map(|path| path_bytes::path(&path)).collect())
+        let paths =
+            path_bytes::items(&counted, b'\n').filter_map(|line| line.strip_prefix(b"alternate: "));
+        Ok(paths
+            .filter_map(path_bytes::unquoted)
+            .map(|path| path_bytes::path(&path))
+            .collect())
     }
 
     fn objects_of(&self, tree: &TreeId, store: &Path) -> Result<Vec<String>> {
-        let call = self.call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0]).reading_from(&[store]);
+        let call = self
+            .call(["ls-tree", "-r", "-t", "-z", "--full-tree", &tree.0])
+            .reading_from(&[store]);
         let listed = call.output()?;
         let mut ids = vec![tree.0.clone()];
-        ids.extend(records(&listed).filter(|(mode, ..)| *mode != SUBMODULE).map(|(_, _, id, _)| id.to_owned()));
+        ids.extend(
+            records(&listed)
+                .filter(|(mode, ..)| *mode != SUBMODULE)
+                .map(|(_, _, id, _)| id.to_owned()),
+        );
         ids.sort_unstable();
         ids.dedup();
         Ok(ids)
     }
 
     fn missing<'a>(&self, ids: &[&'a str], extra: Option<&Path>) -> Result<Vec<&'a str>> {
-        let input: Vec<u8> = ids.iter().flat_map(|id| id.bytes().chain([b'\n'])).collect();
+        let input: Vec<u8> = ids
+            .iter()
+            .flat_map(|id| id.bytes().chain([b'\n']))
+            .collect();
         let mut call = self.call(["cat-file", "--batch-check"]);
         if let Some(folder) = extra {
             call = call.reading_from(&[folder]);
         }
         let output = call.output_of(&input)?;
         let lines = output.split(|byte| *byte == b'\n');
-        Ok(ids.iter().zip(lines).filter(|(_, line)| line.ends_with(b" missing")).map(|(id, _)| *id).collect())
+        Ok(ids
+            .iter()
+            .zip(lines)
+            .filter(|(_, line)| line.ends_with(b" missing"))
+            .map(|(id, _)| *id)
+            .collect())
     }
 }

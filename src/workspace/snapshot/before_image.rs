@@ -27,21 +27,38 @@ impl Workspace {
     /// errors of [`Workspace::snapshot`]. If a file cannot be read, fails with [`WorkspaceError::NotKept`].
     pub fn keep(&self, run: &RunId, state_dir: &Path) -> Result<BeforeImage> {
         let kept_as = format!("kept/{run}/before");
-        if let Some(first) = SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next()) {
-            return Ok(BeforeImage { kept_as, tree: first.before });
+        if let Some(first) =
+            SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next())
+        {
+            return Ok(BeforeImage {
+                kept_as,
+                tree: first.before,
+            });
         }
         let recorded = self.record_with(state_dir, &Beyond::default())?;
         if let Some(path) = recorded.unreadable.first() {
             let source = std::io::ErrorKind::PermissionDenied.into();
-            return Err(WorkspaceError::NotKept { path: path_bytes::shown(path), source });
+            return Err(WorkspaceError::NotKept {
+                path: path_bytes::shown(path),
+                source,
+            });
         }
         let tree = recorded.tree;
         self.record_ignored(run, state_dir)?;
         ignored_files::write_paths(run, "sparse", &recorded.sparse, state_dir)?;
         self.pin(run, &tree, state_dir)?;
-        let span = CallSpan { before: tree.clone(), after: None };
+        let span = CallSpan {
+            before: tree.clone(),
+            after: None,
+        };
         let (history, places) = (self.history(state_dir)?.key, vec![TreeIdentity::of(self)]);
-        SnapshotNote { form: 1, history, places, spans: vec![span] }.write(run, state_dir)?;
+        SnapshotNote {
+            form: 1,
+            history,
+            places,
+            spans: vec![span],
+        }
+        .write(run, state_dir)?;
         Ok(BeforeImage { kept_as, tree })
     }
 
@@ -49,7 +66,9 @@ impl Workspace {
     /// distinguish the user's changes since the previous call from the coder's changes. Does nothing if the run
     /// has no first snapshot.
     pub fn before_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
-        let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
+        let Some(mut note) = SnapshotNote::read(run, state_dir) else {
+            return Ok(());
+        };
         // No new snapshot is necessary before the first call, or before Glee repeats an interrupted call.
         if note.spans.last().is_none_or(|span| span.after.is_none()) {
             return Ok(());
@@ -61,13 +80,18 @@ impl Workspace {
             let (image, _) = self.opened(run, after, state_dir)?;
             self.record_ignored_since(run, &image, state_dir)?;
         }
-        note.spans.push(CallSpan { before, after: None });
+        note.spans.push(CallSpan {
+            before,
+            after: None,
+        });
         note.write(run, state_dir)
     }
 
     /// Takes a snapshot after a call of a run's coder, even if the call failed.
     pub fn after_coder_call(&self, run: &RunId, state_dir: &Path) -> Result<()> {
-        let Some(mut note) = SnapshotNote::read(run, state_dir) else { return Ok(()) };
+        let Some(mut note) = SnapshotNote::read(run, state_dir) else {
+            return Ok(());
+        };
         let after = self.snapshot_of(run, state_dir)?;
         self.pin(run, &after, state_dir)?;
         let place = TreeIdentity::of(self);
@@ -82,7 +106,9 @@ impl Workspace {
 
     /// The tree after the last call of a run's coder. If the tree was not recorded, takes a new snapshot.
     pub fn left(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
-        match SnapshotNote::read(run, state_dir).and_then(|note| note.spans.into_iter().next_back()?.after) {
+        match SnapshotNote::read(run, state_dir)
+            .and_then(|note| note.spans.into_iter().next_back()?.after)
+        {
             Some(after) => Ok(after),
             None => self.snapshot_of(run, state_dir),
         }
@@ -91,14 +117,24 @@ impl Workspace {
     /// Takes a snapshot with the ignore rules from the start of the run. The snapshot includes a file that was
     /// not ignored at the start of the run, even if a later rule ignores the file.
     pub fn snapshot_of(&self, run: &RunId, state_dir: &Path) -> Result<TreeId> {
-        let Some(note) = SnapshotNote::read(run, state_dir) else { return self.snapshot(state_dir) };
-        let [first, later @ ..] = note.spans.as_slice() else { return self.snapshot(state_dir) };
+        let Some(note) = SnapshotNote::read(run, state_dir) else {
+            return self.snapshot(state_dir);
+        };
+        let [first, later @ ..] = note.spans.as_slice() else {
+            return self.snapshot(state_dir);
+        };
         let (image, mut bytes) = self.opened(run, &first.before, state_dir)?;
         let mut beyond = self.beyond(run, &image, &mut bytes, state_dir)?;
         // The new snapshot includes the files of the previous snapshot, even if they are ignored now.
-        if let Some(CallSpan { before, after: None }) = later.last() {
+        if let Some(CallSpan {
+            before,
+            after: None,
+        }) = later.last()
+        {
             let (image, _) = self.opened(run, before, state_dir)?;
-            beyond.paths.extend(ignored_files::existing_paths(self.root(), &image));
+            beyond
+                .paths
+                .extend(ignored_files::existing_paths(self.root(), &image));
         }
         match &self.repository {
             // The coder removed `.git`, so the files are recorded in the backup repository.

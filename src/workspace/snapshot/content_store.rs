@@ -31,9 +31,15 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     let mut text = Vec::new();
     let mut unreadable = Vec::new();
     let mut total = 0_u64;
-    let too_large = || WorkspaceError::TooLarge { root: root.to_owned(), files: FILES, bytes: BYTES };
-    let store = |source: &mut dyn Read| store(state_dir, source).map_err(WorkspaceError::state(state_dir));
-    let line = |head: String, path: &[u8]| [head.as_bytes(), &path_bytes::quoted(path), b"\n"].concat();
+    let too_large = || WorkspaceError::TooLarge {
+        root: root.to_owned(),
+        files: FILES,
+        bytes: BYTES,
+    };
+    let store =
+        |source: &mut dyn Read| store(state_dir, source).map_err(WorkspaceError::state(state_dir));
+    let line =
+        |head: String, path: &[u8]| [head.as_bytes(), &path_bytes::quoted(path), b"\n"].concat();
     let (mut paths, inside) = listing(root)?;
     paths.extend(beyond.paths.iter().cloned());
     if paths.len() > FILES {
@@ -42,9 +48,13 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
     let mut lstat = Lstat::below(root);
     for path in paths {
         let full = root.join(path_bytes::path(&path));
-        let Some(meta) = lstat.get(&path) else { continue };
+        let Some(meta) = lstat.get(&path) else {
+            continue;
+        };
         let (word, hash) = if meta.is_symlink() {
-            let Ok(target) = std::fs::read_link(&full) else { continue };
+            let Ok(target) = std::fs::read_link(&full) else {
+                continue;
+            };
             ("link", store(&mut path_bytes::bytes(&target).as_slice())?)
         } else if meta.is_file() {
             total = total.saturating_add(meta.len());
@@ -61,16 +71,29 @@ pub(crate) fn record(root: &Path, state_dir: &Path, beyond: &Beyond) -> Result<R
         } else {
             continue;
         };
-        let permissions = if word == "file" { permissions::permissions(&meta) } else { 0 };
+        let permissions = if word == "file" {
+            permissions::permissions(&meta)
+        } else {
+            0
+        };
         text.extend(line(format!("{word} {permissions:o} {hash} "), &path));
     }
     for nested in &inside.repositories {
         let head = nested.head.as_deref().unwrap_or(NO_COMMIT);
         text.extend(line(format!("repository 0 {head} "), &nested.folder));
     }
-    unreadable.extend(inside.unfollowed.into_iter().map(|nested| nested.folder.into_bytes()));
+    unreadable.extend(
+        inside
+            .unfollowed
+            .into_iter()
+            .map(|nested| nested.folder.into_bytes()),
+    );
     let hash = store(&mut text.as_slice())?;
-    Ok(RecordedTree { tree: TreeId(format!("blake3:{hash}")), unreadable, sparse: Vec::new() })
+    Ok(RecordedTree {
+        tree: TreeId(format!("blake3:{hash}")),
+        unreadable,
+        sparse: Vec::new(),
+    })
 }
 
 /// Reads the tree id and the top folder of the work tree, as recorded by an earlier version of Glee.
@@ -78,17 +101,30 @@ pub(crate) fn noted(note: &Path) -> Option<(String, PathBuf)> {
     let text = files::read(note).ok()?;
     let mut lines = text.split(|byte| *byte == b'\n');
     let tree = path_bytes::shown(lines.next()?);
-    Some((tree, path_bytes::path(&path_bytes::unquoted(lines.next()?)?)))
+    Some((
+        tree,
+        path_bytes::path(&path_bytes::unquoted(lines.next()?)?),
+    ))
 }
 
 /// The recorded trees in the notes of all runs, including runs of earlier versions of Glee.
 pub(crate) fn noted_trees(state_dir: &Path) -> Vec<TreeId> {
-    let below = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let below = |folder: &Path| {
+        std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+    };
     let mut trees = Vec::new();
     for run in below(&state_dir.join("kept")) {
         match SnapshotNote::read_in(&run) {
             Some(note) => trees.extend(note.trees()),
-            None => trees.extend(below(&run).filter_map(|note| noted(&note)).map(|(tree, _)| TreeId(tree))),
+            None => trees.extend(
+                below(&run)
+                    .filter_map(|note| noted(&note))
+                    .map(|(tree, _)| TreeId(tree)),
+            ),
         }
     }
     trees
@@ -99,9 +135,17 @@ pub(crate) fn image(tree: &str, state_dir: &Path) -> Result<Image> {
     let gone = || WorkspaceError::Gone(tree.to_owned());
     let note = Some(Path::new(tree)).filter(|note| note.starts_with(state_dir));
     let noted = note.and_then(noted).map(|(tree, _)| tree);
-    let hash = noted.as_deref().unwrap_or(tree).strip_prefix("blake3:").ok_or_else(gone)?;
-    let GitObject::Bytes(text) = read(state_dir, hash, u64::MAX) else { return Err(gone()) };
-    path_bytes::items(&text, b'\n').map(|line| entry(line).ok_or_else(gone)).collect()
+    let hash = noted
+        .as_deref()
+        .unwrap_or(tree)
+        .strip_prefix("blake3:")
+        .ok_or_else(gone)?;
+    let GitObject::Bytes(text) = read(state_dir, hash, u64::MAX) else {
+        return Err(gone());
+    };
+    path_bytes::items(&text, b'\n')
+        .map(|line| entry(line).ok_or_else(gone))
+        .collect()
 }
 
 pub(crate) fn read(state_dir: &Path, hash: &str, cap: u64) -> GitObject {
@@ -126,7 +170,14 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, ManifestEntry)> {
     };
     let permissions = u32::from_str_radix(&path_bytes::shown(fields.next()?), 8).ok()?;
     let id = path_bytes::shown(fields.next()?);
-    Some((path_bytes::unquoted(fields.next()?)?, ManifestEntry { kind, id, permissions }))
+    Some((
+        path_bytes::unquoted(fields.next()?)?,
+        ManifestEntry {
+            kind,
+            id,
+            permissions,
+        },
+    ))
 }
 
 pub(crate) fn place(state_dir: &Path, hash: &str) -> PathBuf {
@@ -141,7 +192,11 @@ pub(crate) fn store(state_dir: &Path, mut source: &mut dyn Read) -> io::Result<S
     let mut copy = tempfile::NamedTempFile::new_in(&folder)?;
     io::copy(&mut source, &mut copy)?;
     copy.rewind()?;
-    let hash = blake3::Hasher::new().update_reader(&mut copy)?.finalize().to_hex().to_string();
+    let hash = blake3::Hasher::new()
+        .update_reader(&mut copy)?
+        .finalize()
+        .to_hex()
+        .to_string();
     let place = place(state_dir, &hash);
     if !place.exists() {
         copy.as_file().sync_data()?;

@@ -32,7 +32,8 @@ impl Ignored {
 
     /// Whether a path, or a folder above the path, was ignored before the coder began.
     pub(crate) fn covers(&self, path: &[u8]) -> bool {
-        self.0.contains(path) || path_bytes::above(path).any(|folder| self.0.contains(&path[..=folder.len()]))
+        self.0.contains(path)
+            || path_bytes::above(path).any(|folder| self.0.contains(&path[..=folder.len()]))
     }
 }
 
@@ -40,15 +41,27 @@ impl Workspace {
     /// Records the currently ignored paths, and the ignore rules that are not part of a snapshot.
     pub(crate) fn record_ignored(&self, run: &RunId, state_dir: &Path) -> Result<()> {
         let folder = run_folder(run, state_dir);
-        let excludes = self.repository.as_ref().map(Repository::excludes).transpose()?;
-        let excludes = excludes.map(|(users, own)| format!("{users}\n{own}")).unwrap_or_default();
+        let excludes = self
+            .repository
+            .as_ref()
+            .map(Repository::excludes)
+            .transpose()?;
+        let excludes = excludes
+            .map(|(users, own)| format!("{users}\n{own}"))
+            .unwrap_or_default();
         write_paths(run, "ignored", &self.ignored_now()?, state_dir)?;
-        private::write(&folder.join("excludes"), excludes.as_bytes()).map_err(WorkspaceError::state(&folder))
+        private::write(&folder.join("excludes"), excludes.as_bytes())
+            .map_err(WorkspaceError::state(&folder))
     }
 
     /// Records the ignored paths that appeared since a call of the coder. `after` is the snapshot that was taken
     /// after the coder's call.
-    pub(crate) fn record_ignored_since(&self, run: &RunId, after: &Image, state_dir: &Path) -> Result<()> {
+    pub(crate) fn record_ignored_since(
+        &self,
+        run: &RunId,
+        after: &Image,
+        state_dir: &Path,
+    ) -> Result<()> {
         let mut ignored = Ignored::read(run, state_dir).0;
         for path in self.ignored_now()? {
             match path.strip_suffix(b"/") {
@@ -69,7 +82,10 @@ impl Workspace {
             Some(git) => git.ignored(),
             None => {
                 let mut ignores = Ignores::git(self.root(), None);
-                Ok(walk::ignored(self.root(), b"", &mut ignores).unwrap_or_default().into_iter().collect())
+                Ok(walk::ignored(self.root(), b"", &mut ignores)
+                    .unwrap_or_default()
+                    .into_iter()
+                    .collect())
             }
         }
     }
@@ -87,8 +103,9 @@ impl Workspace {
         let folder = run_folder(run, state_dir);
         let known = Ignored::read(run, state_dir);
         let mut files = BTreeMap::new();
-        let is_rules =
-            |entry: &ManifestEntry, path| entry.kind == FileKind::File && path_bytes::name(path) == b".gitignore";
+        let is_rules = |entry: &ManifestEntry, path| {
+            entry.kind == FileKind::File && path_bytes::name(path) == b".gitignore"
+        };
         for (path, entry) in before.iter().filter(|(path, entry)| is_rules(entry, path)) {
             if let GitObject::Bytes(text) = bytes.read(&entry.id, ignores::CAP)? {
                 files.insert(path_bytes::shown(path), text);
@@ -117,16 +134,29 @@ impl Workspace {
             room
         });
         found.extend(existing_paths(self.root(), before));
-        Ok(Beyond { paths: found, sparse: read_paths(&folder.join("sparse")) })
+        Ok(Beyond {
+            paths: found,
+            sparse: read_paths(&folder.join("sparse")),
+        })
     }
 
     /// Finds the files that the current ignore rules hide, and that the earlier rules in the parameter `rules` did
     /// not hide. Files in `listed` are omitted.
-    pub(crate) fn hidden_since(&self, rules: &SelectionRules, listed: &Image) -> Result<BTreeSet<Vec<u8>>> {
-        let mut ignores = Ignores::recorded(self.root(), rules.recorded(), Some(rules.excludes().as_bytes()));
+    pub(crate) fn hidden_since(
+        &self,
+        rules: &SelectionRules,
+        listed: &Image,
+    ) -> Result<BTreeSet<Vec<u8>>> {
+        let mut ignores = Ignores::recorded(
+            self.root(),
+            rules.recorded(),
+            Some(rules.excludes().as_bytes()),
+        );
         let mut found = match &self.repository {
             Some(git) => git.hidden(&Ignored::default(), &mut ignores)?,
-            None => BTreeSet::from_iter(walk::files(self.root(), b"", &mut ignores).unwrap_or_default()),
+            None => {
+                BTreeSet::from_iter(walk::files(self.root(), b"", &mut ignores).unwrap_or_default())
+            }
         };
         found.retain(|path| !listed.contains_key(path));
         Ok(found)
@@ -144,7 +174,10 @@ pub(crate) fn existing_paths(root: &Path, image: &Image) -> Vec<Vec<u8>> {
 /// `before` contains a folder at `path`, or a file at the path of a parent folder.
 pub(crate) fn is_certainly_new(path: &[u8], before: &Image) -> bool {
     let below = [path, b"/"].concat();
-    let was_folder = before.range(below.clone()..).next().is_some_and(|(next, _)| next.starts_with(&below));
+    let was_folder = before
+        .range(below.clone()..)
+        .next()
+        .is_some_and(|(next, _)| next.starts_with(&below));
     was_folder || path_bytes::above(path).any(|folder| before.contains_key(folder))
 }
 
@@ -176,7 +209,10 @@ pub(crate) fn write_paths<'a>(
     state_dir: &Path,
 ) -> Result<()> {
     let path = run_folder(run, state_dir).join(name);
-    let text: Vec<u8> = paths.into_iter().flat_map(|path| path.iter().copied().chain([0])).collect();
+    let text: Vec<u8> = paths
+        .into_iter()
+        .flat_map(|path| path.iter().copied().chain([0]))
+        .collect();
     private::write(&path, &text).map_err(WorkspaceError::state(&path))
 }
 
@@ -187,13 +223,22 @@ fn read_paths(file: &Path) -> Option<BTreeSet<Vec<u8>>> {
 
 impl Repository {
     pub(crate) fn is_there(&self) -> bool {
-        self.common.join("HEAD").exists() && self.common.join("objects").is_dir() && self.git_dir.exists()
+        self.common.join("HEAD").exists()
+            && self.common.join("objects").is_dir()
+            && self.git_dir.exists()
     }
 
     /// The paths that git lists as ignored. The path of a folder ends with a slash. If all files in a folder are
     /// ignored, git lists only the folder, even if no rule ignores the folder itself.
     fn listed_as_ignored(&self) -> Result<Vec<Vec<u8>>> {
-        let call = self.call(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"]);
+        let call = self.call([
+            "ls-files",
+            "-z",
+            "--others",
+            "--ignored",
+            "--exclude-standard",
+            "--directory",
+        ]);
         let listed = call.output()?;
         Ok(path_bytes::items(&listed, 0).map(<[u8]>::to_vec).collect())
     }
@@ -207,7 +252,10 @@ impl Repository {
                 // If no rule ignores the folder itself, the result contains the folder's current files instead
                 // of the folder.
                 Some(folder) if !rules.is_ignored_folder(folder) => {
-                    all.extend(walk::files(&self.top, folder, &mut Ignores::none(&self.top)).unwrap_or_default());
+                    all.extend(
+                        walk::files(&self.top, folder, &mut Ignores::none(&self.top))
+                            .unwrap_or_default(),
+                    );
                 }
                 _ => drop(all.insert(path)),
             }
@@ -226,7 +274,9 @@ impl Repository {
         for path in self.listed_as_ignored()? {
             match path.strip_suffix(b"/") {
                 Some(folder) if known.covers(&path) || rules.is_ignored_folder(folder) => {}
-                Some(folder) => found.extend(walk::files(&self.top, folder, rules).unwrap_or_default()),
+                Some(folder) => {
+                    found.extend(walk::files(&self.top, folder, rules).unwrap_or_default())
+                }
                 None if rules.is_ignored(&path) => {}
                 None => drop(found.insert(path)),
             }

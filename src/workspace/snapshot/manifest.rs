@@ -76,7 +76,9 @@ pub(crate) fn differing<'a, K: Ord, V: PartialEq>(
     new: &'a BTreeMap<K, V>,
 ) -> impl Iterator<Item = (&'a K, Option<&'a V>, Option<&'a V>)> {
     let keys: BTreeSet<&K> = old.keys().chain(new.keys()).collect();
-    keys.into_iter().map(|key| (key, old.get(key), new.get(key))).filter(|(_, old, new)| old != new)
+    keys.into_iter()
+        .map(|key| (key, old.get(key), new.get(key)))
+        .filter(|(_, old, new)| old != new)
 }
 
 pub(crate) fn run_folder(run: &RunId, state_dir: &Path) -> PathBuf {
@@ -110,7 +112,11 @@ impl SnapshotNote {
     }
 
     pub(crate) fn trees(self) -> Vec<TreeId> {
-        self.spans.into_iter().flat_map(|span| [Some(span.before), span.after]).flatten().collect()
+        self.spans
+            .into_iter()
+            .flat_map(|span| [Some(span.before), span.after])
+            .flatten()
+            .collect()
     }
 
     pub(crate) fn write(&self, run: &RunId, state_dir: &Path) -> Result<()> {

@@ -15,7 +15,9 @@ pub use before_image::BeforeImage;
 pub(crate) use content_store::Bytes;
 pub(crate) use ignored_files::Ignored;
 pub use manifest::TreeId;
-pub(crate) use manifest::{COMPARED_CAP, FileKind, Image, ManifestEntry, SnapshotNote, differing, run_folder};
+pub(crate) use manifest::{
+    COMPARED_CAP, FileKind, Image, ManifestEntry, SnapshotNote, differing, run_folder,
+};
 pub use opened::Kept;
 pub use prune::{Needed, Prunable, remove_folder};
 pub use restage::Restaged;

@@ -32,15 +32,23 @@ impl Modes {
     pub(crate) fn settle(&mut self) {
         let most_common = |program: bool| {
             let mut counts: HashMap<u32, usize> = HashMap::new();
-            for mode in self.exceptions.values().filter(|mode| (*mode & 0o100 != 0) == program) {
+            for mode in self
+                .exceptions
+                .values()
+                .filter(|mode| (*mode & 0o100 != 0) == program)
+            {
                 *counts.entry(*mode).or_default() += 1;
             }
-            counts.into_iter().max_by_key(|(mode, count)| (*count, *mode)).map(|(mode, _)| mode)
+            counts
+                .into_iter()
+                .max_by_key(|(mode, count)| (*count, *mode))
+                .map(|(mode, _)| mode)
         };
         self.plain = most_common(false).unwrap_or(0o644);
         self.program = most_common(true).unwrap_or(0o755);
         let (plain, program) = (self.plain, self.program);
-        self.exceptions.retain(|_, mode| *mode != plain && *mode != program);
+        self.exceptions
+            .retain(|_, mode| *mode != plain && *mode != program);
     }
 
     pub(crate) fn of(&self, path: &[u8], is_program: bool) -> u32 {
@@ -53,10 +61,21 @@ impl Modes {
     /// line `?hash path` lists an unreadable file.
     pub(crate) fn text(&self) -> Vec<u8> {
         let mut text = format!("{:o} {:o}\n", self.plain, self.program).into_bytes();
-        let exceptions = self.exceptions.iter().map(|(path, mode)| (format!("{mode:o}"), path));
-        let unreadable = self.unreadable.iter().map(|(path, state)| (format!("?{state}"), path));
+        let exceptions = self
+            .exceptions
+            .iter()
+            .map(|(path, mode)| (format!("{mode:o}"), path));
+        let unreadable = self
+            .unreadable
+            .iter()
+            .map(|(path, state)| (format!("?{state}"), path));
         for (word, path) in exceptions.chain(unreadable) {
-            text.extend(word.bytes().chain([b' ']).chain(path_bytes::quoted(path)).chain([b'\n']));
+            text.extend(
+                word.bytes()
+                    .chain([b' '])
+                    .chain(path_bytes::quoted(path))
+                    .chain([b'\n']),
+            );
         }
         text
     }
@@ -66,7 +85,11 @@ impl Modes {
         let first = path_bytes::shown(lines.next()?);
         let (plain, program) = first.split_once(' ')?;
         let octal = |word: &str| u32::from_str_radix(word, 8).ok();
-        let mut modes = Self { plain: octal(plain)?, program: octal(program)?, ..Self::default() };
+        let mut modes = Self {
+            plain: octal(plain)?,
+            program: octal(program)?,
+            ..Self::default()
+        };
         for line in lines.filter(|line| !line.is_empty()) {
             let (word, path) = path_bytes::word_and_path(line)?;
             match word.strip_prefix('?') {
@@ -80,7 +103,9 @@ impl Modes {
 
 /// Hashes the size and the modification time of an unreadable file.
 pub(crate) fn state(meta: &Metadata) -> String {
-    blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes()).to_hex().to_string()
+    blake3::hash(format!("{}/{:?}", meta.len(), meta.modified().ok()).as_bytes())
+        .to_hex()
+        .to_string()
 }
 
 pub(crate) fn permissions(meta: &Metadata) -> u32 {
@@ -94,9 +119,17 @@ mod tests {
     #[test]
     fn what_is_stored_is_read_back() {
         let mut modes = Modes::default();
-        let paths: [(&[u8], u32); 5] =
-            [(b"a", 0o644), (b"b", 0o644), (b"c d", 0o600), (b"\xff\n", 0o755), (b"e", 0o700)];
-        modes.exceptions = paths.iter().map(|(path, mode)| (path.to_vec(), *mode)).collect();
+        let paths: [(&[u8], u32); 5] = [
+            (b"a", 0o644),
+            (b"b", 0o644),
+            (b"c d", 0o600),
+            (b"\xff\n", 0o755),
+            (b"e", 0o700),
+        ];
+        modes.exceptions = paths
+            .iter()
+            .map(|(path, mode)| (path.to_vec(), *mode))
+            .collect();
         modes.unreadable.insert(b"f".to_vec(), "12ab".to_owned());
         modes.settle();
         assert_eq!(modes.text(), b"644 755\n600 c d\n700 e\n?12ab f\n");

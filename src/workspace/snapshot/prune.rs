@@ -38,7 +38,9 @@ impl Workspace {
         let copies = match &self.repository {
             Some(_) => BTreeSet::new(),
             None => {
-                let notes = runs.iter().filter_map(|run| SnapshotNote::read(&run.run, state_dir));
+                let notes = runs
+                    .iter()
+                    .filter_map(|run| SnapshotNote::read(&run.run, state_dir));
                 let named = runs.iter().flat_map(|run| run.trees.clone());
                 self.copies(named.chain(notes.flat_map(SnapshotNote::trees)), state_dir)
             }
@@ -48,9 +50,12 @@ impl Workspace {
             if let Some(git) = &self.repository {
                 git.refuse_links(["refs/glee", "refs/glee/run"])?;
                 let refs = format!("refs/glee/run/{run}/");
-                let found = git.call(["for-each-ref", "--format=delete %(refname)", &refs]).output()?;
+                let found = git
+                    .call(["for-each-ref", "--format=delete %(refname)", &refs])
+                    .output()?;
                 if !found.is_empty() {
-                    git.call(["update-ref", "--no-deref", "--stdin"]).output_of(&found)?;
+                    git.call(["update-ref", "--no-deref", "--stdin"])
+                        .output_of(&found)?;
                 }
             }
             let folder = run_folder(run, state_dir);
@@ -58,7 +63,9 @@ impl Workspace {
         }
         let state = WorkspaceError::state(state_dir);
         match &self.repository {
-            Some(git) => freed += remove_older(&git.objects_in(state_dir), needed.since).map_err(state)?,
+            Some(git) => {
+                freed += remove_older(&git.objects_in(state_dir), needed.since).map_err(state)?
+            }
             None => {
                 let noted = content_store::noted_trees(state_dir);
                 let needed = self.copies(needed.trees.iter().cloned().chain(noted), state_dir);
@@ -75,9 +82,13 @@ impl Workspace {
     fn copies(&self, trees: impl Iterator<Item = TreeId>, state_dir: &Path) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
         for tree in trees {
-            let Ok(image) = self.image(&tree.0, state_dir) else { continue };
+            let Ok(image) = self.image(&tree.0, state_dir) else {
+                continue;
+            };
             ids.extend(tree.0.strip_prefix("blake3:").map(str::to_owned));
-            let stored = image.into_values().filter(|entry| matches!(entry.kind, FileKind::File | FileKind::Link));
+            let stored = image
+                .into_values()
+                .filter(|entry| matches!(entry.kind, FileKind::File | FileKind::Link));
             ids.extend(stored.map(|entry| entry.id));
         }
         ids
@@ -87,7 +98,10 @@ impl Workspace {
 /// Removes a folder and its contents. Returns the number of bytes that become free. The removal of a file with
 /// other hard links frees no bytes. A missing folder is not an error.
 pub fn remove_folder(folder: &Path) -> io::Result<u64> {
-    let freed = files_below(folder)?.iter().filter_map(|path| own_size(path)).sum();
+    let freed = files_below(folder)?
+        .iter()
+        .filter_map(|path| own_size(path))
+        .sum();
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(freed),
@@ -98,9 +112,16 @@ pub fn remove_folder(folder: &Path) -> io::Result<u64> {
 fn remove_older(folder: &Path, since: SystemTime) -> io::Result<u64> {
     let mut freed = 0;
     // Git stores loose objects in folders whose names have two hexadecimal digits.
-    let is_object = |path: &PathBuf| path.parent().and_then(Path::file_name).is_some_and(|name| name.len() == 2);
+    let is_object = |path: &PathBuf| {
+        path.parent()
+            .and_then(Path::file_name)
+            .is_some_and(|name| name.len() == 2)
+    };
     for path in files_below(folder)?.into_iter().filter(is_object) {
-        if std::fs::symlink_metadata(&path).and_then(|meta| meta.modified()).is_ok_and(|at| at < since) {
+        if std::fs::symlink_metadata(&path)
+            .and_then(|meta| meta.modified())
+            .is_ok_and(|at| at < since)
+        {
             freed += remove_file(&path)?;
         }
     }
@@ -118,9 +139,15 @@ fn remove_file(path: &Path) -> io::Result<u64> {
 /// All files below a folder. Symbolic links are not followed.
 fn files_below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let below = walk::everything(folder).filter(|entry| entry.as_ref().map_or(true, walk::is_file));
-    let is_gone =
-        |entry: &io::Result<_>| entry.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    below.filter(|entry| !is_gone(entry)).map(|entry| Ok(entry?.into_path())).collect()
+    let is_gone = |entry: &io::Result<_>| {
+        entry
+            .as_ref()
+            .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    below
+        .filter(|entry| !is_gone(entry))
+        .map(|entry| Ok(entry?.into_path()))
+        .collect()
 }
 
 fn own_size(path: &Path) -> Option<u64> {

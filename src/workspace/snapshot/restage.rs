@@ -27,8 +27,16 @@ impl Workspace {
     /// Lists the files that changed from `before` to `after`. Leaves out a file if its new version is already in
     /// the index. With `restage`, stages a file only if the index still contains the old version and the work tree
     /// still contains the new version.
-    pub fn restage(&self, before: &TreeId, after: &TreeId, state_dir: &Path, restage: bool) -> Result<Restaged> {
-        let Some(git) = &self.repository else { return Ok(Restaged::default()) };
+    pub fn restage(
+        &self,
+        before: &TreeId,
+        after: &TreeId,
+        state_dir: &Path,
+        restage: bool,
+    ) -> Result<Restaged> {
+        let Some(git) = &self.repository else {
+            return Ok(Restaged::default());
+        };
         let now = self.snapshot(state_dir)?;
         let [before, after, now] = [before, after, &now].map(|tree| self.image(&tree.0, state_dir));
         let (before, after, now) = (before?, after?, now?);
@@ -41,7 +49,10 @@ impl Workspace {
             autocrlf: git.autocrlf()?,
             objects: git.objects(Some(&git.objects_in(state_dir)))?,
         };
-        let indexes = git.indexes().into_iter().map(|path| Ok((git.entries(&path)?, path)));
+        let indexes = git
+            .indexes()
+            .into_iter()
+            .map(|path| Ok((git.entries(&path)?, path)));
         let indexes = indexes.collect::<Result<Vec<_>>>()?;
         let mut result = Restaged::default();
         let mut updates = Vec::new();
@@ -59,7 +70,11 @@ impl Workspace {
                 continue;
             }
             let is_ours = restage && now.get(path) == new && is_in(old)?;
-            match if is_ours { comparison.staged(git, path, new)? } else { None } {
+            match if is_ours {
+                comparison.staged(git, path, new)?
+            } else {
+                None
+            } {
                 Some(update) => {
                     updates.extend(update);
                     result.staged.push(path_bytes::shown(path));
@@ -68,7 +83,9 @@ impl Workspace {
             }
         }
         for (_, index) in indexes.iter().filter(|_| !updates.is_empty()) {
-            git.call(["update-index", "-z", "--index-info"]).index(index).output_of(&updates)?;
+            git.call(["update-index", "-z", "--index-info"])
+                .index(index)
+                .output_of(&updates)?;
         }
         Ok(result)
     }
@@ -78,18 +95,27 @@ impl Repository {
     /// Returns the paths of the indexes to update. `git commit FILE` creates the commit from a temporary index.
     /// Git also prepares a second index, which replaces the user's index after the commit.
     fn indexes(&self) -> Vec<PathBuf> {
-        let is_partial =
-            self.index.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
+        let is_partial = self
+            .index
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"next-index"));
         let next = self.git_dir.join("index.lock");
-        let next = (is_partial && self.index.parent() == Some(&self.git_dir) && next.is_file()).then_some(next);
+        let next = (is_partial && self.index.parent() == Some(&self.git_dir) && next.is_file())
+            .then_some(next);
         std::iter::once(self.index.clone()).chain(next).collect()
     }
 
     /// A file with a merge conflict gets mode 0, which differs from every valid mode.
     fn entries(&self, index: &Path) -> Result<BTreeMap<Vec<u8>, (u32, String)>> {
-        let listed = self.call(["ls-files", "-z", "--stage"]).index(index).output()?;
+        let listed = self
+            .call(["ls-files", "-z", "--stage"])
+            .index(index)
+            .output()?;
         let entry = |(mode, id, stage, path): (u32, &str, &str, &[u8])| {
-            (path.to_vec(), (if stage == "0" { mode } else { 0 }, id.to_owned()))
+            (
+                path.to_vec(),
+                (if stage == "0" { mode } else { 0 }, id.to_owned()),
+            )
         };
         Ok(records(&listed).map(entry).collect())
     }
@@ -122,15 +148,28 @@ impl Comparison {
         }
         let indexed = self.objects.read(id, COMPARED)?.bytes();
         let side = self.objects.read(&side.id, COMPARED)?.bytes();
-        Ok(matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)))
+        Ok(
+            matches!((indexed, side), (Ok(indexed), Ok(side)) if indexed == changed_files::without_cr(&side)),
+        )
     }
 
     /// Returns a line of input for `git update-index --index-info`. With this line, git stages the file. Returns
     /// `None` if the file is unreadable or too large, or if git can convert more than the line endings.
-    fn staged(&mut self, git: &Repository, path: &[u8], side: Option<&ManifestEntry>) -> Result<Option<Vec<u8>>> {
-        let line = |mode: u32, id: &str| Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat());
-        let Some(side) = side else { return Ok(line(0, &"0".repeat(git.empty_tree.len()))) };
-        let (Some(mode), GitObject::Bytes(bytes)) = (mode_of(side), self.objects.read(&side.id, COMPARED)?) else {
+    fn staged(
+        &mut self,
+        git: &Repository,
+        path: &[u8],
+        side: Option<&ManifestEntry>,
+    ) -> Result<Option<Vec<u8>>> {
+        let line = |mode: u32, id: &str| {
+            Some([format!("{mode:06o} {id}\t").as_bytes(), path, &[0]].concat())
+        };
+        let Some(side) = side else {
+            return Ok(line(0, &"0".repeat(git.empty_tree.len())));
+        };
+        let (Some(mode), GitObject::Bytes(bytes)) =
+            (mode_of(side), self.objects.read(&side.id, COMPARED)?)
+        else {
             return Ok(None);
         };
         if self.attributes.is_filtered(path) {
@@ -145,7 +184,9 @@ impl Comparison {
     }
 
     fn converts_line_ends(&self, path: &[u8]) -> bool {
-        self.attributes.converts_line_ends(path).unwrap_or(self.autocrlf)
+        self.attributes
+            .converts_line_ends(path)
+            .unwrap_or(self.autocrlf)
     }
 }
 

@@ -3,7 +3,13 @@
 use super::*;
 
 fn diff(tree: &Tree, text: &str) -> Result<Target, WorkspaceError> {
-    tree.open().select(&TargetSpec::Diff { name: "x.diff".to_owned(), text: text.into() }, &OPTIONS)
+    tree.open().select(
+        &TargetSpec::Diff {
+            name: "x.diff".to_owned(),
+            text: text.into(),
+        },
+        &OPTIONS,
+    )
 }
 
 const CHANGE: &str = "diff --git a/a.rs b/a.rs\nindex 1..2 100644\n--- a/a.rs\n+++ b/a.rs\n\
@@ -46,7 +52,14 @@ fn new_deleted_renamed_binary_and_hostile_files() {
         --- a/x\n+++ b/.git/config\n@@ -1 +1 @@\n-a\n+b\n\
         --- a/far.rs\n+++ b/far.rs\n@@ -4000000000 +4000000000 @@\n-a\n+b\n";
     let target = diff(&tree, text).unwrap();
-    assert_eq!(shape(&target), [("here.rs", vec![]), ("new.rs", vec![(1, 2)]), ("old.rs", vec![])]);
+    assert_eq!(
+        shape(&target),
+        [
+            ("here.rs", vec![]),
+            ("new.rs", vec![(1, 2)]),
+            ("old.rs", vec![])
+        ]
+    );
     assert_eq!(target.files[1].text, "a\nb\n");
     assert!(target.files[2].is_deleted() && diff_of(&target, "old.rs").contains("\n-a\n"));
     assert_eq!(
@@ -65,14 +78,20 @@ fn two_changes_of_one_file_are_one_target() {
     let tree = Tree::plain();
     tree.write("a.rs", "one\n2\n3\nfour\n");
     let text = "--- a/a.rs\n+++ b/a.rs\n@@ -4 +4 @@\n-4\n+four\n\n--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-1\n+one\n";
-    assert_eq!(shape(&diff(&tree, text).unwrap()), [("a.rs", vec![(1, 1), (4, 4)])]);
+    assert_eq!(
+        shape(&diff(&tree, text).unwrap()),
+        [("a.rs", vec![(1, 1), (4, 4)])]
+    );
 }
 
 #[test]
 fn what_is_no_diff_is_refused() {
     let tree = Tree::plain();
     for text in ["", "hello\n", "--- a\nno plus\n", "\u{0}\u{1}"] {
-        assert_eq!(diff(&tree, text).unwrap_err().to_string(), "`x.diff` contains no unified diff");
+        assert_eq!(
+            diff(&tree, text).unwrap_err().to_string(),
+            "`x.diff` contains no unified diff"
+        );
     }
 }
 
@@ -87,7 +106,10 @@ fn renames_and_copies_are_laid_over_the_file_by_its_old_name() {
          diff --git i/no.rs w/c.rs\nsimilarity index 100%\nrename from no.rs\nrename to c.rs\n"
     );
     let target = diff(&tree, &text).unwrap();
-    assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("b.rs", vec![(2, 2)])]);
+    assert_eq!(
+        shape(&target),
+        [("a.rs", vec![(2, 2)]), ("b.rs", vec![(2, 2)])]
+    );
     assert_eq!(target.files[1].text, "1\ntwo\n3\n");
     assert_eq!(skips(&target), [("c.rs", SkipReason::Unreadable)]);
 }
@@ -97,12 +119,17 @@ fn a_file_is_found_by_the_end_of_its_name_only_where_the_lines_stand() {
     let tree = Tree::plain();
     tree.write("src/a.rs", "1\n2\n3\n");
     tree.write("a.rs", "other\n");
-    let text = "--- /tmp/x/old/src/a.rs\n+++ /tmp/x/new/src/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
+    let text =
+        "--- /tmp/x/old/src/a.rs\n+++ /tmp/x/new/src/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n";
     let target = diff(&tree, text).unwrap();
     assert_eq!(shape(&target), [("src/a.rs", vec![(2, 2)])]);
     assert_eq!(target.files[0].text, "1\ntwo\n3\n");
     tree.write("src/a.rs", "something else\n");
-    assert_eq!(diff(&tree, text).unwrap().files[0].text, "1\ntwo\n3\n", "its own lines");
+    assert_eq!(
+        diff(&tree, text).unwrap().files[0].text,
+        "1\ntwo\n3\n",
+        "its own lines"
+    );
 }
 
 #[test]
@@ -110,7 +137,8 @@ fn a_diff_does_not_hide_itself() {
     let tree = Tree::git();
     tree.write("made.rs", "// @generated\n1\n");
     tree.commit("one");
-    let new = |path: &str, text: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}\n");
+    let new =
+        |path: &str, text: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}\n");
     let text = [
         new(".gleeignore", "*"),
         new("new.min.js", "x"),
@@ -120,7 +148,11 @@ fn a_diff_does_not_hide_itself() {
     let target = diff(&tree, &text.concat()).unwrap();
     assert_eq!(
         shape(&target),
-        [(".gleeignore", vec![(1, 1)]), ("new.min.js", vec![(1, 1)]), ("new.rs", vec![(1, 1)])]
+        [
+            (".gleeignore", vec![(1, 1)]),
+            ("new.min.js", vec![(1, 1)]),
+            ("new.rs", vec![(1, 1)])
+        ]
     );
     assert_eq!(skips(&target), [("made.rs", SkipReason::Generated)]);
 }

@@ -17,14 +17,23 @@ fn trapped() -> (Tree, PathBuf) {
     tree.commit("two");
     let script = |name: &str| {
         let path = tree.folder.path().join(format!("{name}.sh"));
-        std::fs::write(&path, format!("#!/bin/sh\ntouch {}/{name}\ncat\n", traces.display())).unwrap();
+        std::fs::write(
+            &path,
+            format!("#!/bin/sh\ntouch {}/{name}\ncat\n", traces.display()),
+        )
+        .unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         path.display().to_string()
     };
     let hooks = tree.root().join(".git/hooks");
     std::fs::create_dir_all(&hooks).unwrap();
-    for hook in ["reference-transaction", "post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman"]
-    {
+    for hook in [
+        "reference-transaction",
+        "post-index-change",
+        "pre-commit",
+        "post-checkout",
+        "fsmonitor-watchman",
+    ] {
         std::fs::copy(script(hook), hooks.join(hook)).unwrap();
     }
     let settings = [
@@ -46,7 +55,11 @@ fn trapped() -> (Tree, PathBuf) {
         tree.run(&["config", key, &script(name)]);
     }
     tree.run(&["config", "commit.gpgSign", "true"]);
-    std::fs::write(tree.root().join(".git/info/attributes"), "* filter=trap diff=trap merge=trap\n").unwrap();
+    std::fs::write(
+        tree.root().join(".git/info/attributes"),
+        "* filter=trap diff=trap merge=trap\n",
+    )
+    .unwrap();
     (tree, traces)
 }
 
@@ -75,7 +88,10 @@ fn every_target() -> Vec<TargetSpec> {
         TargetSpec::Commit("HEAD".to_owned()),
         TargetSpec::Range("HEAD^..HEAD".to_owned()),
         TargetSpec::Paths(vec![PathBuf::from(".")]),
-        TargetSpec::Diff { name: "-".to_owned(), text: b"--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-1\n+x\n".to_vec() },
+        TargetSpec::Diff {
+            name: "-".to_owned(),
+            text: b"--- a/a.rs\n+++ b/a.rs\n@@ -1 +1 @@\n-1\n+x\n".to_vec(),
+        },
     ]
 }
 
@@ -130,22 +146,45 @@ fn keeping_and_undoing_adds_nothing_to_the_repository_and_runs_nothing() {
 #[test]
 fn the_bytes_kept_are_those_of_the_files_not_of_the_filters() {
     let (tree, _) = trapped();
-    std::fs::write(tree.root().join(".git/info/attributes"), "*.txt text eol=crlf\n").unwrap();
+    std::fs::write(
+        tree.root().join(".git/info/attributes"),
+        "*.txt text eol=crlf\n",
+    )
+    .unwrap();
     tree.write("a.txt", "1\n2\r\n");
     let id = tree.open().snapshot(&tree.state()).unwrap();
-    assert_eq!(tree.open().read_at(&id, "a.txt", &tree.state()).unwrap(), b"1\n2\r\n");
+    assert_eq!(
+        tree.open().read_at(&id, "a.txt", &tree.state()).unwrap(),
+        b"1\n2\r\n"
+    );
 }
 
 #[test]
 fn names_that_look_like_something_else_round_trip() {
     use std::os::unix::ffi::OsStrExt as _;
     let tree = Tree::git();
-    for name in ["-rf", "--output=x", ":(glob)a", "new\nline", "tab\tq\"", " blank ", "日本.rs", "git~1"] {
+    for name in [
+        "-rf",
+        "--output=x",
+        ":(glob)a",
+        "new\nline",
+        "tab\tq\"",
+        " blank ",
+        "日本.rs",
+        "git~1",
+    ] {
         tree.write(name, "1\n");
     }
     tree.write(&format!("{}/x.rs", "d".repeat(200)), "1\n");
-    std::fs::write(tree.root().join(std::ffi::OsStr::from_bytes(b"\xff.rs")), "1\n").unwrap();
-    for spec in [TargetSpec::Uncommitted, TargetSpec::Paths(vec![PathBuf::from(".")])] {
+    std::fs::write(
+        tree.root().join(std::ffi::OsStr::from_bytes(b"\xff.rs")),
+        "1\n",
+    )
+    .unwrap();
+    for spec in [
+        TargetSpec::Uncommitted,
+        TargetSpec::Paths(vec![PathBuf::from(".")]),
+    ] {
         let target = tree.select(spec);
         let names: Vec<&str> = target.files.iter().map(|file| file.path.as_str()).collect();
         let long = format!("{}/x.rs", "d".repeat(200));
@@ -167,8 +206,14 @@ fn names_that_look_like_something_else_round_trip() {
     tree.run(&["config", "core.protectNTFS", "false"]);
     tree.commit("one");
     tree.write("new\nline", "2\n");
-    assert_eq!(shape(&tree.select(TargetSpec::Uncommitted)), [("new\nline", vec![(1, 1)])]);
-    assert_eq!(shape(&tree.select(TargetSpec::Base("HEAD".to_owned()))), [("new\nline", vec![(1, 1)])]);
+    assert_eq!(
+        shape(&tree.select(TargetSpec::Uncommitted)),
+        [("new\nline", vec![(1, 1)])]
+    );
+    assert_eq!(
+        shape(&tree.select(TargetSpec::Base("HEAD".to_owned()))),
+        [("new\nline", vec![(1, 1)])]
+    );
 }
 
 #[test]
@@ -185,13 +230,31 @@ fn a_link_in_the_place_of_an_older_glees_refs_is_refused_and_nothing_behind_it_i
         std::os::unix::fs::symlink(&outside, &link).unwrap();
         let head = format!("{}\n", tree.head());
         let behind = ["run/r/before", "r/before"].map(|name| outside.join(name));
-        behind.iter().for_each(|path| std::fs::write(path, &head).unwrap());
+        behind
+            .iter()
+            .for_each(|path| std::fs::write(path, &head).unwrap());
         tree.open().keep(&RunId("r".into()), &tree.state()).unwrap();
-        let gone = Prunable { run: RunId("r".into()), trees: Vec::new() };
-        let needed = Needed { trees: Vec::new(), since: std::time::SystemTime::now() };
-        let error = tree.open().prune(&[gone], &needed, &tree.state()).unwrap_err();
-        assert_eq!(error.to_string(), format!("`{}` is a symbolic link", link.display()));
-        assert!(error.hint().is_some_and(|hint| hint.starts_with("remove the link")));
+        let gone = Prunable {
+            run: RunId("r".into()),
+            trees: Vec::new(),
+        };
+        let needed = Needed {
+            trees: Vec::new(),
+            since: std::time::SystemTime::now(),
+        };
+        let error = tree
+            .open()
+            .prune(&[gone], &needed, &tree.state())
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("`{}` is a symbolic link", link.display())
+        );
+        assert!(
+            error
+                .hint()
+                .is_some_and(|hint| hint.starts_with("remove the link"))
+        );
         assert!(behind.iter().all(|path| path.exists()), "{place}");
     }
 }

@@ -125,17 +125,34 @@ fn every_misdeed_is_undone() {
             rich(&tree);
             let before = everything(&tree.root());
             let kept = tree.keep();
-            assert_eq!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
+            assert_eq!(
+                tree.open().snapshot(&tree.state()).unwrap(),
+                kept.tree,
+                "{name}"
+            );
             misdeed(&tree);
             let spoiled = everything(&tree.root());
-            assert_ne!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
+            assert_ne!(
+                tree.open().snapshot(&tree.state()).unwrap(),
+                kept.tree,
+                "{name}"
+            );
             tree.after_coder_call();
             let undone = tree.undo();
             assert_eq!(everything(&tree.root()), before, "{name}");
-            assert_eq!(tree.open().snapshot(&tree.state()).unwrap(), kept.tree, "{name}");
+            assert_eq!(
+                tree.open().snapshot(&tree.state()).unwrap(),
+                kept.tree,
+                "{name}"
+            );
             let differs = |path: &&PathBuf| spoiled.get(*path) != before.get(*path);
-            let paths: std::collections::BTreeSet<_> = before.keys().chain(spoiled.keys()).collect();
-            assert_eq!(undone.files, paths.iter().filter(|path| differs(path)).count() as u64, "{name}");
+            let paths: std::collections::BTreeSet<_> =
+                before.keys().chain(spoiled.keys()).collect();
+            assert_eq!(
+                undone.files,
+                paths.iter().filter(|path| differs(path)).count() as u64,
+                "{name}"
+            );
             let again = tree.undo();
             assert_eq!((again.files, again.conflicts), (0, Vec::new()), "{name}");
         }
@@ -174,19 +191,27 @@ fn what_a_coder_does_with_git_is_undone_too() {
         commands.iter().for_each(|args| drop(tree.run(args)));
         tree.run(&["reflog", "expire", "--expire=now", "--all"]);
         tree.run(&["gc", "-q", "--prune=now"]);
-        let (head, index) =
-            (tree.run(&["symbolic-ref", "HEAD"]), std::fs::read(tree.root().join(".git/index")).ok());
+        let (head, index) = (
+            tree.run(&["symbolic-ref", "HEAD"]),
+            std::fs::read(tree.root().join(".git/index")).ok(),
+        );
         tree.after_coder_call();
         tree.undo();
         let mut after = everything(&tree.root());
         // Ignored files are in no snapshot.
         for ignored in ["debug.log", "build/out"] {
             let path = tree.root().join(ignored);
-            after.entry(path.clone()).or_insert_with(|| before[&path].clone());
+            after
+                .entry(path.clone())
+                .or_insert_with(|| before[&path].clone());
         }
         assert_eq!(after, before, "{name}");
         assert_eq!(tree.run(&["symbolic-ref", "HEAD"]), head, "{name}");
-        assert_eq!(std::fs::read(tree.root().join(".git/index")).ok(), index, "{name}");
+        assert_eq!(
+            std::fs::read(tree.root().join(".git/index")).ok(),
+            index,
+            "{name}"
+        );
     }
 }
 
@@ -209,7 +234,13 @@ fn the_tree_comes_back_after_git_itself_was_removed() {
     let mut spoiled = spoiled;
     spoiled.retain(|path, what| before.get(path) != Some(what));
     assert_eq!(spoiled.len(), 2);
-    assert_eq!(undone, Undone { files: 3, ..Undone::default() });
+    assert_eq!(
+        undone,
+        Undone {
+            files: 3,
+            ..Undone::default()
+        }
+    );
 }
 
 #[test]
@@ -240,23 +271,54 @@ fn changes_show_what_differs_between_two_images() {
         tree.write("new\nline", "2\n");
         let after = workspace.snapshot(&tree.state()).unwrap();
         let changes = workspace.changes(&before, &after, &tree.state()).unwrap();
-        let shapes: Vec<_> =
-            changes.iter().map(|c| (c.file.as_str(), c.added, c.removed, c.diff.as_deref())).collect();
+        let shapes: Vec<_> = changes
+            .iter()
+            .map(|c| (c.file.as_str(), c.added, c.removed, c.diff.as_deref()))
+            .collect();
         assert_eq!(
             shapes,
             [
-                ("a.rs", 1, 1, Some("--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n")),
+                (
+                    "a.rs",
+                    1,
+                    1,
+                    Some("--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n")
+                ),
                 ("big.rs", 200_000, 0, None),
                 ("bin", 0, 0, None),
-                ("gone.rs", 0, 1, Some("--- a/gone.rs\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")),
-                ("mode.sh", 0, 0, Some("diff --git a/mode.sh b/mode.sh\nold mode 100644\nnew mode 100755\n")),
-                ("new\nline", 1, 1, Some("--- \"a/new\\nline\"\n+++ \"b/new\\nline\"\n@@ -1 +1 @@\n-1\n+2\n")),
+                (
+                    "gone.rs",
+                    0,
+                    1,
+                    Some("--- a/gone.rs\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")
+                ),
+                (
+                    "mode.sh",
+                    0,
+                    0,
+                    Some("diff --git a/mode.sh b/mode.sh\nold mode 100644\nnew mode 100755\n")
+                ),
+                (
+                    "new\nline",
+                    1,
+                    1,
+                    Some("--- \"a/new\\nline\"\n+++ \"b/new\\nline\"\n@@ -1 +1 @@\n-1\n+2\n")
+                ),
             ]
         );
-        assert_eq!(workspace.changes(&after, &after, &tree.state()).unwrap(), []);
+        assert_eq!(
+            workspace.changes(&after, &after, &tree.state()).unwrap(),
+            []
+        );
         let read = |id, path| workspace.read_at(id, path, &tree.state());
-        assert_eq!(read(&before, "a.rs").as_deref(), Some(b"1\n2\n3\n".as_slice()));
-        assert_eq!(read(&after, "new\nline").as_deref(), Some(b"2\n".as_slice()));
+        assert_eq!(
+            read(&before, "a.rs").as_deref(),
+            Some(b"1\n2\n3\n".as_slice())
+        );
+        assert_eq!(
+            read(&after, "new\nline").as_deref(),
+            Some(b"2\n".as_slice())
+        );
         assert_eq!(read(&after, "gone.rs"), None);
         assert_eq!(read(&TreeId("nonsense".to_owned()), "a.rs"), None);
     }
@@ -302,7 +364,10 @@ fn what_changed_since_a_recorded_tree_is_a_target() {
         tree.write(".gleeignore", "*.md\n");
         let before = tree.open().snapshot(&tree.state()).unwrap();
         let rules = tree.open().selection_rules().unwrap();
-        let select = || tree.open().select_since(&before, Some(&rules), &tree.state(), &OPTIONS);
+        let select = || {
+            tree.open()
+                .select_since(&before, Some(&rules), &tree.state(), &OPTIONS)
+        };
         let nothing = select().unwrap().target;
         assert_eq!((shape(&nothing), skips(&nothing)), (Vec::new(), Vec::new()));
         tree.write("a.rs", "1\nX\n3\n");
@@ -310,7 +375,14 @@ fn what_changed_since_a_recorded_tree_is_a_target() {
         tree.write("new.md", "1\n");
         tree.remove("gone.rs");
         let target = select().unwrap().target;
-        assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("gone.rs", vec![]), ("new.rs", vec![(1, 1)])]);
+        assert_eq!(
+            shape(&target),
+            [
+                ("a.rs", vec![(2, 2)]),
+                ("gone.rs", vec![]),
+                ("new.rs", vec![(1, 1)])
+            ]
+        );
         assert!(target.files[1].is_deleted());
         assert_eq!(skips(&target), [("new.md", SkipReason::Ignored)]);
         let diff = "--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n";
@@ -334,9 +406,26 @@ fn the_rules_of_the_beginning_select_what_changed_since() {
         }
         let json = serde_json::to_string(&rules).unwrap();
         let rules = serde_json::from_str(&json).unwrap();
-        let since = tree.open().select_since(&before, Some(&rules), &tree.state(), &OPTIONS).unwrap();
-        let names: Vec<&str> = since.target.files.iter().map(|file| file.path.as_str()).collect();
-        assert_eq!(names, [".gitignore", ".gleeignore", "d/.gitignore", "d/evil.rs", "evil.rs"]);
+        let since = tree
+            .open()
+            .select_since(&before, Some(&rules), &tree.state(), &OPTIONS)
+            .unwrap();
+        let names: Vec<&str> = since
+            .target
+            .files
+            .iter()
+            .map(|file| file.path.as_str())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ".gitignore",
+                ".gleeignore",
+                "d/.gitignore",
+                "d/evil.rs",
+                "evil.rs"
+            ]
+        );
         assert_eq!(since.hidden, ["d/.gitignore", "d/evil.rs", "evil.rs"]);
     }
 }
@@ -357,13 +446,23 @@ fn staging_what_changed_leaves_what_was_staged_in_part() {
     tree.remove("gone.rs");
     let after = tree.open().snapshot(&tree.state()).unwrap();
     let index = |file: &str| try_git(&tree.root(), &["show", &format!(":{file}")]).stdout;
-    let restage = |restage| tree.open().restage(&before, &after, &tree.state(), restage).unwrap();
-    assert_eq!(restage(false).left, ["gone.rs", "new.rs", "part.rs", "whole.rs"]);
+    let restage = |restage| {
+        tree.open()
+            .restage(&before, &after, &tree.state(), restage)
+            .unwrap()
+    };
+    assert_eq!(
+        restage(false).left,
+        ["gone.rs", "new.rs", "part.rs", "whole.rs"]
+    );
     assert_eq!(index("whole.rs"), b"1\n");
     let done = restage(true);
     assert_eq!(done.staged, ["gone.rs", "new.rs", "whole.rs"]);
     assert_eq!(done.left, ["part.rs"]);
-    assert_eq!([index("whole.rs"), index("part.rs"), index("new.rs")], [b"3\n", b"1\n", b"3\n"]);
+    assert_eq!(
+        [index("whole.rs"), index("part.rs"), index("new.rs")],
+        [b"3\n", b"1\n", b"3\n"]
+    );
     assert!(index("gone.rs").is_empty());
     assert_eq!(restage(true).staged, [""; 0], "once is enough");
 }
@@ -387,7 +486,10 @@ fn snapshots_survive_rewritten_history_and_the_loss_of_every_object() {
         tree.run(&["branch", "-D", "main"]);
         tree.run(&["reflog", "expire", "--expire=now", "--all"]);
         tree.run(&["gc", "-q", "--prune=now"]);
-        assert_eq!(tree.run(&["for-each-ref", "--format=%(refname)"]), "refs/heads/fresh\n");
+        assert_eq!(
+            tree.run(&["for-each-ref", "--format=%(refname)"]),
+            "refs/heads/fresh\n"
+        );
         assert_eq!(tree.undo().files, 2);
         assert_eq!(everything(&tree.root()), before);
         std::fs::remove_dir_all(tree.root().join(".git/objects")).unwrap();
@@ -400,7 +502,9 @@ fn snapshots_survive_rewritten_history_and_the_loss_of_every_object() {
 
 #[test]
 fn objects_that_cannot_be_linked_are_copied_and_no_others() {
-    let Ok(shared) = tempfile::tempdir_in("/dev/shm") else { return };
+    let Ok(shared) = tempfile::tempdir_in("/dev/shm") else {
+        return;
+    };
     let state = shared.path().join("state");
     for packed in [false, true] {
         let run = RunId(format!("packed-{packed}"));
@@ -408,7 +512,10 @@ fn objects_that_cannot_be_linked_are_copied_and_no_others() {
         if shared.path().metadata().unwrap().dev() == tree.root().metadata().unwrap().dev() {
             return;
         }
-        tree.write("large-and-gone.bin", blake3::Hasher::new().finalize_xof_bytes(1 << 20));
+        tree.write(
+            "large-and-gone.bin",
+            blake3::Hasher::new().finalize_xof_bytes(1 << 20),
+        );
         tree.commit("one");
         tree.remove("large-and-gone.bin");
         rich(&tree);
@@ -420,10 +527,23 @@ fn objects_that_cannot_be_linked_are_copied_and_no_others() {
         tree.write("clean.rs", "coder\n");
         tree.open().after_coder_call(&run, &state).unwrap();
         let kept = everything(&state.join("kept").join(&run.0));
-        assert!(kept.values().map(|(_, bytes)| bytes.len()).sum::<usize>() < 1 << 19, "only what the tree needs");
-        assert!(kept.values().all(|(mode, _)| mode & 0o077 == 0), "{:?}", kept.keys());
+        assert!(
+            kept.values().map(|(_, bytes)| bytes.len()).sum::<usize>() < 1 << 19,
+            "only what the tree needs"
+        );
+        assert!(
+            kept.values().all(|(mode, _)| mode & 0o077 == 0),
+            "{:?}",
+            kept.keys()
+        );
         std::fs::remove_dir_all(tree.root().join(".git")).unwrap();
-        assert_eq!(tree.open().undo(&run, &KEPT, &UndoOptions::default(), &state).unwrap().files, 1);
+        assert_eq!(
+            tree.open()
+                .undo(&run, &KEPT, &UndoOptions::default(), &state)
+                .unwrap()
+                .files,
+            1
+        );
         assert_eq!(everything(&tree.root()), before);
     }
 }
@@ -464,7 +584,11 @@ fn snapshots_are_private() {
                 path.display()
             );
             if meta.is_dir() {
-                waiting.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+                waiting.extend(
+                    std::fs::read_dir(&path)
+                        .unwrap()
+                        .map(|entry| entry.unwrap().path()),
+                );
             }
         }
     }
@@ -483,5 +607,8 @@ fn sparse_files_stay_missing_and_one_that_the_coder_made_sparse_is_restored() {
     tree.remove("b.py");
     tree.after_coder_call();
     assert_eq!(tree.undo().files, 1);
-    assert_eq!((tree.read("b.py"), tree.has("sparse.py")), ("1\n".to_owned(), false));
+    assert_eq!(
+        (tree.read("b.py"), tree.has("sparse.py")),
+        ("1\n".to_owned(), false)
+    );
 }

@@ -80,15 +80,21 @@ impl Tree {
 
     /// Ends a call of the run's coder.
     fn after_coder_call(&self) {
-        self.open().after_coder_call(&run_id(), &self.state()).unwrap();
+        self.open()
+            .after_coder_call(&run_id(), &self.state())
+            .unwrap();
     }
 
     fn undo(&self) -> Undone {
-        self.open().undo(&run_id(), &KEPT, &UndoOptions::default(), &self.state()).unwrap()
+        self.open()
+            .undo(&run_id(), &KEPT, &UndoOptions::default(), &self.state())
+            .unwrap()
     }
 
     fn redo(&self) -> Undone {
-        self.open().redo(&run_id(), &KEPT, &UndoOptions::default(), &self.state()).unwrap()
+        self.open()
+            .redo(&run_id(), &KEPT, &UndoOptions::default(), &self.state())
+            .unwrap()
     }
 
     fn select(&self, spec: TargetSpec) -> Target {
@@ -102,12 +108,19 @@ impl Tree {
     }
 }
 
-const OPTIONS: SelectOptions = SelectOptions { max_file: 10_000, shard: 100_000 };
+const OPTIONS: SelectOptions = SelectOptions {
+    max_file: 10_000,
+    shard: 100_000,
+};
 
 /// Runs git as a user would, without this machine's settings.
 fn git(folder: &Path, args: &[&str]) -> String {
     let output = try_git(folder, args);
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -115,18 +128,28 @@ fn git(folder: &Path, args: &[&str]) -> String {
 fn try_git(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new("git");
     command.current_dir(folder).args(args);
-    for (name, value) in [("CONFIG_GLOBAL", "/dev/null"), ("CONFIG_NOSYSTEM", "1"), ("AUTHOR_NAME", "A")] {
+    for (name, value) in [
+        ("CONFIG_GLOBAL", "/dev/null"),
+        ("CONFIG_NOSYSTEM", "1"),
+        ("AUTHOR_NAME", "A"),
+    ] {
         command.env(format!("GIT_{name}"), value);
     }
-    for (name, value) in [("AUTHOR_EMAIL", "a@example.org"), ("COMMITTER_NAME", "A"), ("COMMITTER_EMAIL", "a@b.c")]
-    {
+    for (name, value) in [
+        ("AUTHOR_EMAIL", "a@example.org"),
+        ("COMMITTER_NAME", "A"),
+        ("COMMITTER_EMAIL", "a@b.c"),
+    ] {
         command.env(format!("GIT_{name}"), value);
     }
     command.output().unwrap()
 }
 
 /// A run of this version can be undone without its events.
-const KEPT: Kept<'static> = Kept { kept_as: "", left: None };
+const KEPT: Kept<'static> = Kept {
+    kept_as: "",
+    left: None,
+};
 
 const RUN: &str = "0190-run";
 
@@ -135,19 +158,37 @@ fn run_id() -> RunId {
 }
 
 fn cover(file: &str, lines: u32) -> Coverage {
-    Coverage { file: file.to_owned(), lines }
+    Coverage {
+        file: file.to_owned(),
+        lines,
+    }
 }
 
 fn shape(target: &Target) -> Vec<(&str, Vec<(u32, u32)>)> {
-    target.files.iter().map(|file| (file.path.as_str(), file.changed.clone())).collect()
+    target
+        .files
+        .iter()
+        .map(|file| (file.path.as_str(), file.changed.clone()))
+        .collect()
 }
 
 fn skips(target: &Target) -> Vec<(&str, SkipReason)> {
-    target.skipped.iter().map(|Skip { file, reason }| (file.as_str(), *reason)).collect()
+    target
+        .skipped
+        .iter()
+        .map(|Skip { file, reason }| (file.as_str(), *reason))
+        .collect()
 }
 
 fn diff_of<'a>(target: &'a Target, path: &str) -> &'a str {
-    target.files.iter().find(|file| file.path == path).unwrap().diff.as_deref().unwrap()
+    target
+        .files
+        .iter()
+        .find(|file| file.path == path)
+        .unwrap()
+        .diff
+        .as_deref()
+        .unwrap()
 }
 
 fn paths(paths: &[&str]) -> TargetSpec {

@@ -23,7 +23,10 @@ fn fill(tree: &Tree, folder: &str) {
 
 fn embedded(tree: &Tree, folder: &str, options: &[&str]) {
     std::fs::create_dir_all(tree.root().join(folder)).unwrap();
-    git(&tree.root().join(folder), &[&["init", "-q", "-b", "main"], options].concat());
+    git(
+        &tree.root().join(folder),
+        &[&["init", "-q", "-b", "main"], options].concat(),
+    );
 }
 
 fn makes() -> Vec<Make> {
@@ -38,13 +41,20 @@ fn makes() -> Vec<Make> {
         }),
         ("one whose folder of git lies elsewhere", |tree| {
             let elsewhere = tree.folder.path().join("elsewhere");
-            embedded(tree, "inner", &["--separate-git-dir", elsewhere.to_str().unwrap()]);
+            embedded(
+                tree,
+                "inner",
+                &["--separate-git-dir", elsewhere.to_str().unwrap()],
+            );
             fill(tree, "inner");
         }),
         ("one that says it is bare and somewhere else", |tree| {
             embedded(tree, "inner", &[]);
             fill(tree, "inner");
-            git(&tree.root().join("inner"), &["config", "core.worktree", "/"]);
+            git(
+                &tree.root().join("inner"),
+                &["config", "core.worktree", "/"],
+            );
         }),
         ("one with a filter", |tree| {
             embedded(tree, "inner", &[]);
@@ -52,8 +62,14 @@ fn makes() -> Vec<Make> {
             let command = format!("sh -c 'touch {}; cat'", marker.display());
             fill(tree, "inner");
             tree.write("inner/.gitattributes", "* filter=evil\n");
-            git(&tree.root().join("inner"), &["config", "filter.evil.clean", &command]);
-            git(&tree.root().join("inner"), &["config", "core.fsmonitor", &command]);
+            git(
+                &tree.root().join("inner"),
+                &["config", "filter.evil.clean", &command],
+            );
+            git(
+                &tree.root().join("inner"),
+                &["config", "core.fsmonitor", &command],
+            );
         }),
     ]
 }
@@ -66,7 +82,15 @@ fn submodule(tree: &Tree) {
     git(&origin, &["add", "-A"]);
     git(&origin, &["commit", "-q", "-m", "origin"]);
     let place = origin.to_str().unwrap().to_owned();
-    tree.run(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &place, "inner"]);
+    tree.run(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        &place,
+        "inner",
+    ]);
     tree.run(&["commit", "-q", "-m", "sub"]);
     fill(tree, "inner");
 }
@@ -82,18 +106,52 @@ fn worktree(tree: &Tree) {
 type Deed = (&'static str, fn(&Tree), &'static [&'static str]);
 
 const DEEDS: [Deed; 7] = [
-    ("changes a clean file", |tree| tree.write("inner/sub/clean.py", "b = 3\n"), &["inner/sub/clean.py"]),
-    ("changes a dirty file", |tree| tree.write("inner/x.py", "a = 2\n"), &["inner/x.py"]),
-    ("changes what is tracked though ignored", |tree| tree.write("inner/kept.log", "x\n"), &["inner/kept.log"]),
-    ("removes an untracked file", |tree| tree.remove("inner/new.py"), &["inner/new.py"]),
-    ("creates a file", |tree| tree.write("inner/sub/b.py", "x\n"), &["inner/sub/b.py"]),
-    ("changes what is ignored", |tree| tree.write("inner/noise.log", "x\n"), &[]),
+    (
+        "changes a clean file",
+        |tree| tree.write("inner/sub/clean.py", "b = 3\n"),
+        &["inner/sub/clean.py"],
+    ),
+    (
+        "changes a dirty file",
+        |tree| tree.write("inner/x.py", "a = 2\n"),
+        &["inner/x.py"],
+    ),
+    (
+        "changes what is tracked though ignored",
+        |tree| tree.write("inner/kept.log", "x\n"),
+        &["inner/kept.log"],
+    ),
+    (
+        "removes an untracked file",
+        |tree| tree.remove("inner/new.py"),
+        &["inner/new.py"],
+    ),
+    (
+        "creates a file",
+        |tree| tree.write("inner/sub/b.py", "x\n"),
+        &["inner/sub/b.py"],
+    ),
+    (
+        "changes what is ignored",
+        |tree| tree.write("inner/noise.log", "x\n"),
+        &[],
+    ),
     (
         "commits",
         |tree| {
-            let quiet = ["-c", "core.worktree=.", "-c", "filter.evil.clean=cat", "-c", "core.fsmonitor=false"];
+            let quiet = [
+                "-c",
+                "core.worktree=.",
+                "-c",
+                "filter.evil.clean=cat",
+                "-c",
+                "core.fsmonitor=false",
+            ];
             let commit = ["commit", "-q", "--allow-empty", "-m", "mine"];
-            git(&tree.root().join("inner"), &[quiet.as_slice(), &commit].concat());
+            git(
+                &tree.root().join("inner"),
+                &[quiet.as_slice(), &commit].concat(),
+            );
         },
         &["inner"],
     ),
@@ -108,7 +166,9 @@ fn changed(tree: &Tree, before: &TreeId) -> Vec<String> {
 
 #[test]
 fn every_kind_is_recorded_compared_and_watched() {
-    let kinds = makes().into_iter().flat_map(|make| [(make, Tree::git as fn() -> Tree), (make, Tree::plain)]);
+    let kinds = makes()
+        .into_iter()
+        .flat_map(|make| [(make, Tree::git as fn() -> Tree), (make, Tree::plain)]);
     let more: [Make; 2] = [("a submodule", submodule), ("a linked work tree", worktree)];
     let all = kinds.chain(more.map(|make| (make, Tree::git as fn() -> Tree)));
     for ((kind, make), new) in all {
@@ -121,7 +181,9 @@ fn every_kind_is_recorded_compared_and_watched() {
             let workspace = tree.open();
             let before = workspace.snapshot(&tree.state()).unwrap();
             assert_eq!(
-                workspace.read_at(&begun, "inner/x.py", &tree.state()).as_deref(),
+                workspace
+                    .read_at(&begun, "inner/x.py", &tree.state())
+                    .as_deref(),
                 Some(b"a = 1\nmine\n".as_slice()),
                 "{case}"
             );
@@ -130,9 +192,14 @@ fn every_kind_is_recorded_compared_and_watched() {
             assert_eq!(changed(&tree, &before), wanted, "{case}");
             let seen = workspace.fingerprint(Some(&look)).unwrap();
             let differences = workspace.differences(&look, &seen).unwrap();
-            let names: Vec<&str> = differences.iter().map(|found| found.name.as_str()).collect();
+            let names: Vec<&str> = differences
+                .iter()
+                .map(|found| found.name.as_str())
+                .collect();
             match entry {
-                "commits" if kind == "a linked work tree" => assert_eq!(names, ["refs/heads/inner"], "{case}"),
+                "commits" if kind == "a linked work tree" => {
+                    assert_eq!(names, ["refs/heads/inner"], "{case}")
+                }
                 "commits" => assert_eq!(names, ["refs/heads/main of inner"], "{case}"),
                 _ => assert_eq!(names, wanted, "{case}"),
             }
@@ -146,20 +213,33 @@ fn a_repository_that_comes_goes_or_breaks_takes_no_file_with_it() {
     let log: [Make; 4] = [
         ("its `.git` is removed", |tree| {
             let git = tree.root().join("inner/.git");
-            if git.is_dir() { std::fs::remove_dir_all(git).unwrap() } else { std::fs::remove_file(git).unwrap() }
+            if git.is_dir() {
+                std::fs::remove_dir_all(git).unwrap()
+            } else {
+                std::fs::remove_file(git).unwrap()
+            }
         }),
         ("its index is broken", |tree| {
-            let git_dir = git(&tree.root().join("inner"), &["rev-parse", "--absolute-git-dir"]);
+            let git_dir = git(
+                &tree.root().join("inner"),
+                &["rev-parse", "--absolute-git-dir"],
+            );
             std::fs::write(Path::new(git_dir.trim()).join("index"), "no index").unwrap();
         }),
         ("its index is a FIFO", |tree| {
-            let git_dir = git(&tree.root().join("inner"), &["rev-parse", "--absolute-git-dir"]);
+            let git_dir = git(
+                &tree.root().join("inner"),
+                &["rev-parse", "--absolute-git-dir"],
+            );
             let index = Path::new(git_dir.trim()).join("index");
             std::fs::remove_file(&index).unwrap();
             nix::unistd::mkfifo(&index, nix::sys::stat::Mode::S_IRWXU).unwrap();
         }),
         ("its HEAD is broken", |tree| {
-            let git_dir = git(&tree.root().join("inner"), &["rev-parse", "--absolute-git-dir"]);
+            let git_dir = git(
+                &tree.root().join("inner"),
+                &["rev-parse", "--absolute-git-dir"],
+            );
             std::fs::write(Path::new(git_dir.trim()).join("HEAD"), "nothing").unwrap();
         }),
     ];
@@ -192,13 +272,22 @@ fn repositories_in_repositories_are_followed_up_to_the_bound() {
     }
     let workspace = tree.open();
     let unfollowed = workspace.fingerprint(None).unwrap().unfollowed;
-    assert_eq!(unfollowed, [Unfollowed { folder: deep(9), bound: Bound::Depth }]);
+    assert_eq!(
+        unfollowed,
+        [Unfollowed {
+            folder: deep(9),
+            bound: Bound::Depth
+        }]
+    );
     let before = workspace.snapshot(&tree.state()).unwrap();
     tree.write(&format!("{}/x.py", deep(8)), "y\n");
     tree.write(&format!("{}/x.py", deep(9)), "y\n");
     assert_eq!(changed(&tree, &before), [format!("{}/x.py", deep(8))]);
     let error = workspace.keep(&run_id(), &tree.state()).unwrap_err();
-    assert_eq!(error.to_string(), format!("cannot include `{}` in the snapshot", deep(9)));
+    assert_eq!(
+        error.to_string(),
+        format!("cannot include `{}` in the snapshot", deep(9))
+    );
 }
 
 #[test]
@@ -209,14 +298,26 @@ fn too_many_repositories_or_files_are_reported() {
         tree.write(&format!("r{number:02}/x.py"), "x\n");
     }
     let unfollowed = tree.open().fingerprint(None).unwrap().unfollowed;
-    assert_eq!(unfollowed, [Unfollowed { folder: "r64".to_owned(), bound: Bound::Repositories }]);
+    assert_eq!(
+        unfollowed,
+        [Unfollowed {
+            folder: "r64".to_owned(),
+            bound: Bound::Repositories
+        }]
+    );
     let tree = Tree::plain();
     for (folder, files) in [("large", 20_001), ("small", 2)] {
         embedded(&tree, folder, &[]);
         (0..files).for_each(|number| tree.write(&format!("{folder}/{number}"), ""));
     }
     let unfollowed = tree.open().fingerprint(None).unwrap().unfollowed;
-    assert_eq!(unfollowed, [Unfollowed { folder: "large".to_owned(), bound: Bound::Files }]);
+    assert_eq!(
+        unfollowed,
+        [Unfollowed {
+            folder: "large".to_owned(),
+            bound: Bound::Files
+        }]
+    );
     let before = tree.open().snapshot(&tree.state()).unwrap();
     tree.write("small/0", "x");
     assert_eq!(changed(&tree, &before), ["small/0"]);
@@ -238,9 +339,15 @@ fn submodules_without_files_and_in_the_place_of_others_stay_as_they_are() {
     assert_eq!(changed(&tree, &before), ["inner"]);
     let workspace = tree.open();
     let now = workspace.snapshot(&tree.state()).unwrap();
-    assert_eq!(workspace.read_at(&now, "inner", &tree.state()).as_deref(), Some(b"a file\n".as_slice()));
+    assert_eq!(
+        workspace.read_at(&now, "inner", &tree.state()).as_deref(),
+        Some(b"a file\n".as_slice())
+    );
     tree.remove("inner");
     std::os::unix::fs::symlink("/", tree.root().join("inner")).unwrap();
     let now = workspace.snapshot(&tree.state()).unwrap();
-    assert_eq!(workspace.read_at(&now, "inner", &tree.state()).as_deref(), Some(b"/".as_slice()));
+    assert_eq!(
+        workspace.read_at(&now, "inner", &tree.state()).as_deref(),
+        Some(b"/".as_slice())
+    );
 }

@@ -21,7 +21,14 @@ type Disk = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 /// The paths that coder and user change; some are folders of others.
 const PATHS: [&str; 9] = ["a", "b", "d", "d/x", "d/y", "d/e/z", "n", "d/e", "s.ig"];
 /// The contents of ignore files.
-const RULES: [&str; 6] = ["", "*.ig\n", "b\nn\n", "d/\n", "*\n", "*\n!a\n!.gitignore\n"];
+const RULES: [&str; 6] = [
+    "",
+    "*.ig\n",
+    "b\nn\n",
+    "d/\n",
+    "*\n",
+    "*\n!a\n!.gitignore\n",
+];
 
 /// A change by coder or user.
 #[derive(Clone, Debug)]
@@ -91,7 +98,8 @@ struct Known {
 impl Known {
     /// The words that the coder of this run added to a file.
     fn coders_words(&self, path: &Path) -> BTreeSet<String> {
-        let added = |(before, after): &(Disk, Disk)| &words(after.get(path)) - &words(before.get(path));
+        let added =
+            |(before, after): &(Disk, Disk)| &words(after.get(path)) - &words(before.get(path));
         self.calls.iter().flat_map(added).collect()
     }
 }
@@ -107,18 +115,29 @@ impl World {
     fn new(is_git: bool) -> Self {
         let tree = if is_git { Tree::git() } else { Tree::plain() };
         for (number, path) in ["a", "b", "d/x", "d/e/z"].into_iter().enumerate() {
-            tree.write(path, (0..6).map(|line| format!("u{number}{line}\n")).collect::<String>());
+            tree.write(
+                path,
+                (0..6)
+                    .map(|line| format!("u{number}{line}\n"))
+                    .collect::<String>(),
+            );
         }
         if is_git {
             tree.commit("one");
         }
         let open = tree.open();
-        Self { tree, open, words: 100, runs: Vec::new() }
+        Self {
+            tree,
+            open,
+            words: 100,
+            runs: Vec::new(),
+        }
     }
 
     fn disk(&self) -> Disk {
         let root = self.tree.root();
-        let relative = |(path, what): (PathBuf, _)| (path.strip_prefix(&root).unwrap().to_owned(), what);
+        let relative =
+            |(path, what): (PathBuf, _)| (path.strip_prefix(&root).unwrap().to_owned(), what);
         everything(&root).into_iter().map(relative).collect()
     }
 
@@ -156,7 +175,12 @@ impl World {
             Deed::Add(path, place) => {
                 let full = root.join(PATHS[*path]);
                 let is_file = full.symlink_metadata().is_ok_and(|meta| meta.is_file());
-                let Some(text) = is_file.then(|| std::fs::read_to_string(&full).ok()).flatten() else { return };
+                let Some(text) = is_file
+                    .then(|| std::fs::read_to_string(&full).ok())
+                    .flatten()
+                else {
+                    return;
+                };
                 let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
                 let word = self.word(who);
                 lines.insert(lines.len() * place / 2, &word);
@@ -172,7 +196,10 @@ impl World {
             }
             Deed::Rename(from, to) => {
                 let (from, to) = (PATHS[*from], PATHS[*to]);
-                let is_file = root.join(from).symlink_metadata().is_ok_and(|meta| !meta.is_dir());
+                let is_file = root
+                    .join(from)
+                    .symlink_metadata()
+                    .is_ok_and(|meta| !meta.is_dir());
                 if is_file && !to.starts_with(from) && !from.starts_with(to) {
                     self.clear(to);
                     std::fs::rename(root.join(from), root.join(to)).unwrap();
@@ -197,7 +224,8 @@ impl World {
             Deed::Ignore(rules) => {
                 let word = self.word(who);
                 self.clear(".gitignore");
-                self.tree.write(".gitignore", format!("{}#{word}", RULES[*rules]));
+                self.tree
+                    .write(".gitignore", format!("{}#{word}", RULES[*rules]));
             }
             Deed::Exclude(rules) if is_git => {
                 std::fs::write(root.join(".git/info/exclude"), RULES[*rules]).unwrap();
@@ -205,7 +233,8 @@ impl World {
             Deed::Attributes => {
                 let word = self.word(who);
                 self.clear(".gitattributes");
-                self.tree.write(".gitattributes", format!("* text eol=crlf\n#{word}"));
+                self.tree
+                    .write(".gitattributes", format!("* text eol=crlf\n#{word}"));
             }
             Deed::Git(number) if is_git => {
                 let commands: [&[&str]; 4] = [
@@ -244,7 +273,12 @@ impl World {
         }
         self.runs.iter_mut().for_each(|run| run.untouched = false);
         let untouched = more.is_none_or(|(between, _)| between.is_empty());
-        self.runs.push(Known { id, calls, untouched, undone: false });
+        self.runs.push(Known {
+            id,
+            calls,
+            untouched,
+            undone: false,
+        });
     }
 
     fn call(&mut self, id: &RunId, log: &[Deed]) -> (Disk, Disk) {
@@ -263,12 +297,22 @@ impl World {
     }
 
     fn undo(&mut self, back: usize) {
-        let Some(index) = self.index(back) else { return };
+        let Some(index) = self.index(back) else {
+            return;
+        };
         let state = self.tree.state();
         let was_undone = self.runs[index].undone;
         let id = self.runs[index].id.clone();
-        let undo = || self.open.undo(&id, &KEPT, &UndoOptions::default(), &state).unwrap();
-        let redo = || self.open.redo(&id, &KEPT, &UndoOptions::default(), &state).unwrap();
+        let undo = || {
+            self.open
+                .undo(&id, &KEPT, &UndoOptions::default(), &state)
+                .unwrap()
+        };
+        let redo = || {
+            self.open
+                .redo(&id, &KEPT, &UndoOptions::default(), &state)
+                .unwrap()
+        };
 
         let found = self.disk();
         let undone = undo();
@@ -282,7 +326,11 @@ impl World {
         // Half of them, for git takes its time.
         if !was_undone && self.words.is_multiple_of(2) {
             let redone = redo();
-            assert_eq!((redone.files, redone.conflicts), (undone.files, Vec::new()), "all of it comes back");
+            assert_eq!(
+                (redone.files, redone.conflicts),
+                (undone.files, Vec::new()),
+                "all of it comes back"
+            );
             assert_eq!(self.disk(), found, "an undo and a redo are nothing");
             assert_eq!(redo(), Undone::default(), "twice is once");
             assert_eq!(undo().files, undone.files, "an undo can be done again");
@@ -290,20 +338,30 @@ impl World {
         }
         self.runs[index].undone |= undone.files > 0;
         let touched = undone.files > 0;
-        self.runs.iter_mut().for_each(|run| run.untouched &= !touched);
+        self.runs
+            .iter_mut()
+            .for_each(|run| run.untouched &= !touched);
     }
 
     fn redo(&mut self, back: usize) {
-        let Some(index) = self.index(back) else { return };
+        let Some(index) = self.index(back) else {
+            return;
+        };
         let id = self.runs[index].id.clone();
         let found = self.disk();
-        let redone = self.open.redo(&id, &KEPT, &UndoOptions::default(), &self.tree.state()).unwrap();
+        let redone = self
+            .open
+            .redo(&id, &KEPT, &UndoOptions::default(), &self.tree.state())
+            .unwrap();
         let left = self.disk();
         for (path, what) in &found {
             let Some(now) = left.get(path) else {
                 // A redo removes only what an undo restored: the contents before the run.
                 assert!(
-                    self.runs[index].calls.iter().any(|(before, _)| before.get(path) == Some(what)),
+                    self.runs[index]
+                        .calls
+                        .iter()
+                        .any(|(before, _)| before.get(path) == Some(what)),
                     "{path:?} is missing"
                 );
                 continue;
@@ -311,10 +369,21 @@ impl World {
             if now != what {
                 assert!(self.runs[index].undone, "{path:?} was changed");
             }
-            let known = words(self.runs[index].calls.iter().flat_map(|(before, _)| before.get(path)));
-            let lost: Vec<_> =
-                words([what]).difference(&words([now])).filter(|word| !known.contains(*word)).cloned().collect();
-            assert!(lost.iter().all(|word| word.starts_with('c')), "{path:?} lost {lost:?}");
+            let known = words(
+                self.runs[index]
+                    .calls
+                    .iter()
+                    .flat_map(|(before, _)| before.get(path)),
+            );
+            let lost: Vec<_> = words([what])
+                .difference(&words([now]))
+                .filter(|word| !known.contains(*word))
+                .cloned()
+                .collect();
+            assert!(
+                lost.iter().all(|word| word.starts_with('c')),
+                "{path:?} lost {lost:?}"
+            );
         }
         if redone.conflicts.is_empty() {
             self.runs[index].undone = false;
@@ -332,16 +401,26 @@ impl World {
             if old == new {
                 continue;
             }
-            let changed = run.calls.iter().any(|(before, after)| before.get(path) != after.get(path));
-            assert!(changed, "{path:?} is none of the coder's: {old:?} became {new:?}");
+            let changed = run
+                .calls
+                .iter()
+                .any(|(before, after)| before.get(path) != after.get(path));
             assert!(
-                !undone.conflicts.iter().any(|conflict| Path::new(&conflict.name()) == path),
+                changed,
+                "{path:?} is none of the coder's: {old:?} became {new:?}"
+            );
+            assert!(
+                !undone
+                    .conflicts
+                    .iter()
+                    .any(|conflict| Path::new(&conflict.name()) == path),
                 "{path:?} is listed"
             );
             match (&old, &new) {
                 (Some(old), None) => {
-                    let made =
-                        |(before, after): &(Disk, Disk)| !before.contains_key(path) && after.contains_key(path);
+                    let made = |(before, after): &(Disk, Disk)| {
+                        !before.contains_key(path) && after.contains_key(path)
+                    };
                     let left = |(_, after): &(Disk, Disk)| after.get(path) == Some(old);
                     let is_coders = run.calls.iter().any(made) && run.calls.iter().any(left);
                     assert!(is_coders, "{path:?} was not created by the coder: {old:?}");
@@ -353,7 +432,11 @@ impl World {
                         .filter(|word| !coders.contains(*word))
                         .cloned()
                         .collect();
-                    assert_eq!(lost, Vec::<String>::new(), "{path:?}: {old:?} became {new:?}");
+                    assert_eq!(
+                        lost,
+                        Vec::<String>::new(),
+                        "{path:?}: {old:?} became {new:?}"
+                    );
                 }
                 (None, Some(new)) => {
                     // The user's version between two calls is restored without the additions of the first call.
@@ -364,7 +447,11 @@ impl World {
                                 && &words([before]) - &coders == words([new])
                                 && !coders.is_empty())
                     };
-                    let was_there = run.calls.iter().filter_map(|(before, _)| before.get(path)).any(is);
+                    let was_there = run
+                        .calls
+                        .iter()
+                        .filter_map(|(before, _)| before.get(path))
+                        .any(is);
                     assert!(was_there, "{path:?} was never {new:?} before the coder");
                 }
                 (None, None) => {}
@@ -377,14 +464,25 @@ impl World {
         assert_eq!(undone.conflicts, [], "nobody else changed anything");
         let first = &run.calls[0].0;
         let note = SnapshotNote::read(&run.id, &self.tree.state()).unwrap();
-        let (image, _) = self.open.opened(&run.id, &note.spans[0].before, &self.tree.state()).unwrap();
+        let (image, _) = self
+            .open
+            .opened(&run.id, &note.spans[0].before, &self.tree.state())
+            .unwrap();
         let is_kept = |path: &Path| image.contains_key(path.to_str().unwrap().as_bytes());
         for (path, what) in first.iter().filter(|(path, _)| is_kept(path)) {
             assert_eq!(left.get(path), Some(what), "{path:?} is not as it was");
         }
-        let rules = |name: &str| first.get(Path::new(name)).map(|(_, text)| text.clone()).unwrap_or_default();
+        let rules = |name: &str| {
+            first
+                .get(Path::new(name))
+                .map(|(_, text)| text.clone())
+                .unwrap_or_default()
+        };
         let mut builder = ignore::gitignore::GitignoreBuilder::new("");
-        for line in String::from_utf8(rules(".gitignore")).unwrap_or_default().lines() {
+        for line in String::from_utf8(rules(".gitignore"))
+            .unwrap_or_default()
+            .lines()
+        {
             builder.add_line(None, line).unwrap();
         }
         let rules = builder.build().unwrap();
@@ -400,23 +498,35 @@ impl World {
 fn excluded(state: &Path, run: &RunId, path: &Path) -> bool {
     let text = std::fs::read_to_string(state.join("kept").join(&run.0).join("excludes")).unwrap();
     let mut builder = ignore::gitignore::GitignoreBuilder::new("");
-    text.lines().for_each(|line| drop(builder.add_line(None, line)));
-    builder.build().unwrap().matched_path_or_any_parents(path, false).is_ignore()
+    text.lines()
+        .for_each(|line| drop(builder.add_line(None, line)));
+    builder
+        .build()
+        .unwrap()
+        .matched_path_or_any_parents(path, false)
+        .is_ignore()
 }
 
 /// The unique words in some contents.
 fn words<'a>(contents: impl IntoIterator<Item = &'a (u32, Vec<u8>)>) -> BTreeSet<String> {
-    let text: Vec<String> =
-        contents.into_iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned()).collect();
+    let text: Vec<String> = contents
+        .into_iter()
+        .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned())
+        .collect();
     let split = |c: char| !c.is_ascii_alphanumeric();
     let is_word = |word: &&str| word.starts_with(['u', 'c']) && word[1..].parse::<u64>().is_ok();
-    text.iter().flat_map(|text| text.split(split).filter(is_word).map(str::to_owned)).collect()
+    text.iter()
+        .flat_map(|text| text.split(split).filter(is_word).map(str::to_owned))
+        .collect()
 }
 
 /// Runs some tenths of the sequences.
 fn holds(is_git: bool, tenths: u32, seed: u8) {
     static PLAYED: AtomicU64 = AtomicU64::new(0);
-    let all = std::env::var("GLEE_UNDO_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(2000_u32);
+    let all = std::env::var("GLEE_UNDO_CASES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(2000_u32);
     let config = Config {
         cases: (all * tenths / 10).max(1),
         failure_persistence: None,
@@ -425,7 +535,10 @@ fn holds(is_git: bool, tenths: u32, seed: u8) {
     };
     let mut runner = match std::env::var_os("GLEE_UNDO_RANDOM") {
         Some(_) => TestRunner::new(config),
-        None => TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32])),
+        None => TestRunner::new_with_rng(
+            config,
+            TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
+        ),
     };
     runner
         .run(&prop::collection::vec(stage(), 1..9), |stages| {

@@ -10,9 +10,19 @@ fn run(number: u32) -> RunId {
 
 /// All files below the state folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let entries = entries.map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+    entries
+        .flat_map(|path| {
+            if path.is_dir() {
+                files(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
 }
 
 /// Sets the times of everything in the state folder to an hour ago.
@@ -20,7 +30,8 @@ fn age(state: &Path) {
     for path in files(state) {
         // Objects are read-only, but the owner of a file may set its times.
         let file = std::fs::File::open(path).unwrap();
-        file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(3600))
+            .unwrap();
     }
 }
 
@@ -45,19 +56,40 @@ fn an_old_run_is_deleted_and_a_newer_one_is_restored_byte_for_byte() {
         open.after_coder_call(&run(2), &state).unwrap();
         let now = open.snapshot(&state).unwrap();
 
-        let gone = Prunable { run: run(1), trees: vec![old.tree.clone(), after.clone()] };
-        let needed = Needed { trees: vec![new.tree.clone(), now.clone()], since };
+        let gone = Prunable {
+            run: run(1),
+            trees: vec![old.tree.clone(), after.clone()],
+        };
+        let needed = Needed {
+            trees: vec![new.tree.clone(), now.clone()],
+            since,
+        };
         let before = files(&state).len();
-        let freed = open.prune(std::slice::from_ref(&gone), &needed, &state).unwrap();
+        let freed = open
+            .prune(std::slice::from_ref(&gone), &needed, &state)
+            .unwrap();
         assert!(freed > 0 && files(&state).len() < before, "{freed} bytes");
-        assert_eq!(open.prune(&[gone], &needed, &state).unwrap(), 0, "a second time there is nothing");
+        assert_eq!(
+            open.prune(&[gone], &needed, &state).unwrap(),
+            0,
+            "a second time there is nothing"
+        );
 
         let undo = |run: &RunId| open.undo(run, &KEPT, &UndoOptions::default(), &state);
         assert!(undo(&run(1)).is_err());
         assert!(open.changes(&old.tree, &after, &state).is_err());
         assert_eq!(open.changes(&new.tree, &now, &state).unwrap().len(), 1);
-        assert_eq!(undo(&run(2)).unwrap(), Undone { files: 1, ..Undone::default() });
-        assert_eq!(std::fs::read_to_string(tree.root().join("own.rs")).unwrap(), "two\n");
+        assert_eq!(
+            undo(&run(2)).unwrap(),
+            Undone {
+                files: 1,
+                ..Undone::default()
+            }
+        );
+        assert_eq!(
+            std::fs::read_to_string(tree.root().join("own.rs")).unwrap(),
+            "two\n"
+        );
     }
 }
 
@@ -71,14 +103,34 @@ fn the_users_repository_loses_nothing_but_the_refs_of_the_run() {
     tree.run(&["tag", "mine"]);
     // The form of earlier versions.
     for number in [1, 2] {
-        tree.run(&["update-ref", &format!("refs/glee/run/{}/before", run(number)), "HEAD"]);
+        tree.run(&[
+            "update-ref",
+            &format!("refs/glee/run/{}/before", run(number)),
+            "HEAD",
+        ]);
     }
-    let gone = Prunable { run: run(1), trees: Vec::new() };
-    tree.open().prune(&[gone], &Needed { trees: Vec::new(), since: SystemTime::now() }, &state).unwrap();
+    let gone = Prunable {
+        run: run(1),
+        trees: Vec::new(),
+    };
+    tree.open()
+        .prune(
+            &[gone],
+            &Needed {
+                trees: Vec::new(),
+                since: SystemTime::now(),
+            },
+            &state,
+        )
+        .unwrap();
     let refs = tree.run(&["for-each-ref", "--format=%(refname)"]);
     assert_eq!(
         refs.lines().collect::<Vec<_>>(),
-        ["refs/glee/run/01a00000-0000-7000-8000-000000000002/before", "refs/heads/main", "refs/tags/mine"]
+        [
+            "refs/glee/run/01a00000-0000-7000-8000-000000000002/before",
+            "refs/heads/main",
+            "refs/tags/mine"
+        ]
     );
     assert_eq!(tree.run(&["fsck", "--no-dangling"]), "");
 }

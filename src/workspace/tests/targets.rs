@@ -38,10 +38,17 @@ fn uncommitted_is_staged_unstaged_and_untracked() {
     );
     assert_eq!(skips(&target), [("Cargo.lock", SkipReason::Generated)]);
     assert!(
-        diff_of(&target, "gone.rs").starts_with("deleted file mode 100644\n--- a/gone.rs\n+++ /dev/null\n@@ -1")
+        diff_of(&target, "gone.rs")
+            .starts_with("deleted file mode 100644\n--- a/gone.rs\n+++ /dev/null\n@@ -1")
     );
-    assert_eq!(diff_of(&target, "a.rs"), "--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n");
-    assert_eq!(diff_of(&target, "new/d.rs"), "--- /dev/null\n+++ b/new/d.rs\n@@ -0,0 +1,2 @@\n+1\n+2\n");
+    assert_eq!(
+        diff_of(&target, "a.rs"),
+        "--- a/a.rs\n+++ b/a.rs\n@@ -1,3 +1,3 @@\n 1\n-2\n+X\n 3\n"
+    );
+    assert_eq!(
+        diff_of(&target, "new/d.rs"),
+        "--- /dev/null\n+++ b/new/d.rs\n@@ -0,0 +1,2 @@\n+1\n+2\n"
+    );
     assert_eq!(target.description, "uncommitted changes");
     assert_eq!(target.commit, Some(tree.head()));
     assert!(target.tree.starts_with("blake3:"));
@@ -63,8 +70,16 @@ fn a_touched_file_and_a_changed_mode_are_no_change() {
     tree.write("a.rs", "1\n");
     tree.commit("one");
     tree.write("a.rs", "1\n");
-    assert_eq!(tree.refuse(TargetSpec::Uncommitted), "nothing to review: there are no uncommitted changes");
-    let hint = tree.open().select(&TargetSpec::Uncommitted, &OPTIONS).unwrap_err().hint().unwrap();
+    assert_eq!(
+        tree.refuse(TargetSpec::Uncommitted),
+        "nothing to review: there are no uncommitted changes"
+    );
+    let hint = tree
+        .open()
+        .select(&TargetSpec::Uncommitted, &OPTIONS)
+        .unwrap_err()
+        .hint()
+        .unwrap();
     assert!(hint.contains("glee review ."), "{hint}");
 }
 
@@ -75,11 +90,20 @@ fn before_the_first_commit_everything_is_uncommitted() {
     tree.run(&["add", "-A"]);
     tree.write("new.rs", "1\n");
     let target = tree.select(TargetSpec::Uncommitted);
-    assert_eq!(shape(&target), [("new.rs", vec![(1, 1)]), ("staged.rs", vec![(1, 1)])]);
+    assert_eq!(
+        shape(&target),
+        [("new.rs", vec![(1, 1)]), ("staged.rs", vec![(1, 1)])]
+    );
     assert_eq!(target.commit, None);
     assert_eq!(names(&tree.select(TargetSpec::Staged)), ["staged.rs"]);
-    assert_eq!(tree.refuse(TargetSpec::Base("main".to_owned())), "the repository has no commit yet");
-    assert_eq!(tree.refuse(TargetSpec::Commit("HEAD".to_owned())), "the repository has no commit yet");
+    assert_eq!(
+        tree.refuse(TargetSpec::Base("main".to_owned())),
+        "the repository has no commit yet"
+    );
+    assert_eq!(
+        tree.refuse(TargetSpec::Commit("HEAD".to_owned())),
+        "the repository has no commit yet"
+    );
 }
 
 #[test]
@@ -112,7 +136,10 @@ fn base_is_everything_since_the_common_ancestor() {
     tree.run(&["checkout", "-q", "work"]);
     tree.write("a.rs", "1\n2\n");
     let target = tree.select(TargetSpec::Base("main".to_owned()));
-    assert_eq!(shape(&target), [("a.rs", vec![(2, 2)]), ("b.rs", vec![(1, 1)])]);
+    assert_eq!(
+        shape(&target),
+        [("a.rs", vec![(2, 2)]), ("b.rs", vec![(1, 1)])]
+    );
     assert_eq!(target.description, "changes since main");
     assert_eq!(target.commit, Some(tree.head()));
     tree.run(&["checkout", "-q", "--orphan", "alone"]);
@@ -141,9 +168,17 @@ fn a_commit_is_compared_with_its_first_parent() {
     assert_eq!(root.files[0].text, "1\n");
     assert_eq!(
         (root.commit, root.tree),
-        (Some(first.clone()), tree.run(&["rev-parse", &format!("{first}^{{tree}}")]).trim().to_owned())
+        (
+            Some(first.clone()),
+            tree.run(&["rev-parse", &format!("{first}^{{tree}}")])
+                .trim()
+                .to_owned()
+        )
     );
-    assert_eq!(names(&tree.select(TargetSpec::Commit("HEAD".to_owned()))), ["side.rs"]);
+    assert_eq!(
+        names(&tree.select(TargetSpec::Commit("HEAD".to_owned()))),
+        ["side.rs"]
+    );
     assert_eq!(names(&tree.select(TargetSpec::Uncommitted)), ["a.rs"]);
 }
 
@@ -177,7 +212,10 @@ fn ranges_follow_git_diff() {
     assert_eq!(names(&range("base..work")), ["work.rs"]);
     assert_eq!(names(&range("base..")), ["main.rs"]);
     let two = range("main..work");
-    assert_eq!((names(&two), skips(&two)), (vec!["main.rs", "work.rs"], vec![]));
+    assert_eq!(
+        (names(&two), skips(&two)),
+        (vec!["main.rs", "work.rs"], vec![])
+    );
     let three = range("main...work");
     assert_eq!((names(&three), skips(&three)), (vec!["work.rs"], vec![]));
     assert_eq!(three.tree, tree.run(&["rev-parse", "work^{tree}"]).trim());
@@ -194,7 +232,9 @@ fn a_renamed_file_is_compared_with_what_it_was() {
     tree.write("new.rs", text.replace("line 7\n", "seven\n"));
     let target = tree.select(TargetSpec::Uncommitted);
     assert_eq!(shape(&target), [("new.rs", vec![(7, 7)])]);
-    assert!(diff_of(&target, "new.rs").starts_with("--- a/old.rs\n+++ b/new.rs\n@@ -4,7 +4,7 @@\n"));
+    assert!(
+        diff_of(&target, "new.rs").starts_with("--- a/old.rs\n+++ b/new.rs\n@@ -4,7 +4,7 @@\n")
+    );
     assert_eq!(skips(&target), []);
 }
 
@@ -203,13 +243,30 @@ fn bad_revisions_are_refused_and_options_are_no_revisions() {
     let tree = Tree::git();
     tree.write("a.rs", "1\n");
     tree.commit("one");
-    for revision in ["nope", "--output=x", "-x", "", "HEAD^{tree}", "a\nb", "HEAD:a.rs"] {
+    for revision in [
+        "nope",
+        "--output=x",
+        "-x",
+        "",
+        "HEAD^{tree}",
+        "a\nb",
+        "HEAD:a.rs",
+    ] {
         let expected = format!("there is no commit `{revision}`");
-        assert_eq!(tree.refuse(TargetSpec::Commit(revision.to_owned())), expected);
+        assert_eq!(
+            tree.refuse(TargetSpec::Commit(revision.to_owned())),
+            expected
+        );
         assert_eq!(tree.refuse(TargetSpec::Base(revision.to_owned())), expected);
     }
-    assert_eq!(tree.refuse(TargetSpec::Range("--output=x..HEAD".to_owned())), "there is no commit `--output=x`");
-    assert_eq!(tree.refuse(TargetSpec::Range("HEAD".to_owned())), "there is no commit `HEAD`");
+    assert_eq!(
+        tree.refuse(TargetSpec::Range("--output=x..HEAD".to_owned())),
+        "there is no commit `--output=x`"
+    );
+    assert_eq!(
+        tree.refuse(TargetSpec::Range("HEAD".to_owned())),
+        "there is no commit `HEAD`"
+    );
     assert!(!tree.root().join("x").exists());
 }
 
@@ -227,7 +284,10 @@ fn paths_are_whole_files_met_in_folders_or_named() {
         tree.write(".gitignore", "ignored.rs\n");
         tree.write(".gleeignore", "unwanted.rs\n");
         let target = tree.select(paths(&["src"]));
-        assert_eq!(shape(&target), [("src/a.rs", vec![]), ("src/deep/b.py", vec![])]);
+        assert_eq!(
+            shape(&target),
+            [("src/a.rs", vec![]), ("src/deep/b.py", vec![])]
+        );
         assert_eq!(
             skips(&target),
             [
@@ -236,13 +296,27 @@ fn paths_are_whole_files_met_in_folders_or_named() {
                 ("src/picture.png", SkipReason::Binary),
             ]
         );
-        assert_eq!(target.coverage(), [vec![cover("src/a.rs", 2), cover("src/deep/b.py", 1)]]);
+        assert_eq!(
+            target.coverage(),
+            [vec![cover("src/a.rs", 2), cover("src/deep/b.py", 1)]]
+        );
         assert_eq!(target.description, "src");
-        let named =
-            tree.select(paths(&["src/ignored.rs", "src/unwanted.rs", "src/Cargo.lock", "src/.hidden", "src/a.rs"]));
+        let named = tree.select(paths(&[
+            "src/ignored.rs",
+            "src/unwanted.rs",
+            "src/Cargo.lock",
+            "src/.hidden",
+            "src/a.rs",
+        ]));
         assert_eq!(
             names(&named),
-            ["src/.hidden/c.rs", "src/Cargo.lock", "src/a.rs", "src/ignored.rs", "src/unwanted.rs"]
+            [
+                "src/.hidden/c.rs",
+                "src/Cargo.lock",
+                "src/a.rs",
+                "src/ignored.rs",
+                "src/unwanted.rs"
+            ]
         );
         assert_eq!(
             tree.refuse(paths(&["src/big.rs", "src/picture.png"])),
@@ -256,15 +330,24 @@ fn paths_outside_missing_or_of_the_repository_are_refused() {
     let tree = Tree::git();
     tree.write("a.rs", "1\n");
     std::fs::write(tree.folder.path().join("outside.rs"), "1\n").unwrap();
-    assert_eq!(tree.refuse(paths(&["a.rs", "nope.rs"])), "there is no file or folder `nope.rs`");
+    assert_eq!(
+        tree.refuse(paths(&["a.rs", "nope.rs"])),
+        "there is no file or folder `nope.rs`"
+    );
     let root = tree.root();
     assert_eq!(
         tree.refuse(paths(&["../outside.rs"])),
         format!("`../outside.rs` is outside the tree `{}`", root.display())
     );
-    assert_eq!(tree.refuse(paths(&[".git/config"])), "`.git/config` is inside a `.git` folder");
+    assert_eq!(
+        tree.refuse(paths(&[".git/config"])),
+        "`.git/config` is inside a `.git` folder"
+    );
     std::os::unix::fs::symlink("../outside.rs", root.join("out")).unwrap();
-    assert_eq!(tree.refuse(paths(&["out"])), format!("`out` is outside the tree `{}`", root.display()));
+    assert_eq!(
+        tree.refuse(paths(&["out"])),
+        format!("`out` is outside the tree `{}`", root.display())
+    );
 }
 
 #[test]
@@ -278,7 +361,10 @@ fn paths_count_from_where_the_user_stands_and_changes_from_the_top() {
     assert_eq!(names(&select(paths(&["b.rs"]))), ["sub/b.rs"]);
     assert_eq!(names(&select(paths(&["."]))), ["sub/b.rs"]);
     assert_eq!(names(&select(paths(&["../a.rs"]))), ["a.rs"]);
-    assert_eq!(names(&select(TargetSpec::Uncommitted)), ["a.rs", "sub/b.rs"]);
+    assert_eq!(
+        names(&select(TargetSpec::Uncommitted)),
+        ["a.rs", "sub/b.rs"]
+    );
 }
 
 #[test]
@@ -289,22 +375,34 @@ fn what_is_no_text_file_is_listed_and_never_opened() {
     nix::unistd::mkfifo(&tree.root().join("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     std::os::unix::fs::symlink("loop", tree.root().join("loop")).unwrap();
     std::os::unix::fs::symlink(".", tree.root().join("self")).unwrap();
-    let expected =
-        vec![("fifo", SkipReason::NotAFile), ("loop", SkipReason::NotAFile), ("self", SkipReason::NotAFile)];
+    let expected = vec![
+        ("fifo", SkipReason::NotAFile),
+        ("loop", SkipReason::NotAFile),
+        ("self", SkipReason::NotAFile),
+    ];
     assert_eq!(skips(&tree.select(paths(&["."]))), expected);
     let uncommitted = tree.select(TargetSpec::Uncommitted);
     // git lists no FIFO as untracked; of a link its target is reviewed.
     assert_eq!(skips(&uncommitted), []);
-    assert_eq!(names(&uncommitted), ["a.rs", "link_target.rs", "loop", "self"]);
+    assert_eq!(
+        names(&uncommitted),
+        ["a.rs", "link_target.rs", "loop", "self"]
+    );
     assert_eq!(uncommitted.files[2].text, "loop");
-    assert_eq!(tree.refuse(paths(&["fifo"])), "nothing to review: fifo: 1 file skipped: fifo (not a regular file)");
+    assert_eq!(
+        tree.refuse(paths(&["fifo"])),
+        "nothing to review: fifo: 1 file skipped: fifo (not a regular file)"
+    );
 }
 
 #[test]
 fn gleeignore_and_attributes_hold_for_changes_too() {
     let tree = Tree::git();
     tree.write(".gleeignore", "vendor/\n");
-    tree.write(".gitattributes", "made.rs linguist-generated\nyarn.lock -linguist-generated\n");
+    tree.write(
+        ".gitattributes",
+        "made.rs linguist-generated\nyarn.lock -linguist-generated\n",
+    );
     tree.commit("one");
     tree.write("vendor/a.rs", "1\n");
     tree.write("made.rs", "1\n");
@@ -313,7 +411,13 @@ fn gleeignore_and_attributes_hold_for_changes_too() {
     for spec in [TargetSpec::Uncommitted, TargetSpec::Staged] {
         let target = tree.select(spec);
         assert_eq!(names(&target), ["yarn.lock"]);
-        assert_eq!(skips(&target), [("made.rs", SkipReason::Generated), ("vendor/a.rs", SkipReason::Ignored)]);
+        assert_eq!(
+            skips(&target),
+            [
+                ("made.rs", SkipReason::Generated),
+                ("vendor/a.rs", SkipReason::Ignored)
+            ]
+        );
     }
 }
 
@@ -330,7 +434,10 @@ fn line_ends_that_git_converts_are_no_change() {
     assert_eq!(shape(&target), [("b.rs", vec![(2, 2)])]);
     assert_eq!(target.files[0].text, "1\r\n3\r\n");
     tree.run(&["config", "core.autocrlf", "false"]);
-    assert_eq!(names(&tree.select(TargetSpec::Uncommitted)), ["a.rs", "b.rs"]);
+    assert_eq!(
+        names(&tree.select(TargetSpec::Uncommitted)),
+        ["a.rs", "b.rs"]
+    );
 }
 
 #[test]
@@ -345,15 +452,31 @@ fn a_merge_in_progress_and_a_foreign_lock_do_not_matter() {
     tree.write("a.rs", "1\nmain\n3\n");
     tree.commit("main");
     let merge = try_git(&tree.root(), &["merge", "-q", "side"]);
-    assert_eq!(merge.status.code(), Some(1), "{}", String::from_utf8_lossy(&merge.stderr));
+    assert_eq!(
+        merge.status.code(),
+        Some(1),
+        "{}",
+        String::from_utf8_lossy(&merge.stderr)
+    );
     tree.write(".git/index.lock", "");
     let target = tree.select(TargetSpec::Uncommitted);
     assert_eq!(shape(&target), [("a.rs", vec![(2, 2), (4, 6)])]);
-    let staged = tree.open().select(&TargetSpec::Staged, &OPTIONS).unwrap_err();
-    assert_eq!(staged.to_string(), "nothing to review: staged changes: 1 file skipped: a.rs (unreadable)");
+    let staged = tree
+        .open()
+        .select(&TargetSpec::Staged, &OPTIONS)
+        .unwrap_err();
+    assert_eq!(
+        staged.to_string(),
+        "nothing to review: staged changes: 1 file skipped: a.rs (unreadable)"
+    );
     assert_eq!(staged.exit(), crate::domain::ExitReason::AgentFailed);
     let id = tree.open().snapshot(&tree.state()).unwrap();
-    assert!(tree.open().read_at(&id, "a.rs", &tree.state()).unwrap().starts_with(b"1\n<<<<<<<"));
+    assert!(
+        tree.open()
+            .read_at(&id, "a.rs", &tree.state())
+            .unwrap()
+            .starts_with(b"1\n<<<<<<<")
+    );
 }
 
 #[test]
@@ -364,13 +487,25 @@ fn a_linked_worktree_shares_the_history_and_has_its_own_tree() {
     tree.run(&["worktree", "add", "-q", "../linked"]);
     let linked = Workspace::discover(&tree.folder.path().join("linked")).unwrap();
     std::fs::write(linked.root().join("b.rs"), "1\n").unwrap();
-    assert_eq!(linked.history(&tree.state()).unwrap(), tree.open().history(&tree.state()).unwrap());
+    assert_eq!(
+        linked.history(&tree.state()).unwrap(),
+        tree.open().history(&tree.state()).unwrap()
+    );
     assert_ne!(linked.root(), tree.open().root());
-    assert_eq!(names(&linked.select(&TargetSpec::Uncommitted, &OPTIONS).unwrap()), ["b.rs"]);
-    let both = (tree.open().lock(&tree.state(), &run_id()), linked.lock(&tree.state(), &run_id()));
+    assert_eq!(
+        names(&linked.select(&TargetSpec::Uncommitted, &OPTIONS).unwrap()),
+        ["b.rs"]
+    );
+    let both = (
+        tree.open().lock(&tree.state(), &run_id()),
+        linked.lock(&tree.state(), &run_id()),
+    );
     assert!(both.0.is_ok() && both.1.is_ok());
     linked.keep(&run_id(), &tree.state()).unwrap();
-    let error = tree.open().undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state()).unwrap_err();
+    let error = tree
+        .open()
+        .undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state())
+        .unwrap_err();
     assert!(matches!(error, WorkspaceError::OtherTree { .. }), "{error}");
 }
 
@@ -380,7 +515,15 @@ fn submodules_are_noted_in_a_change_and_kept() {
     inner.write("i.rs", "1\n");
     inner.commit("inner");
     let url = inner.root().display().to_string();
-    tree.run(&["-c", "protocol.file.allow=always", "submodule", "add", "-q", &url, "sub"]);
+    tree.run(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &url,
+        "sub",
+    ]);
     tree.write("a.rs", "1\n");
     tree.write("sub/i.rs", "changed\n");
     let target = tree.select(TargetSpec::Uncommitted);
@@ -388,17 +531,26 @@ fn submodules_are_noted_in_a_change_and_kept() {
     let commit = format!("Subproject commit {}\n", inner.head());
     assert_eq!(target.files[2].text, commit);
     tree.commit("with a submodule");
-    git(&tree.root().join("sub"), &["checkout", "-q", "--orphan", "other"]);
+    git(
+        &tree.root().join("sub"),
+        &["checkout", "-q", "--orphan", "other"],
+    );
     git(&tree.root().join("sub"), &["commit", "-q", "-m", "moved"]);
     let moved = git(&tree.root().join("sub"), &["rev-parse", "HEAD"]);
-    let expected = format!("--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-{commit}+Subproject commit {moved}");
+    let expected =
+        format!("--- a/sub\n+++ b/sub\n@@ -1 +1 @@\n-{commit}+Subproject commit {moved}");
     for spec in [TargetSpec::Uncommitted, TargetSpec::Base("HEAD".to_owned())] {
         let target = tree.select(spec);
         assert_eq!(names(&target), ["sub"]);
         assert_eq!(diff_of(&target, "sub"), expected);
     }
     let recorded = tree.open().snapshot(&tree.state()).unwrap();
-    assert_eq!(tree.open().read_at(&recorded, "sub/i.rs", &tree.state()).as_deref(), Some(b"changed\n".as_slice()));
+    assert_eq!(
+        tree.open()
+            .read_at(&recorded, "sub/i.rs", &tree.state())
+            .as_deref(),
+        Some(b"changed\n".as_slice())
+    );
 }
 
 #[test]
@@ -414,11 +566,19 @@ fn what_a_change_does_to_modes_links_and_whole_files_is_shown() {
     tree.commit("one");
     let program = |path: &str| {
         use std::os::unix::fs::PermissionsExt as _;
-        std::fs::set_permissions(tree.root().join(path), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(
+            tree.root().join(path),
+            std::fs::Permissions::from_mode(0o755),
+        )
+        .unwrap();
     };
-    ["mode.sh", "both.sh", "logo.png"].into_iter().for_each(program);
+    ["mode.sh", "both.sh", "logo.png"]
+        .into_iter()
+        .for_each(program);
     tree.write("both.sh", "rm -rf\n");
-    ["gone.rs", "swap", "link", "lost"].into_iter().for_each(|path| tree.remove(path));
+    ["gone.rs", "swap", "link", "lost"]
+        .into_iter()
+        .for_each(|path| tree.remove(path));
     std::os::unix::fs::symlink("/etc/passwd", tree.root().join("link")).unwrap();
     std::os::unix::fs::symlink("/etc", tree.root().join("swap")).unwrap();
     let modes = |path: &str, old: &str, new: &str| {
@@ -427,17 +587,32 @@ fn what_a_change_does_to_modes_links_and_whole_files_is_shown() {
     let check = |spec: TargetSpec| {
         let target = tree.select(spec);
         assert_eq!(skips(&target), []);
-        assert_eq!(names(&target), ["both.sh", "gone.rs", "link", "logo.png", "lost", "mode.sh", "swap"]);
+        assert_eq!(
+            names(&target),
+            [
+                "both.sh", "gone.rs", "link", "logo.png", "lost", "mode.sh", "swap"
+            ]
+        );
         let edit = "--- a/both.sh\n+++ b/both.sh\n@@ -1 +1 @@\n-echo\n+rm -rf\n";
-        assert_eq!(diff_of(&target, "both.sh"), modes("both.sh", "100644", "100755") + edit);
+        assert_eq!(
+            diff_of(&target, "both.sh"),
+            modes("both.sh", "100644", "100755") + edit
+        );
         assert_eq!(
             diff_of(&target, "gone.rs"),
             "deleted file mode 100644\n--- a/gone.rs\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-check()\n-more\n"
         );
-        assert_eq!(diff_of(&target, "logo.png"), modes("logo.png", "100644", "100755"));
-        assert_eq!(diff_of(&target, "mode.sh"), modes("mode.sh", "100644", "100755"));
+        assert_eq!(
+            diff_of(&target, "logo.png"),
+            modes("logo.png", "100644", "100755")
+        );
+        assert_eq!(
+            diff_of(&target, "mode.sh"),
+            modes("mode.sh", "100644", "100755")
+        );
         assert!(
-            diff_of(&target, "link").contains("-here\n") && diff_of(&target, "link").contains("+/etc/passwd\n")
+            diff_of(&target, "link").contains("-here\n")
+                && diff_of(&target, "link").contains("+/etc/passwd\n")
         );
         assert!(diff_of(&target, "lost").starts_with("deleted file mode 120000\n"));
         assert!(diff_of(&target, "swap").starts_with(&modes("swap", "100644", "120000")));
@@ -452,7 +627,10 @@ fn what_a_change_does_to_modes_links_and_whole_files_is_shown() {
     tree.run(&["checkout", "-q", "HEAD^"]);
     tree.run(&["config", "core.fileMode", "false"]);
     program("mode.sh");
-    assert!(tree.refuse(TargetSpec::Uncommitted).contains("there are no uncommitted changes"));
+    assert!(
+        tree.refuse(TargetSpec::Uncommitted)
+            .contains("there are no uncommitted changes")
+    );
 }
 
 #[test]
@@ -465,9 +643,16 @@ fn of_many_deleted_files_the_rest_is_named() {
     tree.run(&["rm", "-q", "-r", "."]);
     let target = tree.select(TargetSpec::Staged);
     assert_eq!(target.files.len(), 71);
-    let shown = target.files.iter().filter(|file| file.diff.as_deref().unwrap().contains("@@")).count();
+    let shown = target
+        .files
+        .iter()
+        .filter(|file| file.diff.as_deref().unwrap().contains("@@"))
+        .count();
     assert!((40..70).contains(&shown), "{shown}");
     let large = diff_of(&target, "large.rs");
-    assert!(large.contains("2000 lines, not shown") && large.len() < 200, "{large}");
+    assert!(
+        large.contains("2000 lines, not shown") && large.len() < 200,
+        "{large}"
+    );
     assert!(target.shards.len() > 1);
 }

@@ -24,16 +24,25 @@ impl Tree {
     }
 
     fn undo_by(&self, decided: &UndoOptions) -> Undone {
-        self.open().undo(&run_id(), &KEPT, decided, &self.state()).unwrap()
+        self.open()
+            .undo(&run_id(), &KEPT, decided, &self.state())
+            .unwrap()
     }
 }
 
 fn clashes(undone: &Undone) -> Vec<(String, Clash)> {
-    undone.conflicts.iter().map(|conflict| (conflict.name(), conflict.clash)).collect()
+    undone
+        .conflicts
+        .iter()
+        .map(|conflict| (conflict.name(), conflict.clash))
+        .collect()
 }
 
 fn forced() -> UndoOptions {
-    UndoOptions { forced: Forced::All, remove_new: false }
+    UndoOptions {
+        forced: Forced::All,
+        remove_new: false,
+    }
 }
 
 #[test]
@@ -50,7 +59,13 @@ fn later_work_on_other_files_is_not_touched() {
             tree.run(&["commit", "-q", "-m", "mine", "b.py"]);
         }
         let index = std::fs::read(tree.root().join(".git/index")).ok();
-        assert_eq!(tree.undo(), Undone { files: 3, ..Undone::default() });
+        assert_eq!(
+            tree.undo(),
+            Undone {
+                files: 3,
+                ..Undone::default()
+            }
+        );
         assert_eq!(tree.read("a.py"), "1\n2\n3\n4\n5\n6\n");
         assert_eq!(tree.read("gone.py"), "gone\n");
         assert!(!tree.has("made.py"));
@@ -75,18 +90,34 @@ fn later_changes_of_the_same_file_are_merged_or_listed() {
         assert_eq!((undone.files, undone.merged), (1, 1));
         assert_eq!(
             clashes(&undone),
-            [("gone.py".to_owned(), Clash::MadeAgain), ("made.py".to_owned(), Clash::Created)]
+            [
+                ("gone.py".to_owned(), Clash::MadeAgain),
+                ("made.py".to_owned(), Clash::Created)
+            ]
         );
         let merged = "1\n2\n3\n4\n5\nmine\n";
-        assert_eq!([tree.read("a.py"), tree.read("made.py")], [merged, "made, and mine\n"]);
+        assert_eq!(
+            [tree.read("a.py"), tree.read("made.py")],
+            [merged, "made, and mine\n"]
+        );
         assert_eq!(tree.undo().files, 0);
         let undone = tree.undo_by(&forced());
         assert_eq!((undone.files, undone.conflicts.len()), (2, 0));
         assert_eq!(tree.read("gone.py"), "gone\n");
         assert!(!tree.has("made.py"));
-        assert_eq!(tree.redo(), Undone { files: 3, merged: 0, ..Undone::default() });
+        assert_eq!(
+            tree.redo(),
+            Undone {
+                files: 3,
+                merged: 0,
+                ..Undone::default()
+            }
+        );
         assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\nmine\n");
-        assert_eq!([tree.read("made.py"), tree.read("gone.py")], ["made, and mine\n", "mine\n"]);
+        assert_eq!(
+            [tree.read("made.py"), tree.read("gone.py")],
+            ["made, and mine\n", "mine\n"]
+        );
         assert_eq!(tree.redo(), Undone::default());
         assert_eq!(tree.undo_by(&forced()).files, 3);
         assert_eq!(tree.read("a.py"), merged);
@@ -106,7 +137,10 @@ fn what_changed_since_an_undo_is_not_lost_by_the_redo() {
         assert_eq!((redone.files, redone.merged), (2, 1));
         assert_eq!(clashes(&redone), [("made.py".to_owned(), Clash::MadeAgain)]);
         assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\nmine\n");
-        assert_eq!([tree.read("made.py"), tree.read("b.py")], ["mine\n", "mine\n"]);
+        assert_eq!(
+            [tree.read("made.py"), tree.read("b.py")],
+            ["mine\n", "mine\n"]
+        );
     }
 }
 
@@ -141,7 +175,14 @@ fn ignore_files_of_the_coder_hide_nothing_and_show_nothing() {
         tree.after_coder_call();
         let undone = tree.undo();
         assert_eq!(undone.conflicts, []);
-        for path in ["left.py", "hidden/left.py", "hidden", "deep/own/x.py", "deep/own", "excluded.py"] {
+        for path in [
+            "left.py",
+            "hidden/left.py",
+            "hidden",
+            "deep/own/x.py",
+            "deep/own",
+            "excluded.py",
+        ] {
             assert!(!tree.has(path), "{path}");
         }
         assert_eq!(tree.read("untracked.py"), "1\n");
@@ -149,7 +190,11 @@ fn ignore_files_of_the_coder_hide_nothing_and_show_nothing() {
         for path in [".env", "build/old.o", "deep/x.log", "deep/cache/x"] {
             assert_eq!(tree.read(path), "the only copy\n");
         }
-        assert!(undone.ignored.contains(&".env".to_owned()), "{:?}", undone.ignored);
+        assert!(
+            undone.ignored.contains(&".env".to_owned()),
+            "{:?}",
+            undone.ignored
+        );
     }
 }
 
@@ -180,14 +225,23 @@ fn after_a_kill_new_files_are_listed_and_the_others_are_restored() {
         tree.write("new.rs", "whose?\n");
         tree.remove("clean.rs");
         let undone = tree.undo();
-        assert_eq!((undone.files, undone.new.as_slice()), (2, ["new.rs".to_owned()].as_slice()));
+        assert_eq!(
+            (undone.files, undone.new.as_slice()),
+            (2, ["new.rs".to_owned()].as_slice())
+        );
         assert_eq!(tree.read("new.rs"), "whose?\n");
         assert_eq!(tree.undo().files, 0);
-        let undone = tree.undo_by(&UndoOptions { remove_new: true, ..UndoOptions::default() });
+        let undone = tree.undo_by(&UndoOptions {
+            remove_new: true,
+            ..UndoOptions::default()
+        });
         assert_eq!((undone.files, undone.new.len()), (1, 0));
         assert_eq!(everything(&tree.root()), before);
         assert_eq!(tree.redo().files, 3);
-        assert_eq!([tree.read("dirty.rs"), tree.read("new.rs")], ["half\n", "whose?\n"]);
+        assert_eq!(
+            [tree.read("dirty.rs"), tree.read("new.rs")],
+            ["half\n", "whose?\n"]
+        );
         assert!(!tree.has("clean.rs"));
     }
 }
@@ -199,13 +253,25 @@ fn what_the_user_does_between_two_calls_of_the_coder_stays() {
         tree.write("b.py", "mine\n");
         tree.write("a.py", "1\nCODER\n3\n4\nmine\n6\n");
         tree.write("mine.py", "mine\n");
-        tree.open().before_coder_call(&run_id(), &tree.state()).unwrap();
+        tree.open()
+            .before_coder_call(&run_id(), &tree.state())
+            .unwrap();
         tree.write("a.py", "0\n1\nCODER\n3\n4\nmine\n6\n");
         tree.write("made.py", "made again\n");
         tree.after_coder_call();
-        assert_eq!(tree.undo(), Undone { files: 3, merged: 1, ..Undone::default() });
+        assert_eq!(
+            tree.undo(),
+            Undone {
+                files: 3,
+                merged: 1,
+                ..Undone::default()
+            }
+        );
         assert_eq!(tree.read("a.py"), "1\n2\n3\n4\nmine\n6\n");
-        assert_eq!([tree.read("b.py"), tree.read("mine.py")], ["mine\n", "mine\n"]);
+        assert_eq!(
+            [tree.read("b.py"), tree.read("mine.py")],
+            ["mine\n", "mine\n"]
+        );
         assert!(!tree.has("made.py"));
     }
 }
@@ -240,13 +306,34 @@ fn folders_and_files_that_replace_each_other_keep_the_users_changes() {
             ]
         );
         assert_eq!(
-            [tree.read("file/mine"), tree.read("folder"), tree.read("other/y")],
+            [
+                tree.read("file/mine"),
+                tree.read("folder"),
+                tree.read("other/y")
+            ],
             ["mine\n", "mine\n", "y\n"]
         );
-        assert!(!tree.has("file/made") && tree.root().join("other").symlink_metadata().unwrap().is_dir());
-        assert_eq!(std::fs::read_to_string(outside.join("y")).unwrap(), "not Glee's\n");
-        assert_eq!(clashes(&tree.undo_by(&forced())), [("file".to_owned(), Clash::Folder)]);
-        assert_eq!([tree.read("file/mine"), tree.read("folder/in/x")], ["mine\n", "x\n"]);
+        assert!(
+            !tree.has("file/made")
+                && tree
+                    .root()
+                    .join("other")
+                    .symlink_metadata()
+                    .unwrap()
+                    .is_dir()
+        );
+        assert_eq!(
+            std::fs::read_to_string(outside.join("y")).unwrap(),
+            "not Glee's\n"
+        );
+        assert_eq!(
+            clashes(&tree.undo_by(&forced())),
+            [("file".to_owned(), Clash::Folder)]
+        );
+        assert_eq!(
+            [tree.read("file/mine"), tree.read("folder/in/x")],
+            ["mine\n", "x\n"]
+        );
     }
 }
 
@@ -274,7 +361,10 @@ fn permissions_and_links_follow_the_same_rule() {
         let mode = |name: &str| root.join(name).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(["mode", "both", "clash"].map(mode), [0o600, 0o600, 0o755]);
         assert_eq!(tree.read("both"), "mine\n");
-        assert_eq!(std::fs::read_link(root.join("link")).unwrap(), Path::new("mode"));
+        assert_eq!(
+            std::fs::read_link(root.join("link")).unwrap(),
+            Path::new("mode")
+        );
     }
 }
 
@@ -282,23 +372,48 @@ fn permissions_and_links_follow_the_same_rule() {
 fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
     for make in MAKES {
         let tree = Tree::coded(make);
-        let (old, new) = (tree.root(), tree.folder.path().canonicalize().unwrap().join("moved"));
+        let (old, new) = (
+            tree.root(),
+            tree.folder.path().canonicalize().unwrap().join("moved"),
+        );
         std::fs::rename(&old, &new).unwrap();
         let moved = Workspace::discover(&new).unwrap();
         let elsewhere = moved.runs_of_moved_tree(&tree.state()).unwrap();
         // A repository keeps its history when it is moved; a folder outside git is identified by its path.
         let expected: &[&str] = if moved.is_git() { &[] } else { &[RUN] };
-        assert_eq!(elsewhere.iter().map(|(run, _)| run.0.as_str()).collect::<Vec<_>>(), expected);
-        assert_eq!(moved.undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state()).unwrap().files, 3);
+        assert_eq!(
+            elsewhere
+                .iter()
+                .map(|(run, _)| run.0.as_str())
+                .collect::<Vec<_>>(),
+            expected
+        );
+        assert_eq!(
+            moved
+                .undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state())
+                .unwrap()
+                .files,
+            3
+        );
         std::fs::create_dir(&old).unwrap();
         if moved.is_git() {
             tree.run(&["init", "-q"]);
         }
         tree.write("a.py", "1\nCODER\n3\n4\n5\n6\n");
         for decided in [UndoOptions::default(), forced()] {
-            let error = tree.open().undo(&run_id(), &KEPT, &decided, &tree.state()).unwrap_err();
-            assert!(matches!(error, WorkspaceError::OtherRepository { .. }), "{error}");
-            assert!(tree.open().redo(&run_id(), &KEPT, &decided, &tree.state()).is_err());
+            let error = tree
+                .open()
+                .undo(&run_id(), &KEPT, &decided, &tree.state())
+                .unwrap_err();
+            assert!(
+                matches!(error, WorkspaceError::OtherRepository { .. }),
+                "{error}"
+            );
+            assert!(
+                tree.open()
+                    .redo(&run_id(), &KEPT, &decided, &tree.state())
+                    .is_err()
+            );
         }
         assert_eq!(tree.read("a.py"), "1\nCODER\n3\n4\n5\n6\n");
         assert_eq!(tree.open().runs_of_moved_tree(&tree.state()).unwrap(), []);
@@ -309,7 +424,11 @@ fn a_moved_tree_is_recognised_and_another_one_at_its_path_is_refused() {
 fn a_copy_is_accepted_only_if_the_original_is_missing() {
     let tree = Tree::coded(Tree::git);
     let copy = tree.folder.path().canonicalize().unwrap().join("copy");
-    let copied = Command::new("cp").args(["-a"]).args([&tree.root(), &copy]).status().unwrap();
+    let copied = Command::new("cp")
+        .args(["-a"])
+        .args([&tree.root(), &copy])
+        .status()
+        .unwrap();
     assert!(copied.success());
     let open = || Workspace::discover(&copy).unwrap();
     let undo = || open().undo(&run_id(), &KEPT, &UndoOptions::default(), &tree.state());
@@ -327,16 +446,39 @@ fn runs_of_earlier_versions_are_undone_by_the_same_rule() {
     let state = tree.state();
     let before = tree.open().snapshot(&state).unwrap();
     // The earlier version kept the tree under a ref of the user's repository.
-    let objects = state.join("objects").read_dir().unwrap().next().unwrap().unwrap().path();
-    let message = format!("The tree around Glee's run {RUN}\n\nRoot: {}\n", tree.root().display());
+    let objects = state
+        .join("objects")
+        .read_dir()
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let message = format!(
+        "The tree around Glee's run {RUN}\n\nRoot: {}\n",
+        tree.root().display()
+    );
     let commit = Command::new("git")
         .current_dir(tree.root())
         .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", &objects)
-        .args(["-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", "-m", &message, &before.0])
+        .args([
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@x",
+            "commit-tree",
+            "-m",
+            &message,
+            &before.0,
+        ])
         .output()
         .unwrap();
     let commit = String::from_utf8(commit.stdout).unwrap().trim().to_owned();
-    let copied = Command::new("cp").arg("-r").arg(objects.join(".")).arg(tree.root().join(".git/objects")).status();
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(objects.join("."))
+        .arg(tree.root().join(".git/objects"))
+        .status();
     assert!(copied.unwrap().success());
     let place = format!("refs/glee/run/{RUN}/before");
     tree.run(&["update-ref", &place, &commit]);
@@ -345,13 +487,39 @@ fn runs_of_earlier_versions_are_undone_by_the_same_rule() {
     let left = tree.open().snapshot(&state).unwrap();
     tree.write("b.py", "mine\n");
     tree.write("mine.py", "mine\n");
-    let kept = Kept { kept_as: &place, left: Some(&left) };
-    let undone = tree.open().undo(&run_id(), &kept, &UndoOptions::default(), &state).unwrap();
-    assert_eq!(undone, Undone { files: 2, ..Undone::default() });
-    assert_eq!([tree.read("a.py"), tree.read("b.py"), tree.read("mine.py")], ["1\n", "mine\n", "mine\n"]);
-    let redone = tree.open().redo(&run_id(), &kept, &UndoOptions::default(), &state).unwrap();
-    assert_eq!((redone.files, tree.read("made.py")), (2, "coder\n".to_owned()));
-    assert_eq!(tree.open().restore(&run_id(), &kept, &state, &tree.folder.path().join("out")).unwrap(), 2);
+    let kept = Kept {
+        kept_as: &place,
+        left: Some(&left),
+    };
+    let undone = tree
+        .open()
+        .undo(&run_id(), &kept, &UndoOptions::default(), &state)
+        .unwrap();
+    assert_eq!(
+        undone,
+        Undone {
+            files: 2,
+            ..Undone::default()
+        }
+    );
+    assert_eq!(
+        [tree.read("a.py"), tree.read("b.py"), tree.read("mine.py")],
+        ["1\n", "mine\n", "mine\n"]
+    );
+    let redone = tree
+        .open()
+        .redo(&run_id(), &kept, &UndoOptions::default(), &state)
+        .unwrap();
+    assert_eq!(
+        (redone.files, tree.read("made.py")),
+        (2, "coder\n".to_owned())
+    );
+    assert_eq!(
+        tree.open()
+            .restore(&run_id(), &kept, &state, &tree.folder.path().join("out"))
+            .unwrap(),
+        2
+    );
 }
 
 #[test]
@@ -375,10 +543,19 @@ fn an_ignored_file_that_was_visible_meanwhile_stays() {
                 tree.remove("b");
             }
             open.after_coder_call(&run, &state).unwrap();
-            open.undo(&run, &KEPT, &UndoOptions::default(), &state).unwrap();
+            open.undo(&run, &KEPT, &UndoOptions::default(), &state)
+                .unwrap();
             let left = std::fs::read(tree.root().join("b")).ok();
-            assert_eq!(left.as_deref(), Some(b"mine\n".as_slice()), "git: {}, {removed_by_coder}", open.is_git());
-            assert_eq!(std::fs::read(tree.root().join(".gitignore")).unwrap(), b"b\n");
+            assert_eq!(
+                left.as_deref(),
+                Some(b"mine\n".as_slice()),
+                "git: {}, {removed_by_coder}",
+                open.is_git()
+            );
+            assert_eq!(
+                std::fs::read(tree.root().join(".gitignore")).unwrap(),
+                b"b\n"
+            );
         }
     }
 }

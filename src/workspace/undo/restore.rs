@@ -97,12 +97,23 @@ impl Workspace {
     /// Undoes the changes of a run's coder. Fails if a snapshot is missing, if the tree does not belong to the
     /// run, or if the state folder cannot be used. In these cases, no file is changed. If some files cannot be
     /// written, restores all other files, and then fails with [`WorkspaceError::NotRestored`].
-    pub fn undo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
+    pub fn undo(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        options: &UndoOptions,
+        state_dir: &Path,
+    ) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
-        let (work, folders) = self.work_of_undo(run, kept, Work::new(options, true), &log, state_dir)?;
+        let (work, folders) =
+            self.work_of_undo(run, kept, Work::new(options, true), &log, state_dir)?;
         if !work.steps.is_empty() {
-            log.undone.extend(work.steps.iter().map(|step| (step.path.clone(), step.entry.clone())));
+            log.undone.extend(
+                work.steps
+                    .iter()
+                    .map(|step| (step.path.clone(), step.entry.clone())),
+            );
             log.write()?;
         }
         work.execute(self.root(), &folders, &log)
@@ -118,7 +129,10 @@ impl Workspace {
     ) -> Result<UndoPlan> {
         self.refuse_other(run, kept, state_dir)?;
         let log = UndoLog::read(run, state_dir)?;
-        Ok(self.work_of_undo(run, kept, Work::new(options, false), &log, state_dir)?.0.plan())
+        Ok(self
+            .work_of_undo(run, kept, Work::new(options, false), &log, state_dir)?
+            .0
+            .plan())
     }
 
     fn work_of_undo<'a>(
@@ -132,7 +146,10 @@ impl Workspace {
         let (mut spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
         let ignored = Ignored::read(run, state_dir);
         let before = spans.iter().flat_map(|(before, _)| before.keys());
-        let folders = before.flat_map(|path| path_bytes::above(path)).map(<[u8]>::to_vec).collect();
+        let folders = before
+            .flat_map(|path| path_bytes::above(path))
+            .map(<[u8]>::to_vec)
+            .collect();
         let changes = self.changes_of(run, &mut spans, state_dir)?;
         let nothing = Image::new();
         let first = spans.first().map_or(&nothing, |(before, _)| before);
@@ -157,14 +174,21 @@ impl Workspace {
                 work.undone.ignored.push(path_bytes::shown(&path));
                 continue;
             }
-            if is_new && changes.iter().any(|(_, after)| after.is_none()) && !work.options.remove_new {
+            if is_new
+                && changes.iter().any(|(_, after)| after.is_none())
+                && !work.options.remove_new
+            {
                 work.undone.new.push(path_bytes::shown(&path));
                 continue;
             }
-            let Some(changes) = contents(&changes, &mut bytes)? else { continue };
+            let Some(changes) = contents(&changes, &mut bytes)? else {
+                continue;
+            };
             if let Some(entry) = log.undone.get(&path) {
                 let found = Copied::of(&now);
-                let is_back = changes.last().is_some_and(|(_, after)| after.as_ref() == Some(&now));
+                let is_back = changes
+                    .last()
+                    .is_some_and(|(_, after)| after.as_ref() == Some(&now));
                 if found == entry.put || (found != entry.found && !is_back) {
                     continue;
                 }
@@ -177,7 +201,13 @@ impl Workspace {
 
     /// Restores the contents that an undo replaced. If a file was changed after the undo, Glee merges the changes
     /// or reports a conflict.
-    pub fn redo(&self, run: &RunId, kept: &Kept<'_>, options: &UndoOptions, state_dir: &Path) -> Result<Undone> {
+    pub fn redo(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        options: &UndoOptions,
+        state_dir: &Path,
+    ) -> Result<Undone> {
         self.refuse_other(run, kept, state_dir)?;
         let mut log = UndoLog::read(run, state_dir)?;
         let (work, mut done) = self.work_of_redo(Work::new(options, true), &log)?;
@@ -201,14 +231,24 @@ impl Workspace {
         Ok(self.work_of_redo(Work::new(options, false), &log)?.0.plan())
     }
 
-    fn work_of_redo<'a>(&self, mut work: Work<'a>, log: &UndoLog) -> Result<(Work<'a>, Vec<Vec<u8>>)> {
+    fn work_of_redo<'a>(
+        &self,
+        mut work: Work<'a>,
+        log: &UndoLog,
+    ) -> Result<(Work<'a>, Vec<Vec<u8>>)> {
         let mut done = Vec::new();
         for (path, entry) in &log.undone {
-            let change = (log.content(entry.found.as_ref())?, Some(log.content(entry.put.as_ref())?));
+            let change = (
+                log.content(entry.found.as_ref())?,
+                Some(log.content(entry.put.as_ref())?),
+            );
             match inspect(self.root(), path) {
                 Ok((now, _)) if now == change.0 => done.push(path.clone()),
                 Ok((now, occupancy)) => work.add(path.clone(), occupancy, now, &[change], log)?,
-                Err(clash) => work.undone.conflicts.push(UndoConflict { path: path.clone(), clash }),
+                Err(clash) => work.undone.conflicts.push(UndoConflict {
+                    path: path.clone(),
+                    clash,
+                }),
             }
         }
         work.settle(self.root());
@@ -219,16 +259,26 @@ impl Workspace {
     /// first. Each run is returned with the key of its history.
     pub fn runs_of_moved_tree(&self, state_dir: &Path) -> Result<Vec<(RunId, String)>> {
         let own = self.history(state_dir)?.key;
-        let folders = std::fs::read_dir(state_dir.join("kept")).into_iter().flatten().flatten();
+        let folders = std::fs::read_dir(state_dir.join("kept"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut found = Vec::new();
         let now = TreeIdentity::of(self);
         for folder in folders {
-            let Some(note) = SnapshotNote::read_in(&folder.path()) else { continue };
+            let Some(note) = SnapshotNote::read_in(&folder.path()) else {
+                continue;
+            };
             let is_own = |place: &TreeIdentity| {
-                place.relation(&now, self).is_ok_and(|relation| relation == TreeRelation::Same)
+                place
+                    .relation(&now, self)
+                    .is_ok_and(|relation| relation == TreeRelation::Same)
             };
             if note.history != own && note.places.iter().any(is_own) {
-                found.push((RunId(folder.file_name().to_string_lossy().into_owned()), note.history));
+                found.push((
+                    RunId(folder.file_name().to_string_lossy().into_owned()),
+                    note.history,
+                ));
             }
         }
         // The id of a run begins with its start time, so the run with the highest id is the newest run.
@@ -242,17 +292,33 @@ impl Workspace {
     }
 
     /// Writes the first snapshot of a run to a folder that must be new or empty. Returns the number of files.
-    pub fn restore(&self, run: &RunId, kept: &Kept<'_>, state_dir: &Path, into: &Path) -> Result<u64> {
-        let unwritable =
-            |source: std::io::Error| WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())]);
+    pub fn restore(
+        &self,
+        run: &RunId,
+        kept: &Kept<'_>,
+        state_dir: &Path,
+        into: &Path,
+    ) -> Result<u64> {
+        let unwritable = |source: std::io::Error| {
+            WorkspaceError::NotRestored(vec![format!("`{}` ({source})", into.display())])
+        };
         let (spans, mut bytes) = self.opened_run(run, kept, state_dir)?;
         std::fs::create_dir_all(into).map_err(unwritable)?;
-        if std::fs::read_dir(into).map_err(unwritable)?.next().is_some() {
+        if std::fs::read_dir(into)
+            .map_err(unwritable)?
+            .next()
+            .is_some()
+        {
             return Err(WorkspaceError::Occupied(into.to_owned()));
         }
         let mut failed = Vec::new();
         let mut files = 0;
-        for (path, entry) in spans.first().map(|(before, _)| before).into_iter().flatten() {
+        for (path, entry) in spans
+            .first()
+            .map(|(before, _)| before)
+            .into_iter()
+            .flatten()
+        {
             let Some(content) = content(Some(entry), &mut bytes)? else {
                 if matches!(entry.kind, FileKind::File | FileKind::Link) {
                     failed.push(format!("`{}` (its copy is gone)", path_bytes::shown(path)));
@@ -265,10 +331,19 @@ impl Workspace {
                 Err(error) => failed.push(format!("`{}` ({error})", path_bytes::shown(path))),
             }
         }
-        if failed.is_empty() { Ok(files) } else { Err(WorkspaceError::NotRestored(failed)) }
+        if failed.is_empty() {
+            Ok(files)
+        } else {
+            Err(WorkspaceError::NotRestored(failed))
+        }
     }
 
-    fn changes_of(&self, run: &RunId, spans: &mut [(Image, Option<Image>)], state_dir: &Path) -> Result<Changes> {
+    fn changes_of(
+        &self,
+        run: &RunId,
+        spans: &mut [(Image, Option<Image>)],
+        state_dir: &Path,
+    ) -> Result<Changes> {
         let mut changes = Changes::new();
         for (before, after) in spans {
             let is_known = after.is_some();
@@ -303,14 +378,32 @@ struct Work<'a> {
 
 impl<'a> Work<'a> {
     fn new(options: &'a UndoOptions, stores: bool) -> Self {
-        Self { options, stores, steps: Vec::new(), undone: Undone::default() }
+        Self {
+            options,
+            stores,
+            steps: Vec::new(),
+            undone: Undone::default(),
+        }
     }
 
     fn plan(mut self) -> UndoPlan {
         self.steps.sort_by(|one, other| one.path.cmp(&other.path));
-        let Undone { conflicts, new, ignored, .. } = self.undone;
-        let files = self.steps.iter().map(|step| (path_bytes::shown(&step.path), step.effect));
-        UndoPlan { files: files.collect(), conflicts, new, ignored }
+        let Undone {
+            conflicts,
+            new,
+            ignored,
+            ..
+        } = self.undone;
+        let files = self
+            .steps
+            .iter()
+            .map(|step| (path_bytes::shown(&step.path), step.effect));
+        UndoPlan {
+            files: files.collect(),
+            conflicts,
+            new,
+            ignored,
+        }
     }
 
     fn add(
@@ -323,13 +416,16 @@ impl<'a> Work<'a> {
     ) -> Result<()> {
         let mut wanted = Ok(now.clone());
         for (before, after) in changes.iter().rev() {
-            wanted = wanted.and_then(|content| three_way::reverse(before, after.as_ref(), &content));
+            wanted =
+                wanted.and_then(|content| three_way::reverse(before, after.as_ref(), &content));
         }
         let earlier = changes.first().map_or(&now, |(before, _)| before);
         let is_forced = wanted.is_err();
         let put = match wanted {
             Ok(content) => content,
-            Err(clash) if clash.can_be_forced() && self.options.forced.includes(&path) => earlier.clone(),
+            Err(clash) if clash.can_be_forced() && self.options.forced.includes(&path) => {
+                earlier.clone()
+            }
             Err(clash) => {
                 self.undone.conflicts.push(UndoConflict { path, clash });
                 return Ok(());
@@ -343,9 +439,23 @@ impl<'a> Work<'a> {
                 (_, FileContent::Nothing) => UndoEffect::Removed,
                 _ => UndoEffect::Restored,
             };
-            let copy = |content| if self.stores { log.keep(content) } else { Ok(Copied::of(content)) };
-            let entry = UndoEntry { found: copy(&now)?, put: copy(&put)? };
-            self.steps.push(WriteStep { path, occupancy, entry, effect });
+            let copy = |content| {
+                if self.stores {
+                    log.keep(content)
+                } else {
+                    Ok(Copied::of(content))
+                }
+            };
+            let entry = UndoEntry {
+                found: copy(&now)?,
+                put: copy(&put)?,
+            };
+            self.steps.push(WriteStep {
+                path,
+                occupancy,
+                entry,
+                effect,
+            });
         }
         Ok(())
     }
@@ -362,12 +472,20 @@ impl<'a> Work<'a> {
             let above = (!step.removes() && is_below(&step.path)).then_some(Clash::Above);
             match above.or_else(|| step.clash(root, &removed)) {
                 None => self.steps.push(step),
-                Some(clash) => self.undone.conflicts.push(UndoConflict { path: step.path, clash }),
+                Some(clash) => self.undone.conflicts.push(UndoConflict {
+                    path: step.path,
+                    clash,
+                }),
             }
         }
     }
 
-    fn execute(mut self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> Result<Undone> {
+    fn execute(
+        mut self,
+        root: &Path,
+        folders: &BTreeSet<Vec<u8>>,
+        log: &UndoLog,
+    ) -> Result<Undone> {
         let mut failed = Vec::new();
         self.steps.sort_by_key(|step| !step.removes());
         for step in &self.steps {
@@ -379,7 +497,11 @@ impl<'a> Work<'a> {
                 Err(error) => failed.push(format!("`{}` ({error})", path_bytes::shown(&step.path))),
             }
         }
-        if failed.is_empty() { Ok(self.undone) } else { Err(WorkspaceError::NotRestored(failed)) }
+        if failed.is_empty() {
+            Ok(self.undone)
+        } else {
+            Err(WorkspaceError::NotRestored(failed))
+        }
     }
 }
 
@@ -392,8 +514,13 @@ fn contents(
     let mut found = Vec::new();
     for (before, after) in changes {
         let before = content(before.as_ref(), bytes)?;
-        let after = after.as_ref().map(|after| content(after.as_ref(), bytes)).transpose()?;
-        let (Some(before), None | Some(Some(_))) = (before, &after) else { return Ok(None) };
+        let after = after
+            .as_ref()
+            .map(|after| content(after.as_ref(), bytes))
+            .transpose()?;
+        let (Some(before), None | Some(Some(_))) = (before, &after) else {
+            return Ok(None);
+        };
         found.push((before, after.flatten()));
     }
     Ok(Some(found))
@@ -401,14 +528,19 @@ fn contents(
 
 /// The content of an entry. Returns `None` if the entry is a submodule, was not readable, or has no recorded bytes.
 fn content(entry: Option<&ManifestEntry>, bytes: &mut Bytes) -> Result<Option<FileContent>> {
-    let Some(entry) = entry else { return Ok(Some(FileContent::Nothing)) };
+    let Some(entry) = entry else {
+        return Ok(Some(FileContent::Nothing));
+    };
     let read = match entry.kind {
         FileKind::Submodule | FileKind::Unreadable => return Ok(None),
         FileKind::File | FileKind::Link => bytes.read(&entry.id, u64::MAX)?,
     };
     Ok(match (read, entry.kind) {
         (GitObject::Bytes(target), FileKind::Link) => Some(FileContent::Link(target)),
-        (GitObject::Bytes(bytes), _) => Some(FileContent::File { bytes, permissions: entry.permissions }),
+        (GitObject::Bytes(bytes), _) => Some(FileContent::File {
+            bytes,
+            permissions: entry.permissions,
+        }),
         (GitObject::Larger | GitObject::Missing, _) => None,
     })
 }

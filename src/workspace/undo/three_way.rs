@@ -72,18 +72,32 @@ pub(crate) fn reverse(
     after: Option<&FileContent>,
     now: &FileContent,
 ) -> Result<FileContent, Clash> {
-    let Some(after) = after else { return Ok(before.clone()) };
+    let Some(after) = after else {
+        return Ok(before.clone());
+    };
     if let Some(content) = undisputed(before, after, now) {
         return Ok(content.clone());
     }
     match (before, after, now) {
         (
-            FileContent::File { bytes: before, permissions: old },
-            FileContent::File { bytes: after, permissions: new },
-            FileContent::File { bytes: now, permissions: current },
+            FileContent::File {
+                bytes: before,
+                permissions: old,
+            },
+            FileContent::File {
+                bytes: after,
+                permissions: new,
+            },
+            FileContent::File {
+                bytes: now,
+                permissions: current,
+            },
         ) => {
             let permissions = *undisputed(old, new, current).ok_or(Clash::Permissions)?;
-            Ok(FileContent::File { bytes: merge(before, after, now)?, permissions })
+            Ok(FileContent::File {
+                bytes: merge(before, after, now)?,
+                permissions,
+            })
         }
         (FileContent::Nothing, _, _) => Err(Clash::Created),
         (_, FileContent::Nothing, _) => Err(Clash::MadeAgain),
@@ -95,7 +109,11 @@ pub(crate) fn reverse(
 /// Undoes the change from `before` to `after` in the content `now`, or returns `None` if a merge is necessary.
 /// If `now` equals `after`, returns `before`. If the change is already undone or had no effect, returns `now`.
 fn undisputed<'a, T: PartialEq>(before: &'a T, after: &T, now: &'a T) -> Option<&'a T> {
-    if now == after { Some(before) } else { (now == before || before == after).then_some(now) }
+    if now == after {
+        Some(before)
+    } else {
+        (now == before || before == after).then_some(now)
+    }
 }
 
 fn merge(before: &[u8], after: &[u8], now: &[u8]) -> Result<Vec<u8>, Clash> {
@@ -114,16 +132,29 @@ mod tests {
     use super::*;
 
     fn file(text: &str, permissions: u32) -> FileContent {
-        FileContent::File { bytes: text.as_bytes().to_vec(), permissions }
+        FileContent::File {
+            bytes: text.as_bytes().to_vec(),
+            permissions,
+        }
     }
 
     #[test]
     fn a_change_is_taken_back_where_nothing_else_happened_to_it() {
-        let (old, new, none) = (file("1\n2\n3\n", 0o644), file("1\nX\n3\n", 0o644), FileContent::Nothing);
+        let (old, new, none) = (
+            file("1\n2\n3\n", 0o644),
+            file("1\nX\n3\n", 0o644),
+            FileContent::Nothing,
+        );
         let (lines, more) = ("1\nX\n3\n4\n5\nmine\n", "1\n2\n3\n4\n5\nmine\n");
         let link = |target: &str| FileContent::Link(target.as_bytes().to_vec());
-        let binary = |byte: u8| FileContent::File { bytes: vec![0, byte], permissions: 0o644 };
-        let (long, longer) = (file("1\n2\n3\n4\n5\n", 0o644), file("1\nX\n3\n4\n5\n", 0o644));
+        let binary = |byte: u8| FileContent::File {
+            bytes: vec![0, byte],
+            permissions: 0o644,
+        };
+        let (long, longer) = (
+            file("1\n2\n3\n4\n5\n", 0o644),
+            file("1\nX\n3\n4\n5\n", 0o644),
+        );
         for (before, after, now, expected) in [
             (&old, &new, &new, Ok(&old)),
             (&old, &new, &old, Ok(&old)),
@@ -141,11 +172,30 @@ mod tests {
             (&binary(1), &binary(2), &binary(3), Err(Clash::NotText)),
             (&long, &longer, &file(lines, 0o644), Ok(&file(more, 0o644))),
             (&long, &longer, &file(lines, 0o600), Ok(&file(more, 0o600))),
-            (&old, &file("1\n2\n3\n", 0o755), &file("1\n2\n", 0o755), Ok(&file("1\n2\n", 0o644))),
-            (&old, &file("1\n2\n3\n", 0o755), &file("1\n2\n3\n", 0o700), Err(Clash::Permissions)),
-            (&file("a\n", 0o600), &file("b\n", 0o644), &file("b\n", 0o755), Err(Clash::Permissions)),
+            (
+                &old,
+                &file("1\n2\n3\n", 0o755),
+                &file("1\n2\n", 0o755),
+                Ok(&file("1\n2\n", 0o644)),
+            ),
+            (
+                &old,
+                &file("1\n2\n3\n", 0o755),
+                &file("1\n2\n3\n", 0o700),
+                Err(Clash::Permissions),
+            ),
+            (
+                &file("a\n", 0o600),
+                &file("b\n", 0o644),
+                &file("b\n", 0o755),
+                Err(Clash::Permissions),
+            ),
         ] {
-            assert_eq!(reverse(before, Some(after), now), expected.cloned(), "{before:?} {after:?} {now:?}");
+            assert_eq!(
+                reverse(before, Some(after), now),
+                expected.cloned(),
+                "{before:?} {after:?} {now:?}"
+            );
         }
         assert_eq!(reverse(&old, None, &new), Ok(old.clone()));
     }

@@ -47,14 +47,20 @@ impl UndoLog {
         let folder = run_folder(run, state_dir);
         let path = folder.join("undone.json");
         let lines: Vec<Line> = match std::fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map_err(|error| WorkspaceError::State { path: path.clone(), source: error.into() })?,
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| WorkspaceError::State {
+                path: path.clone(),
+                source: error.into(),
+            })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(source) => return Err(WorkspaceError::State { path, source }),
         };
-        let undone =
-            lines.into_iter().filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.entry)));
-        Ok(Self { undone: undone.collect(), folder })
+        let undone = lines
+            .into_iter()
+            .filter_map(|line| Some((path_bytes::unquoted(line.path.as_bytes())?, line.entry)));
+        Ok(Self {
+            undone: undone.collect(),
+            folder,
+        })
     }
 
     pub(crate) fn write(&self) -> Result<()> {
@@ -74,18 +80,24 @@ impl UndoLog {
             FileContent::Nothing => return Ok(None),
             FileContent::File { bytes, .. } | FileContent::Link(bytes) => bytes,
         };
-        content_store::store(&self.folder, &mut bytes.as_slice()).map_err(WorkspaceError::state(&self.folder))?;
+        content_store::store(&self.folder, &mut bytes.as_slice())
+            .map_err(WorkspaceError::state(&self.folder))?;
         Ok(Copied::of(content))
     }
 
     pub(crate) fn content(&self, copied: Option<&Copied>) -> Result<FileContent> {
-        let Some(copied) = copied else { return Ok(FileContent::Nothing) };
+        let Some(copied) = copied else {
+            return Ok(FileContent::Nothing);
+        };
         let (Copied::File { id, .. } | Copied::Link { id }) = copied;
         let GitObject::Bytes(bytes) = content_store::read(&self.folder, id, u64::MAX) else {
             return Err(WorkspaceError::Gone(id.clone()));
         };
         Ok(match copied {
-            Copied::File { permissions, .. } => FileContent::File { bytes, permissions: *permissions },
+            Copied::File { permissions, .. } => FileContent::File {
+                bytes,
+                permissions: *permissions,
+            },
             Copied::Link { .. } => FileContent::Link(bytes),
         })
     }
@@ -97,9 +109,10 @@ impl Copied {
         let id = |bytes: &[u8]| blake3::hash(bytes).to_hex().to_string();
         match content {
             FileContent::Nothing => None,
-            FileContent::File { bytes, permissions } => {
-                Some(Self::File { id: id(bytes), permissions: *permissions })
-            }
+            FileContent::File { bytes, permissions } => Some(Self::File {
+                id: id(bytes),
+                permissions: *permissions,
+            }),
             FileContent::Link(target) => Some(Self::Link { id: id(target) }),
         }
     }

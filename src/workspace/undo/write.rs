@@ -54,13 +54,20 @@ impl WriteStep {
 
     /// Writes the file of this step, or removes the file. After the removal of a file, also removes each parent
     /// folder that becomes empty and is not in `folders`.
-    pub(crate) fn execute(&self, root: &Path, folders: &BTreeSet<Vec<u8>>, log: &UndoLog) -> io::Result<()> {
+    pub(crate) fn execute(
+        &self,
+        root: &Path,
+        folders: &BTreeSet<Vec<u8>>,
+        log: &UndoLog,
+    ) -> io::Result<()> {
         if !inspect(root, &self.path).is_ok_and(|(now, _)| Copied::of(&now) == self.entry.found) {
             return Err(io::Error::other("it was changed at this moment"));
         }
         let full = root.join(path_bytes::path(&self.path));
         if !self.removes() {
-            let content = log.content(self.entry.put.as_ref()).map_err(io::Error::other)?;
+            let content = log
+                .content(self.entry.put.as_ref())
+                .map_err(io::Error::other)?;
             if self.occupancy == Occupancy::Folder {
                 remove_folders(&full)?;
             }
@@ -96,12 +103,18 @@ pub(crate) fn inspect(root: &Path, path: &[u8]) -> Result<(FileContent, Occupanc
     let content = match lstat(path)? {
         None => FileContent::Nothing,
         Some(meta) if meta.is_dir() => return Ok((FileContent::Nothing, Occupancy::Folder)),
-        Some(meta) if meta.is_symlink() => {
-            FileContent::Link(path_bytes::bytes(&std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?))
-        }
+        Some(meta) if meta.is_symlink() => FileContent::Link(path_bytes::bytes(
+            &std::fs::read_link(&full).map_err(|_| Clash::Unreadable)?,
+        )),
         Some(meta) if meta.is_file() => {
-            let bytes = text_files::read_capped(&full, u64::MAX - 1).ok().flatten().ok_or(Clash::Unreadable)?;
-            FileContent::File { bytes, permissions: permissions::permissions(&meta) }
+            let bytes = text_files::read_capped(&full, u64::MAX - 1)
+                .ok()
+                .flatten()
+                .ok_or(Clash::Unreadable)?;
+            FileContent::File {
+                bytes,
+                permissions: permissions::permissions(&meta),
+            }
         }
         Some(_) => return Err(Clash::Kind),
     };
@@ -116,14 +129,18 @@ pub(crate) fn put(root: &Path, path: &[u8], content: &FileContent) -> io::Result
         FileContent::Nothing => Ok(()),
         FileContent::Link(target) => {
             let target = path_bytes::path(target);
-            let link =
-                tempfile::Builder::new().prefix(".glee-").make_in(folder, |place| symlink(&target, place))?;
+            let link = tempfile::Builder::new()
+                .prefix(".glee-")
+                .make_in(folder, |place| symlink(&target, place))?;
             link.persist(&full).map(drop).map_err(|error| error.error)
         }
         FileContent::File { bytes, permissions } => {
-            let mut file = tempfile::Builder::new().prefix(".glee-").tempfile_in(folder)?;
+            let mut file = tempfile::Builder::new()
+                .prefix(".glee-")
+                .tempfile_in(folder)?;
             file.write_all(bytes)?;
-            file.as_file().set_permissions(Permissions::from_mode(*permissions))?;
+            file.as_file()
+                .set_permissions(Permissions::from_mode(*permissions))?;
             file.as_file().sync_data()?;
             file.persist(&full).map(drop).map_err(|error| error.error)
         }
@@ -131,7 +148,10 @@ pub(crate) fn put(root: &Path, path: &[u8], content: &FileContent) -> io::Result
 }
 
 fn holds_only(root: &Path, folder: &[u8], files: &BTreeSet<Vec<u8>>) -> bool {
-    let is_known = |path: &Path| path.strip_prefix(root).is_ok_and(|path| files.contains(&path_bytes::bytes(path)));
+    let is_known = |path: &Path| {
+        path.strip_prefix(root)
+            .is_ok_and(|path| files.contains(&path_bytes::bytes(path)))
+    };
     walk::everything(&root.join(path_bytes::path(folder)))
         .all(|entry| entry.is_ok_and(|entry| !walk::is_file(&entry) || is_known(entry.path())))
 }
@@ -143,7 +163,10 @@ fn remove_folders(folder: &Path) -> io::Result<()> {
     }
     let below = walk::everything(folder).collect::<io::Result<Vec<_>>>()?;
     // The entries are removed in reverse order, so that the deepest folders are removed first.
-    below.iter().rev().try_for_each(|entry| std::fs::remove_dir(entry.path()))
+    below
+        .iter()
+        .rev()
+        .try_for_each(|entry| std::fs::remove_dir(entry.path()))
 }
 
 /// Creates a folder and its parent folders. Fails if a file or a link exists at the path of one of the folders.
@@ -155,7 +178,9 @@ fn make_folders(root: &Path, folder: &[u8]) -> io::Result<()> {
     let full = root.join(path_bytes::path(folder));
     match std::fs::symlink_metadata(&full) {
         Ok(meta) if meta.is_dir() => Ok(()),
-        Ok(_) => Err(io::Error::other("its folder was replaced by a file or a link")),
+        Ok(_) => Err(io::Error::other(
+            "its folder was replaced by a file or a link",
+        )),
         Err(_) => std::fs::create_dir(&full),
     }
 }

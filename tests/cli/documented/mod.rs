@@ -56,7 +56,10 @@ fn read(page: &Path) -> String {
 
 /// The name of a page in messages.
 fn name(page: &Path) -> String {
-    page.strip_prefix(ROOT).expect("a page of the repository").display().to_string()
+    page.strip_prefix(ROOT)
+        .expect("a page of the repository")
+        .display()
+        .to_string()
 }
 
 struct Block<'a> {
@@ -80,7 +83,11 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
                 (is_inside, indent) = (true, line.len() - line.trim_start().len());
             }
             None if is_inside => {
-                blocks.last_mut().expect("an open block").lines.push(line.get(indent..).unwrap_or_default());
+                blocks
+                    .last_mut()
+                    .expect("an open block")
+                    .lines
+                    .push(line.get(indent..).unwrap_or_default());
             }
             None => is_typed &= !line.starts_with("<!-- not typed: "),
         }
@@ -96,16 +103,29 @@ enum Step {
 }
 
 fn steps(page: &str) -> Vec<Step> {
-    blocks(page).iter().filter(|block| block.is_typed).flat_map(steps_of).collect()
+    blocks(page)
+        .iter()
+        .filter(|block| block.is_typed)
+        .flat_map(steps_of)
+        .collect()
 }
 
 fn steps_of(block: &Block<'_>) -> Vec<Step> {
-    let is_script = block.lines.first().is_some_and(|line| line.starts_with("#!"));
-    let named =
-        block.lines.get(usize::from(is_script)).and_then(|line| line.strip_prefix("# ")).and_then(file_name);
+    let is_script = block
+        .lines
+        .first()
+        .is_some_and(|line| line.starts_with("#!"));
+    let named = block
+        .lines
+        .get(usize::from(is_script))
+        .and_then(|line| line.strip_prefix("# "))
+        .and_then(file_name);
     match (block.language, named) {
         ("sh" | "yaml" | "text", Some(path)) => {
-            vec![Step::File { path: path.to_owned(), text: block.lines.join("\n") + "\n" }]
+            vec![Step::File {
+                path: path.to_owned(),
+                text: block.lines.join("\n") + "\n",
+            }]
         }
         ("sh", None) if !is_script => commands(&block.lines),
         ("console", _) => session(&block.lines),
@@ -118,7 +138,10 @@ fn session(lines: &[&str]) -> Vec<Step> {
     let mut steps = Vec::new();
     for line in lines {
         match (line.strip_prefix("$ "), steps.last_mut()) {
-            (Some(command), _) => steps.push(Step::Command { text: command.to_owned(), output: Vec::new() }),
+            (Some(command), _) => steps.push(Step::Command {
+                text: command.to_owned(),
+                output: Vec::new(),
+            }),
             (None, Some(Step::Command { output, .. })) if !["", "..."].contains(line) => {
                 output.push((*line).to_owned());
             }
@@ -131,7 +154,10 @@ fn session(lines: &[&str]) -> Vec<Step> {
 /// The first word of a comment, if it names a file.
 fn file_name(comment: &str) -> Option<&str> {
     let word = comment.split_whitespace().next()?.trim_end_matches(':');
-    [".sh", ".py", ".yml", ".md"].iter().any(|ending| word.ends_with(ending)).then_some(word)
+    [".sh", ".py", ".yml", ".md"]
+        .iter()
+        .any(|ending| word.ends_with(ending))
+        .then_some(word)
 }
 
 /// The commands of a block. A line that ends with a backslash or an operator continues in the next one.
@@ -143,7 +169,10 @@ fn commands(lines: &[&str]) -> Vec<Step> {
         if line.ends_with(['\\', '|']) {
             command.push('\n');
         } else if !command.trim().is_empty() {
-            steps.push(Step::Command { text: std::mem::take(&mut command), output: Vec::new() });
+            steps.push(Step::Command {
+                text: std::mem::take(&mut command),
+                output: Vec::new(),
+            });
         }
     }
     steps
@@ -172,8 +201,14 @@ fn clone() -> Sandbox {
     sandbox.git_init();
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "Glee"]);
-    sandbox.write("../your-project/src/app.py", "def total(prices):\n    return sum(prices)\n");
-    sandbox.write("../your-project/docs/spec.md", "Orders that fail have to be retried.\n");
+    sandbox.write(
+        "../your-project/src/app.py",
+        "def total(prices):\n    return sum(prices)\n",
+    );
+    sandbox.write(
+        "../your-project/docs/spec.md",
+        "Orders that fail have to be retried.\n",
+    );
     let inside = |args: &[&str]| sandbox.git(&[&["-C", "../your-project"], args].concat());
     inside(&["init", "-q", "-b", "main"]);
     inside(&["add", "-A"]);
@@ -181,7 +216,10 @@ fn clone() -> Sandbox {
     sandbox.git(&["init", "-q", "--bare", "-b", "main", "../origin.git"]);
     inside(&["remote", "add", "origin", "../origin.git"]);
     inside(&["push", "-q", "origin", "main"]);
-    sandbox.write("../your-project/src/app.py", "def total(prices):\n    return sum(prices, start=0)\n");
+    sandbox.write(
+        "../your-project/src/app.py",
+        "def total(prices):\n    return sum(prices, start=0)\n",
+    );
     for program in ["claude", "codex", "gemini"] {
         sandbox.program(program, AGENT);
     }
@@ -194,17 +232,23 @@ fn clone() -> Sandbox {
 
 /// Replaces what differs from run to run: times, ids and hashes.
 fn stable(line: &str) -> String {
-    let pattern = regex::Regex::new(r"\b(\d+\.\ds|[0-9a-f]{8}|[0-9a-f]{12,64})\b").expect("a well-formed pattern");
+    let pattern = regex::Regex::new(r"\b(\d+\.\ds|[0-9a-f]{8}|[0-9a-f]{12,64})\b")
+        .expect("a well-formed pattern");
     pattern.replace_all(line.trim_end(), "*").into_owned()
 }
 
 /// The exit codes with which a command may end.
 fn allowed(command: &str) -> Vec<i32> {
-    let stated =
-        command.split("exit code ").nth(1).and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+    let stated = command
+        .split("exit code ")
+        .nth(1)
+        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
     match stated.and_then(|code| code.parse().ok()) {
         Some(code) => vec![code],
-        None if [" review", " runs replay", " runs resume"].iter().any(|word| command.contains(word)) => {
+        None if [" review", " runs replay", " runs resume"]
+            .iter()
+            .any(|word| command.contains(word)) =>
+        {
             vec![0, 1, 3]
         }
         None => vec![0],
@@ -229,9 +273,16 @@ fn wrong(page: &Path) -> Vec<String> {
         return Vec::new();
     }
     let sandbox = clone();
-    fs::write(sandbox.home().join("page.sh"), format!("exec 2>&1\n{script}")).expect("a written script");
+    fs::write(
+        sandbox.home().join("page.sh"),
+        format!("exec 2>&1\n{script}"),
+    )
+    .expect("a written script");
     let mut shell = assert_cmd::Command::from_std(sandbox.shell());
-    let output = shell.arg(sandbox.home().join("page.sh")).timeout(Duration::from_secs(120)).output();
+    let output = shell
+        .arg(sandbox.home().join("page.sh"))
+        .timeout(Duration::from_secs(120))
+        .output();
     let output = output.expect("a shell starts");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let mark = format!("\n{MARK}");
@@ -239,18 +290,28 @@ fn wrong(page: &Path) -> Vec<String> {
     let mut before = results.next().unwrap_or_default().to_owned();
     let mut wrong = Vec::new();
     for step in &steps {
-        let Step::Command { text, output } = step else { continue };
+        let Step::Command { text, output } = step else {
+            continue;
+        };
         let Some(result) = results.next() else {
             wrong.push(format!("{}: `{text}` did not end:\n{before}", name(page)));
             break;
         };
         let (code, rest) = result.split_once('\n').unwrap_or((result, ""));
         if !code.parse().is_ok_and(|code| allowed(text).contains(&code)) {
-            wrong.push(format!("{}: `{text}` ended with exit code {code}:\n{before}", name(page)));
+            wrong.push(format!(
+                "{}: `{text}` ended with exit code {code}:\n{before}",
+                name(page)
+            ));
         }
         let told: Vec<String> = before.lines().map(stable).collect();
         let missing = output.iter().filter(|line| !told.contains(&stable(line)));
-        wrong.extend(missing.map(|line| format!("{}: `{text}` does not print\n{line}\nbut\n{before}", name(page))));
+        wrong.extend(missing.map(|line| {
+            format!(
+                "{}: `{text}` does not print\n{line}\nbut\n{before}",
+                name(page)
+            )
+        }));
         before = rest.to_owned();
     }
     wrong
@@ -260,8 +321,14 @@ fn wrong(page: &Path) -> Vec<String> {
 fn every_command_works_as_the_pages_say() {
     let pages = pages();
     let wrong: Vec<String> = std::thread::scope(|scope| {
-        let typed: Vec<_> = pages.iter().map(|page| scope.spawn(|| wrong(page))).collect();
-        typed.into_iter().flat_map(|page| page.join().expect("a page is typed")).collect()
+        let typed: Vec<_> = pages
+            .iter()
+            .map(|page| scope.spawn(|| wrong(page)))
+            .collect();
+        typed
+            .into_iter()
+            .flat_map(|page| page.join().expect("a page is typed"))
+            .collect()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -41,11 +41,19 @@ fn commands() -> String {
         let name = if name.trim().is_empty() { "glee" } else { name };
         let (before, rest) = text.split_once("\nGlobal options:\n").unwrap_or((text, ""));
         let (shared, after) = rest.split_once("(`blake3:...`)\n").unwrap_or((rest, ""));
-        globals = if shared.is_empty() { globals } else { &rest[..rest.len() - after.len()] };
+        globals = if shared.is_empty() {
+            globals
+        } else {
+            &rest[..rest.len() - after.len()]
+        };
         let text = format!("{}\n\n{}", before.trim(), after.trim());
         let _ = write!(page, "\n## {name}\n\n```text\n{}\n```\n", text.trim());
     }
-    let _ = write!(page, "\n## Global options\n\n```text\n{}\n```\n", globals.trim_end());
+    let _ = write!(
+        page,
+        "\n## Global options\n\n```text\n{}\n```\n",
+        globals.trim_end()
+    );
     page
 }
 
@@ -53,13 +61,25 @@ fn commands() -> String {
 fn kind(schema: &Value) -> String {
     let alternatives = |list: &Value| {
         let kinds = list.as_array().into_iter().flatten().map(kind);
-        kinds.filter(|kind| !kind.is_empty()).collect::<Vec<_>>().join(", ")
+        kinds
+            .filter(|kind| !kind.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     if schema["oneOf"].is_array() || schema["anyOf"].is_array() {
-        return alternatives(if schema["oneOf"].is_array() { &schema["oneOf"] } else { &schema["anyOf"] });
+        return alternatives(if schema["oneOf"].is_array() {
+            &schema["oneOf"]
+        } else {
+            &schema["anyOf"]
+        });
     }
     if let Some(values) = schema["enum"].as_array() {
-        return values.iter().filter(|value| !value.is_null()).map(code).collect::<Vec<_>>().join(", ");
+        return values
+            .iter()
+            .filter(|value| !value.is_null())
+            .map(code)
+            .collect::<Vec<_>>()
+            .join(", ");
     }
     if schema["const"].is_string() {
         return code(&schema["const"]);
@@ -67,13 +87,20 @@ fn kind(schema: &Value) -> String {
     let pattern = schema["pattern"].as_str().unwrap_or_default();
     let types: Vec<&str> = match &schema["type"] {
         Value::String(word) => vec![word],
-        words => words.as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
+        words => words
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect(),
     };
     match types.first().copied().unwrap_or_default() {
         _ if schema["format"] == "command" => "a command".to_owned(),
         "array" if schema["items"]["format"] == "command" => "a list of commands".to_owned(),
         _ if types.contains(&"array") => "a list of words".to_owned(),
-        "string" if pattern.contains("(h|m|s|ms)") && pattern.contains('d') => "a time such as `90d`".to_owned(),
+        "string" if pattern.contains("(h|m|s|ms)") && pattern.contains('d') => {
+            "a time such as `90d`".to_owned()
+        }
         "string" if pattern.contains("(h|m|s|ms)") => "a time such as `10m`".to_owned(),
         "string" if pattern.contains("KiB") => "a size such as `1MiB`".to_owned(),
         "string" if pattern.contains("USD") => "an amount such as `$2`".to_owned(),
@@ -100,14 +127,18 @@ fn keys(schema: &Value, prefix: &str, rows: &mut Vec<[String; 4]>) {
                 Some("user") => " A project's file cannot set it.",
                 _ => "",
             };
-            let about = format!("{}{scope}", cell(key["description"].as_str().unwrap_or_default()));
+            let about = format!(
+                "{}{scope}",
+                cell(key["description"].as_str().unwrap_or_default())
+            );
             rows.push([path, kind(key), default, about]);
         }
     }
 }
 
 fn settings() -> String {
-    let schema: Value = serde_json::from_str(&source("docs/schema/config.json")).expect("the schema is JSON");
+    let schema: Value =
+        serde_json::from_str(&source("docs/schema/config.json")).expect("the schema is JSON");
     let mut page = "# Settings\n\nThe keys of `.glee/config.yml` and of your own file, generated from the \
                     [schema](../schema/config.json), which `glee config schema` prints. `glee config list --origin` \
                     prints the values in force and where they come from: a built-in default, your own file \
@@ -121,7 +152,10 @@ fn settings() -> String {
         let first = path.split('.').next().unwrap_or_default();
         if first != section {
             section = first.to_owned();
-            let _ = write!(page, "\n## {section}\n\n| key | value | default | meaning |\n|---|---|---|---|\n");
+            let _ = write!(
+                page,
+                "\n## {section}\n\n| key | value | default | meaning |\n|---|---|---|---|\n"
+            );
         }
         let _ = writeln!(page, "| `{path}` | {kind} | {default} | {about} |");
     }
@@ -130,13 +164,18 @@ fn settings() -> String {
 
 /// The text of the doc comments among some attributes.
 fn documentation(attributes: &[syn::Attribute]) -> String {
-    let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
+    let lines = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+                syn::Expr::Lit(syn::ExprLit {
+                    lit: syn::Lit::Str(text),
+                    ..
+                }) => Some(text.value().trim().to_owned()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    });
+        });
     lines.collect::<Vec<_>>().join(" ")
 }
 
@@ -144,7 +183,13 @@ fn enumerations(path: &str) -> Vec<syn::ItemEnum> {
     let file = syn::parse_file(&source(path)).expect("a source file");
     file.items
         .into_iter()
-        .filter_map(|item| if let syn::Item::Enum(item) = item { Some(item) } else { None })
+        .filter_map(|item| {
+            if let syn::Item::Enum(item) = item {
+                Some(item)
+            } else {
+                None
+            }
+        })
         .collect()
 }
 
@@ -165,25 +210,45 @@ fn events() -> String {
                     list its other fields. Later versions add events and fields, and remove or rename none. A \
                     program that reads events ignores those that it does not know.\n"
         .to_owned();
-    let groups = enumerations("src/domain/event/mod.rs").into_iter().filter(|item| {
-        let name = item.ident.to_string();
-        name.ends_with("Event") && name != "Event"
-    });
+    let groups = enumerations("src/domain/event/mod.rs")
+        .into_iter()
+        .filter(|item| {
+            let name = item.ident.to_string();
+            name.ends_with("Event") && name != "Event"
+        });
     for group in groups {
-        let name = group.ident.to_string().trim_end_matches("Event").to_lowercase();
-        let _ = write!(page, "\n## Events of a {name}\n\n| event | fields | meaning |\n|---|---|---|\n");
+        let name = group
+            .ident
+            .to_string()
+            .trim_end_matches("Event")
+            .to_lowercase();
+        let _ = write!(
+            page,
+            "\n## Events of a {name}\n\n| event | fields | meaning |\n|---|---|---|\n"
+        );
         for variant in &group.variants {
             let fields = variant.fields.iter().filter_map(|field| {
                 let is_flat = field.attrs.iter().any(|attribute| {
                     attribute.path().is_ident("serde")
-                        && attribute.meta.require_list().is_ok_and(|list| list.tokens.to_string() == "flatten")
+                        && attribute
+                            .meta
+                            .require_list()
+                            .is_ok_and(|list| list.tokens.to_string() == "flatten")
                 });
                 let name = field.ident.as_ref()?.to_string();
-                Some(if is_flat { format!("those of `{name}`") } else { format!("`{name}`") })
+                Some(if is_flat {
+                    format!("those of `{name}`")
+                } else {
+                    format!("`{name}`")
+                })
             });
             let fields = fields.collect::<Vec<_>>().join(", ");
             let about = cell(&documentation(&variant.attrs));
-            let _ = writeln!(page, "| `{}` | {fields} | {about} |", snake_case(&variant.ident.to_string()));
+            let _ = writeln!(
+                page,
+                "| `{}` | {fields} | {about} |",
+                snake_case(&variant.ident.to_string())
+            );
         }
     }
     page
@@ -201,21 +266,34 @@ fn forms() -> String {
         .collect();
     files.sort();
     for file in files {
-        let name = file.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = file
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         let form = name.trim_end_matches(".json");
         if form == "config" {
             continue;
         }
-        let schema: Value =
-            serde_json::from_str(&source(&format!("docs/schema/{name}"))).expect("a schema is JSON");
+        let schema: Value = serde_json::from_str(&source(&format!("docs/schema/{name}")))
+            .expect("a schema is JSON");
         let about = schema["description"].as_str().unwrap_or_default();
-        let required = |field: &str| schema["required"].as_array().is_some_and(|all| all.contains(&field.into()));
-        let _ =
-            write!(page, "\n## {form}\n\n{about} [Schema](../schema/{name})\n\n| field | meaning |\n|---|---|\n");
+        let required = |field: &str| {
+            schema["required"]
+                .as_array()
+                .is_some_and(|all| all.contains(&field.into()))
+        };
+        let _ = write!(
+            page,
+            "\n## {form}\n\n{about} [Schema](../schema/{name})\n\n| field | meaning |\n|---|---|\n"
+        );
         for (field, value) in schema["properties"].as_object().into_iter().flatten() {
-            let referred =
-                value["$ref"].as_str().and_then(|reference| schema.pointer(reference.strip_prefix('#')?));
-            let about = value.get("description").or_else(|| referred?.get("description"));
+            let referred = value["$ref"]
+                .as_str()
+                .and_then(|reference| schema.pointer(reference.strip_prefix('#')?));
+            let about = value
+                .get("description")
+                .or_else(|| referred?.get("description"));
             let about = cell(about.and_then(Value::as_str).unwrap_or_default());
             let optional = if required(field) { "" } else { " (optional)" };
             let _ = writeln!(page, "| `{field}`{optional} | {about} |");
@@ -242,12 +320,25 @@ fn exit_codes() -> String {
         .into_iter()
         .find(|item| item.ident == "ExitReason")
         .expect("the enumeration of exit reasons");
-    assert_eq!(enumeration.variants.len(), reasons.len() + 1, "every reason but the signal has a row");
+    assert_eq!(
+        enumeration.variants.len(),
+        reasons.len() + 1,
+        "every reason but the signal has a row"
+    );
     let mut page = "# Exit codes\n\n| code | meaning |\n|---:|---|\n".to_owned();
     for reason in reasons {
         let name = format!("{reason:?}");
-        let variant = enumeration.variants.iter().find(|variant| variant.ident == name).expect("a variant");
-        let _ = writeln!(page, "| {} | {} |", reason.code(), documentation(&variant.attrs));
+        let variant = enumeration
+            .variants
+            .iter()
+            .find(|variant| variant.ident == name)
+            .expect("a variant");
+        let _ = writeln!(
+            page,
+            "| {} | {} |",
+            reason.code(),
+            documentation(&variant.attrs)
+        );
     }
     page + "| 128 + n | Signal n ended the run. |\n\nIf several apply, the strongest one counts: a signal, then 8, 7, \
             6, 2, 5, 75, 4, 3, 1, 0.\n\n- After 3, `glee disputes --open` lists the disputes and `glee disputes \
@@ -271,6 +362,9 @@ fn the_published_reference_is_this_one() {
             fs::write(&path, &text).expect("a written page");
         }
         let published = fs::read_to_string(&path).unwrap_or_default();
-        assert!(published == text, "{name}.md is out of date: run with UPDATE_SCHEMA=1");
+        assert!(
+            published == text,
+            "{name}.md is out of date: run with UPDATE_SCHEMA=1"
+        );
     }
 }

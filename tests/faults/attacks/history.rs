@@ -41,7 +41,13 @@ fn inside() -> Vec<&'static str> {
 }
 
 /// Paths outside the tree.
-const OUTSIDE: [&str; 5] = ["../h.db", "BASE/h.db", "../none/h.db", "sub/../../h.db", "../project-of-another/h.db"];
+const OUTSIDE: [&str; 5] = [
+    "../h.db",
+    "BASE/h.db",
+    "../none/h.db",
+    "sub/../../h.db",
+    "../project-of-another/h.db",
+];
 
 fn scene(kind: Kind) -> Scene {
     let scene = Scene::fixing(kind);
@@ -56,8 +62,14 @@ fn scene(kind: Kind) -> Scene {
 fn run(scene: &Scene, folder: &str, args: &[&str], history: &str) -> Output {
     let base = scene.root().join("..").canonicalize().expect("it is there");
     let history = history.replace("BASE", &base.display().to_string());
-    let mut command = scene.ready().command(&[args, &["--history", &history]].concat());
-    let output = command.current_dir(scene.root().join(folder)).stdin(Stdio::null()).output().expect("it runs");
+    let mut command = scene
+        .ready()
+        .command(&[args, &["--history", &history]].concat());
+    let output = command
+        .current_dir(scene.root().join(folder))
+        .stdin(Stdio::null())
+        .output()
+        .expect("it runs");
     Output {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -88,7 +100,10 @@ pub(crate) fn add(cases: &mut Cases) {
                 let scene = scene(kind);
                 let output = run(&scene, ".", review, name);
                 assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
-                assert!(output.stderr.contains("is inside the reviewed tree"), "{output}");
+                assert!(
+                    output.stderr.contains("is inside the reviewed tree"),
+                    "{output}"
+                );
                 nothing_kept(&scene);
             });
         }
@@ -96,8 +111,16 @@ pub(crate) fn add(cases: &mut Cases) {
     for (folder, args, history) in [
         ("sub", &["review", "../app.py", "--fix"][..], "h.db"),
         ("sub", &["review", "../app.py", "--fix"], "../h.db"),
-        ("..", &["-C", "project", "review", "app.py", "--fix"], "h.db"),
-        ("..", &["-C", "project/sub", "review", "../app.py", "--fix"], "h.db"),
+        (
+            "..",
+            &["-C", "project", "review", "app.py", "--fix"],
+            "h.db",
+        ),
+        (
+            "..",
+            &["-C", "project/sub", "review", "../app.py", "--fix"],
+            "h.db",
+        ),
         ("../out", &["-C", "../project", "review", "app.py"], "h.db"),
         (".", &["review", "app.py", "--arbitrate"], "h.db"),
         (".", &["watch"], "h.db"),
@@ -106,11 +129,22 @@ pub(crate) fn add(cases: &mut Cases) {
             let scene = scene(Kind::Git);
             let output = run(&scene, folder, args, history);
             assert_eq!(output.code, 2, "{output}");
-            assert!(output.stderr.contains("is inside the reviewed tree"), "{output}");
+            assert!(
+                output.stderr.contains("is inside the reviewed tree"),
+                "{output}"
+            );
             nothing_kept(&scene);
         });
     }
-    for folder in ["kept", "./kept", "sub/../kept", "none/../kept", "../into/kept", "../dangling", "away/kept"] {
+    for folder in [
+        "kept",
+        "./kept",
+        "sub/../kept",
+        "none/../kept",
+        "../into/kept",
+        "../dangling",
+        "away/kept",
+    ] {
         cases.add(ROW, format!("GLEE_STATE_DIR={folder}"), move || {
             let mut scene = scene(Kind::Git);
             scene.env("GLEE_STATE_DIR", folder);
@@ -122,35 +156,69 @@ pub(crate) fn add(cases: &mut Cases) {
     }
     cases.add(ROW, "a dispute is not resolved in one", || {
         let scene = Scene::new(Kind::Git);
-        let review = ["review", "app.py", "--arbitrate", "--on-dispute", "human", "--no-input"];
+        let review = [
+            "review",
+            "app.py",
+            "--arbitrate",
+            "--on-dispute",
+            "human",
+            "--no-input",
+        ];
         let output = run(&scene, ".", &review, "../h.db");
         assert_eq!(output.code, 3, "{output}");
         assert!(scene.shell("cp ../h.db* ."));
         let before = std::fs::read(scene.root().join("h.db")).expect("a copy");
         for history in ["h.db", "./h.db", "../project/h.db"] {
-            let output = run(&scene, ".", &["disputes", "resolve", "1", "dismiss", "--reason", "x"], history);
+            let output = run(
+                &scene,
+                ".",
+                &["disputes", "resolve", "1", "dismiss", "--reason", "x"],
+                history,
+            );
             assert_eq!(output.code, 2, "{output}");
-            assert!(output.stderr.contains("is inside the reviewed tree"), "{output}");
-            assert_eq!(std::fs::read(scene.root().join("h.db")).expect("it is there"), before);
+            assert!(
+                output.stderr.contains("is inside the reviewed tree"),
+                "{output}"
+            );
+            assert_eq!(
+                std::fs::read(scene.root().join("h.db")).expect("it is there"),
+                before
+            );
         }
     });
-    cases.add(ROW, "of a linked work tree, in the folder of its repository", || {
-        let scene = scene(Kind::Git);
-        scene.git(&["worktree", "add", "-q", "../linked"]);
-        for history in ["../project/.git/h.db", "../project/.git/worktrees/linked/h.db"] {
-            let output = run(&scene, "../linked", &["review", "app.py", "--fix"], history);
-            assert_eq!(output.code, 2, "{output}");
-        }
-        nothing_kept(&scene);
-    });
+    cases.add(
+        ROW,
+        "of a linked work tree, in the folder of its repository",
+        || {
+            let scene = scene(Kind::Git);
+            scene.git(&["worktree", "add", "-q", "../linked"]);
+            for history in [
+                "../project/.git/h.db",
+                "../project/.git/worktrees/linked/h.db",
+            ] {
+                let output = run(&scene, "../linked", &["review", "app.py", "--fix"], history);
+                assert_eq!(output.code, 2, "{output}");
+            }
+            nothing_kept(&scene);
+        },
+    );
     for kind in Kind::ALL {
         for name in OUTSIDE {
-            cases.add(ROW, format!("{}: {name} lies outside", kind.word()), move || {
-                let scene = scene(kind);
-                let output = run(&scene, ".", &["review", "app.py", "--fix", "--no-input"], name);
-                assert_eq!(output.code, 0, "{output}");
-                nothing_kept(&scene);
-            });
+            cases.add(
+                ROW,
+                format!("{}: {name} lies outside", kind.word()),
+                move || {
+                    let scene = scene(kind);
+                    let output = run(
+                        &scene,
+                        ".",
+                        &["review", "app.py", "--fix", "--no-input"],
+                        name,
+                    );
+                    assert_eq!(output.code, 0, "{output}");
+                    nothing_kept(&scene);
+                },
+            );
         }
     }
 }

@@ -17,13 +17,20 @@ const SHAPES: [(&str, &str, usize, &str); 5] = [
 ];
 
 fn key((kind, begin, length, end): (&str, &str, usize, &str)) -> String {
-    let alphabet = if kind == "npm" { "abcdefghijklmnopqrstuvwxyz0123456789" } else { ALNUM };
+    let alphabet = if kind == "npm" {
+        "abcdefghijklmnopqrstuvwxyz0123456789"
+    } else {
+        ALNUM
+    };
     format!("{begin}{}{end}", random(alphabet, length, kind))
 }
 
 fn silent(output: &Output, secret: &str) {
     inert(output);
-    assert!(!output.stdout.contains(secret) && !output.stderr.contains(secret), "{output}");
+    assert!(
+        !output.stdout.contains(secret) && !output.stderr.contains(secret),
+        "{output}"
+    );
 }
 
 pub(crate) fn add(cases: &mut Cases) {
@@ -39,33 +46,58 @@ fn names(cases: &mut Cases) {
         for is_git in [true, false] {
             for format in ["json", "jsonl", "text"] {
                 let kind = if is_git { Kind::Git } else { Kind::Plain };
-                cases.add(ROW, format!("{}, git {is_git}, {format}", shape.0), move || {
-                    let secret = key(shape);
-                    let mut scene = Scene::new(kind);
-                    let name = format!("{secret}.py");
-                    scene.write(&name, CODE);
-                    let seen = scene.cache().display().to_string();
-                    let review = REVIEW.replace("app.py", &name);
-                    assert_ne!(review, REVIEW, "the finding names the file");
-                    for (agent, task, answer) in [
-                        ("rev", "review", review.as_str()),
-                        ("fix", "respond", OBJECTION),
-                        ("jud", "judge", RULING),
-                    ] {
-                        scene.play(agent, task, [Step::Obey(seen.clone()), emit(answer)]);
-                    }
-                    let args = ["review", &name, "--arbitrate", "--no-input", "--format", format];
-                    let output = scene.ready().glee(&args);
-                    silent(&output, &secret);
-                    assert_eq!(output.code, 0, "{output}");
-                    nowhere(&scene, &secret);
-                    let shown = scene.glee(&["runs", "show", "last", "--format", "json"]);
-                    let outcome: serde_json::Value = serde_json::from_str(&shown.stdout).expect("an outcome");
-                    let covered = outcome["proof"]["covered"].as_array().cloned().unwrap_or_default();
-                    let names: Vec<_> = covered.iter().filter_map(|file| file["file"].as_str()).collect();
-                    assert!(names.len() == 1 && names[0].starts_with("[secret:"), "{shown}");
-                    assert_eq!(outcome["findings"].as_array().map(Vec::len), Some(1), "{shown}");
-                });
+                cases.add(
+                    ROW,
+                    format!("{}, git {is_git}, {format}", shape.0),
+                    move || {
+                        let secret = key(shape);
+                        let mut scene = Scene::new(kind);
+                        let name = format!("{secret}.py");
+                        scene.write(&name, CODE);
+                        let seen = scene.cache().display().to_string();
+                        let review = REVIEW.replace("app.py", &name);
+                        assert_ne!(review, REVIEW, "the finding names the file");
+                        for (agent, task, answer) in [
+                            ("rev", "review", review.as_str()),
+                            ("fix", "respond", OBJECTION),
+                            ("jud", "judge", RULING),
+                        ] {
+                            scene.play(agent, task, [Step::Obey(seen.clone()), emit(answer)]);
+                        }
+                        let args = [
+                            "review",
+                            &name,
+                            "--arbitrate",
+                            "--no-input",
+                            "--format",
+                            format,
+                        ];
+                        let output = scene.ready().glee(&args);
+                        silent(&output, &secret);
+                        assert_eq!(output.code, 0, "{output}");
+                        nowhere(&scene, &secret);
+                        let shown = scene.glee(&["runs", "show", "last", "--format", "json"]);
+                        let outcome: serde_json::Value =
+                            serde_json::from_str(&shown.stdout).expect("an outcome");
+                        let covered = outcome["proof"]["covered"]
+                            .as_array()
+                            .cloned()
+                            .unwrap_or_default();
+                        let names: Vec<_> = covered
+                            .iter()
+                            .filter_map(|file| file["file"].as_str())
+                            .collect();
+                        assert!(
+                            names.len() == 1 && names[0].starts_with("[secret:"),
+                            "{shown}"
+                        );
+                        assert_eq!(
+                            outcome["findings"].as_array().map(Vec::len),
+                            Some(1),
+                            "{shown}"
+                        );
+                    },
+                );
             }
         }
     }
@@ -77,31 +109,54 @@ fn arguments(cases: &mut Cases) {
     for shape in SHAPES {
         for agent in ["rev", "fix"] {
             for form in ["--key KEY", "--key=KEY", "KEY"] {
-                cases.add(ROW, format!("{} as {form} of {agent}, carried on", shape.0), move || {
-                    let secret = key(shape);
-                    let given = form.replace("KEY", &secret);
-                    let words: Vec<String> = given.split(' ').map(str::to_owned).collect();
-                    let mut scene = Scene::new(Kind::Git);
-                    scene.argue(agent, words.clone());
-                    let (task, answer) = if agent == "rev" { ("review", REVIEW) } else { ("respond", OBJECTION) };
-                    scene.play(agent, task, [Step::Exit(3)]);
-                    scene.set("review: {on_dispute: {default: judge}}\nlimits: {retries: 0}");
-                    let first = scene.arbitrate();
-                    silent(&first, &secret);
-                    assert_ne!(first.code, 0, "{first}");
-                    nowhere(&scene, &secret);
-                    let kept = scene.cache().join("arguments");
-                    scene.play(agent, task, [Step::Arguments(kept.display().to_string()), emit(answer)]);
-                    let resumed = scene.ready().glee(&["runs", "resume", "--no-input", "--format", "json"]);
-                    silent(&resumed, &secret);
-                    let seen = std::fs::read_to_string(&kept).unwrap_or_default();
-                    assert_eq!(seen.lines().collect::<Vec<_>>(), words, "{resumed}");
-                    std::fs::remove_file(kept).expect("it was written");
-                    nowhere(&scene, &secret);
-                    for view in [&["doctor"][..], &["agents"], &["config", "list"], &["agents", "--json"]] {
-                        silent(&scene.glee(view), &secret);
-                    }
-                });
+                cases.add(
+                    ROW,
+                    format!("{} as {form} of {agent}, carried on", shape.0),
+                    move || {
+                        let secret = key(shape);
+                        let given = form.replace("KEY", &secret);
+                        let words: Vec<String> = given.split(' ').map(str::to_owned).collect();
+                        let mut scene = Scene::new(Kind::Git);
+                        scene.argue(agent, words.clone());
+                        let (task, answer) = if agent == "rev" {
+                            ("review", REVIEW)
+                        } else {
+                            ("respond", OBJECTION)
+                        };
+                        scene.play(agent, task, [Step::Exit(3)]);
+                        scene.set("review: {on_dispute: {default: judge}}\nlimits: {retries: 0}");
+                        let first = scene.arbitrate();
+                        silent(&first, &secret);
+                        assert_ne!(first.code, 0, "{first}");
+                        nowhere(&scene, &secret);
+                        let kept = scene.cache().join("arguments");
+                        scene.play(
+                            agent,
+                            task,
+                            [Step::Arguments(kept.display().to_string()), emit(answer)],
+                        );
+                        let resumed = scene.ready().glee(&[
+                            "runs",
+                            "resume",
+                            "--no-input",
+                            "--format",
+                            "json",
+                        ]);
+                        silent(&resumed, &secret);
+                        let seen = std::fs::read_to_string(&kept).unwrap_or_default();
+                        assert_eq!(seen.lines().collect::<Vec<_>>(), words, "{resumed}");
+                        std::fs::remove_file(kept).expect("it was written");
+                        nowhere(&scene, &secret);
+                        for view in [
+                            &["doctor"][..],
+                            &["agents"],
+                            &["config", "list"],
+                            &["agents", "--json"],
+                        ] {
+                            silent(&scene.glee(view), &secret);
+                        }
+                    },
+                );
             }
         }
     }
@@ -131,8 +186,11 @@ fn addresses(cases: &mut Cases) {
                 if carrier == "the code" {
                     scene.write("app.py", format!("{CODE}URL = '{line}'\n"));
                 }
-                let ruling =
-                    if carrier == "a rationale" { format!("It calls {line}\n{RULING}") } else { RULING.to_owned() };
+                let ruling = if carrier == "a rationale" {
+                    format!("It calls {line}\n{RULING}")
+                } else {
+                    RULING.to_owned()
+                };
                 for (agent, task, answer) in [
                     ("rev", "review", said(REVIEW, "a review")),
                     ("fix", "respond", said(OBJECTION, "an objection")),

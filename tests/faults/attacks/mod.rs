@@ -42,10 +42,17 @@ pub(crate) fn add(cases: &mut Cases) {
 
 /// Asserts that no attack created a file.
 fn nothing_fired(scene: &Scene) {
-    let base = scene.root().parent().expect("a project lies in a folder").to_owned();
+    let base = scene
+        .root()
+        .parent()
+        .expect("a project lies in a folder")
+        .to_owned();
     let fired: Vec<PathBuf> = below(base)
         .into_iter()
-        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(CANARY)))
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with(CANARY))
+        })
         .collect();
     assert!(fired.is_empty(), "fired: {fired:?}");
 }
@@ -94,7 +101,12 @@ fn is_an_order(line: &str) -> bool {
         "stop-commands",
         "debug",
     ];
-    let github =
-        line.trim_start().strip_prefix("::").is_some_and(|rest| GITHUB.iter().any(|word| rest.starts_with(word)));
-    github || ["##vso[", "##[", "##teamcity["].iter().any(|mark| line.contains(mark))
+    let github = line
+        .trim_start()
+        .strip_prefix("::")
+        .is_some_and(|rest| GITHUB.iter().any(|word| rest.starts_with(word)));
+    github
+        || ["##vso[", "##[", "##teamcity["]
+            .iter()
+            .any(|mark| line.contains(mark))
 }

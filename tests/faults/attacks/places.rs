@@ -58,14 +58,19 @@ fn scene() -> Scene {
     );
     assert!(made);
     let outside = format!("# {SECRET}\nx = 1\n");
-    for place in [scene.root().join("../outside.py"), scene.home().join("outside.py")] {
+    for place in [
+        scene.root().join("../outside.py"),
+        scene.home().join("outside.py"),
+    ] {
         std::fs::write(place, &outside).expect("a written file");
     }
     scene.git(&["config", "user.signingkey", SECRET]);
     let cache = scene.cache().display().to_string();
-    for (agent, task, answer) in
-        [("rev", "review", REVIEW), ("fix", "respond", OBJECTION), ("jud", "judge", RULING)]
-    {
+    for (agent, task, answer) in [
+        ("rev", "review", REVIEW),
+        ("fix", "respond", OBJECTION),
+        ("jud", "judge", RULING),
+    ] {
         scene.play(agent, task, [Step::Obey(cache.clone()), emit(answer)]);
     }
     scene
@@ -76,7 +81,9 @@ fn nothing_leaked(scene: &Scene) {
     for folder in [scene.cache(), scene.state()] {
         for file in super::below(folder) {
             let bytes = std::fs::read(&file).unwrap_or_default();
-            let found = bytes.windows(SECRET.len()).any(|window| window == SECRET.as_bytes());
+            let found = bytes
+                .windows(SECRET.len())
+                .any(|window| window == SECRET.as_bytes());
             assert!(!found, "{} holds what lies outside", file.display());
         }
     }
@@ -85,29 +92,60 @@ fn nothing_leaked(scene: &Scene) {
 pub(crate) fn add(cases: &mut Cases) {
     const ROW: &str = "attack: places that lead out";
     for (number, place) in places().into_iter().enumerate() {
-        for carrier in ["a finding", "a citation", ["its evidence", "an objection"][number % 2]] {
+        for carrier in [
+            "a finding",
+            "a citation",
+            ["its evidence", "an objection"][number % 2],
+        ] {
             cases.add(ROW, format!("{place:?} in {carrier}"), move || {
                 let mut scene = scene();
-                let base = scene.root().parent().expect("a parent folder").display().to_string();
-                let (place, cache) = (place.replace("BASE", &base), scene.cache().display().to_string());
+                let base = scene
+                    .root()
+                    .parent()
+                    .expect("a parent folder")
+                    .display()
+                    .to_string();
+                let (place, cache) = (
+                    place.replace("BASE", &base),
+                    scene.cache().display().to_string(),
+                );
                 let (agent, task, answer) = match carrier {
-                    "a finding" => ("rev", "review", REVIEW.replace("app.py:2", &format!("{place}:1"))),
+                    "a finding" => (
+                        "rev",
+                        "review",
+                        REVIEW.replace("app.py:2", &format!("{place}:1")),
+                    ),
                     "its evidence" => {
                         let more = format!("hash\n  Evidence: {place}:1\n");
                         ("rev", "review", REVIEW.replacen("hash\n", &more, 1))
                     }
-                    "an objection" => ("fix", "respond", OBJECTION.replace("app.py:2", &format!("{place}:1"))),
-                    _ => ("jud", "judge", RULING.replace("app.py:2", &format!("{place}:1"))),
+                    "an objection" => (
+                        "fix",
+                        "respond",
+                        OBJECTION.replace("app.py:2", &format!("{place}:1")),
+                    ),
+                    _ => (
+                        "jud",
+                        "judge",
+                        RULING.replace("app.py:2", &format!("{place}:1")),
+                    ),
                 };
                 scene.play(agent, task, [Step::Obey(cache), emit(&answer)]);
                 let output = scene.arbitrate();
                 inert(&output);
                 nothing_fired(&scene);
                 nothing_leaked(&scene);
-                assert!(!output.stdout.contains(SECRET) && !output.stderr.contains(SECRET), "{output}");
+                assert!(
+                    !output.stdout.contains(SECRET) && !output.stderr.contains(SECRET),
+                    "{output}"
+                );
                 if carrier == "a citation" {
                     // No file of the tree supports the ruling, so it is invalid.
-                    assert_eq!(outcome(&output)["disputes"][0]["disposition"], serde_json::Value::Null, "{output}");
+                    assert_eq!(
+                        outcome(&output)["disputes"][0]["disposition"],
+                        serde_json::Value::Null,
+                        "{output}"
+                    );
                     assert_eq!(output.code, 3, "{output}");
                 }
                 for view in [["disputes", "show", "1"], ["runs", "show", "last"]] {
@@ -119,25 +157,45 @@ pub(crate) fn add(cases: &mut Cases) {
         }
         cases.add(ROW, format!("{place:?} on the command line"), move || {
             let scene = scene();
-            let base = scene.root().parent().expect("a parent folder").display().to_string();
+            let base = scene
+                .root()
+                .parent()
+                .expect("a parent folder")
+                .display()
+                .to_string();
             let place = place.replace("BASE", &base).replace('\0', "");
-            let output = scene.ready().glee(&["review", "--no-input", "--format", "json", "--", &place]);
+            let output =
+                scene
+                    .ready()
+                    .glee(&["review", "--no-input", "--format", "json", "--", &place]);
             inert(&output);
             nothing_fired(&scene);
             nothing_leaked(&scene);
-            assert!(output.code == 2 || essence(&output)["exit"] != "clean", "{output}");
+            assert!(
+                output.code == 2 || essence(&output)["exit"] != "clean",
+                "{output}"
+            );
         });
     }
     const DIFFS: &str = "attack: diffs that lead out";
     for place in places() {
         cases.add(DIFFS, format!("{place:?}"), move || {
             let scene = scene();
-            let base = scene.root().parent().expect("a parent folder").display().to_string();
+            let base = scene
+                .root()
+                .parent()
+                .expect("a parent folder")
+                .display()
+                .to_string();
             let place = place.replace("BASE", &base);
-            let diff = format!("--- a/{place}\n+++ b/{place}\n@@ -1,2 +1,2 @@\n-# x\n+# y\n x = 1\n");
+            let diff =
+                format!("--- a/{place}\n+++ b/{place}\n@@ -1,2 +1,2 @@\n-# x\n+# y\n x = 1\n");
             std::fs::write(scene.home().join("x.diff"), diff).expect("a written file");
             let name = scene.home().join("x.diff").display().to_string();
-            let output = scene.ready().glee(&["review", "--no-input", "--format", "json", "--diff", &name]);
+            let output =
+                scene
+                    .ready()
+                    .glee(&["review", "--no-input", "--format", "json", "--diff", &name]);
             inert(&output);
             nothing_fired(&scene);
             nothing_leaked(&scene);

@@ -84,13 +84,24 @@ pub(crate) fn add(cases: &mut Cases) {
                 scene.write(".glee/config.yml", &text);
                 let args: &[&str] = match command {
                     "review" => &["review", "app.py", "--no-input"],
-                    "arbitrate" => &["review", "app.py", "--arbitrate", "--no-input", "--format", "json"],
+                    "arbitrate" => &[
+                        "review",
+                        "app.py",
+                        "--arbitrate",
+                        "--no-input",
+                        "--format",
+                        "json",
+                    ],
                     "config" => &["config", "list"],
                     _ => &["review", "app.py", "--dry-run", "--no-input"],
                 };
                 let started = Instant::now();
                 let output = scene.ready().glee(args);
-                assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+                assert!(
+                    started.elapsed() < Duration::from_secs(20),
+                    "{:?}",
+                    started.elapsed()
+                );
                 inert(&output);
                 nothing_fired(&scene);
                 if command != "config" {
@@ -120,10 +131,16 @@ pub(crate) fn add(cases: &mut Cases) {
     for (name, script) in kinds {
         cases.add(FILES, name, move || {
             let scene = Scene::new(Kind::Git);
-            assert!(scene.shell(&format!("mkdir .glee; echo 'sandbox: off' > ../home/plain; {script}")));
+            assert!(scene.shell(&format!(
+                "mkdir .glee; echo 'sandbox: off' > ../home/plain; {script}"
+            )));
             let started = Instant::now();
             let output = scene.ready().glee(&["review", "app.py", "--no-input"]);
-            assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+            assert!(
+                started.elapsed() < Duration::from_secs(20),
+                "{:?}",
+                started.elapsed()
+            );
             inert(&output);
             assert_eq!(output.code, 2, "{output}");
             assert!(output.stderr.contains(".glee/config.yml"), "{output}");
@@ -132,22 +149,43 @@ pub(crate) fn add(cases: &mut Cases) {
     const LINKS: &str = "attack: links in the place of Glee's own folders";
     for (name, script) in [
         (".glee", "ln -s ../home/elsewhere .glee"),
-        (".glee/prompts", "mkdir .glee; ln -s ../../home/elsewhere .glee/prompts"),
-        ("a template", "mkdir -p .glee/prompts; ln -s ../../../home/elsewhere/x .glee/prompts/review.md"),
-        ("a template that is a device", "mkdir -p .glee/prompts; ln -s /dev/zero .glee/prompts/review.md"),
-        ("a template that is a FIFO", "mkdir -p .glee/prompts; mkfifo .glee/prompts/review.md"),
+        (
+            ".glee/prompts",
+            "mkdir .glee; ln -s ../../home/elsewhere .glee/prompts",
+        ),
+        (
+            "a template",
+            "mkdir -p .glee/prompts; ln -s ../../../home/elsewhere/x .glee/prompts/review.md",
+        ),
+        (
+            "a template that is a device",
+            "mkdir -p .glee/prompts; ln -s /dev/zero .glee/prompts/review.md",
+        ),
+        (
+            "a template that is a FIFO",
+            "mkdir -p .glee/prompts; mkfifo .glee/prompts/review.md",
+        ),
         (".gleeignore", "ln -s /dev/zero .gleeignore"),
         (".gitignore", "ln -s /dev/zero .gitignore"),
     ] {
         cases.add(LINKS, name, move || {
             let scene = Scene::fixing(Kind::Git);
-            assert!(scene.shell(&format!("mkdir ../home/elsewhere; echo keep > ../home/elsewhere/x; {script}")));
+            assert!(scene.shell(&format!(
+                "mkdir ../home/elsewhere; echo keep > ../home/elsewhere/x; {script}"
+            )));
             let output = scene.arbitrate();
             inert(&output);
-            let ends: &[i32] = if name.starts_with("a template") { &[8] } else { &[0, 2, 4, 7] };
+            let ends: &[i32] = if name.starts_with("a template") {
+                &[8]
+            } else {
+                &[0, 2, 4, 7]
+            };
             assert!(ends.contains(&output.code), "{output}");
             let elsewhere = super::below(scene.home().join("elsewhere"));
-            let inside = elsewhere.iter().filter(|path| !path.ends_with("x")).collect::<Vec<_>>();
+            let inside = elsewhere
+                .iter()
+                .filter(|path| !path.ends_with("x"))
+                .collect::<Vec<_>>();
             assert!(inside.is_empty(), "written: {inside:?}\n{output}");
         });
     }

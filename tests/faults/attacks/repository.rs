@@ -65,24 +65,37 @@ const HOOKS: [&str; 10] = [
 /// A tree with these settings, whose attributes name all drivers.
 fn scene(settings: &[&str]) -> Scene {
     let mut scene = Scene::fixing(Kind::Git);
-    scene.write(".gitattributes", "* filter=x diff=x merge=x ident text=auto\n");
+    scene.write(
+        ".gitattributes",
+        "* filter=x diff=x merge=x ident text=auto\n",
+    );
     scene.git(&["add", "-A"]);
     scene.git(&["commit", "-q", "-m", "Attributes"]);
-    scene.write("app.py", format!("{CODE}# edited\n")).write("new.py", "x = 1\n");
+    scene
+        .write("app.py", format!("{CODE}# edited\n"))
+        .write("new.py", "x = 1\n");
     let place = |name: &str| scene.home().join(name);
     let run = place("run");
-    let touch = format!("#!/bin/sh\ntouch '{}'\ncat\n", place("canary-git").display());
+    let touch = format!(
+        "#!/bin/sh\ntouch '{}'\ncat\n",
+        place("canary-git").display()
+    );
     std::fs::write(&run, &touch).expect("a written file");
     std::fs::create_dir(place("hooks")).expect("a folder");
     for hook in HOOKS {
         std::fs::write(place("hooks").join(hook), &touch).expect("a written file");
         scene.script(format!(".git/hooks/{hook}"), &touch);
     }
-    assert!(scene.shell(&format!("chmod -R 755 '{}' '{}'", run.display(), place("hooks").display())));
+    assert!(scene.shell(&format!(
+        "chmod -R 755 '{}' '{}'",
+        run.display(),
+        place("hooks").display()
+    )));
     std::fs::write(place("attributes"), "* filter=x diff=x\n").expect("a written file");
     let run = run.display().to_string();
-    let included =
-        format!("[core]\n\tfsmonitor = {run}\n[diff]\n\texternal = {run}\n[filter \"x\"]\n\tclean = {run}\n");
+    let included = format!(
+        "[core]\n\tfsmonitor = {run}\n[diff]\n\texternal = {run}\n[filter \"x\"]\n\tclean = {run}\n"
+    );
     std::fs::write(place("included"), included).expect("a written file");
     let mut text = std::fs::read_to_string(scene.root().join(".git/config")).expect("it is there");
     for setting in settings {
@@ -100,7 +113,15 @@ fn scene(settings: &[&str]) -> Scene {
         text.push_str(&format!("[{section}]\n\t{key} = {value}\n"));
     }
     std::fs::write(scene.root().join(".git/config"), text).expect("a written file");
-    scene.play("fix", "respond", [fix(), Step::Replace("new.py".into(), "1".into(), "2".into()), emit(DONE)]);
+    scene.play(
+        "fix",
+        "respond",
+        [
+            fix(),
+            Step::Replace("new.py".into(), "1".into(), "2".into()),
+            emit(DONE),
+        ],
+    );
     scene
 }
 
@@ -112,8 +133,10 @@ pub(crate) fn add(cases: &mut Cases) {
         ("what is staged", &["--staged"]),
         ("a commit", &["--commit", "HEAD"]),
     ];
-    let mut singles: Vec<(String, Vec<&'static str>)> =
-        SETTINGS.iter().map(|setting| ((*setting).to_owned(), vec![*setting])).collect();
+    let mut singles: Vec<(String, Vec<&'static str>)> = SETTINGS
+        .iter()
+        .map(|setting| ((*setting).to_owned(), vec![*setting]))
+        .collect();
     singles.push(("none".to_owned(), Vec::new()));
     for (number, (name, settings)) in singles.into_iter().enumerate() {
         let (look, args) = looks[number % looks.len()];
@@ -137,7 +160,11 @@ pub(crate) fn add(cases: &mut Cases) {
                 inert(&scene.glee(&words));
             }
             nothing_fired(&scene);
-            assert_eq!(std::fs::read(&before).expect("it is there"), code, "{output}");
+            assert_eq!(
+                std::fs::read(&before).expect("it is there"),
+                code,
+                "{output}"
+            );
         });
     }
 }

@@ -18,7 +18,14 @@ pub(crate) fn add(cases: &mut Cases) {
 fn caches(cases: &mut Cases) {
     const ROW: &str = "attack: caches and shared memory of other programs";
     for (agent, task, answer) in READERS {
-        for deed in ["writes over", "creates", "removes", "renames", "links", "fills shared memory"] {
+        for deed in [
+            "writes over",
+            "creates",
+            "removes",
+            "renames",
+            "links",
+            "fills shared memory",
+        ] {
             cases.add(ROW, format!("{agent} {deed}"), move || {
                 let mut scene = Scene::new(Kind::Git);
                 let tool = scene.home().join(".cache/tool");
@@ -29,7 +36,11 @@ fn caches(cases: &mut Cases) {
                 let shell = |script: String| run(&["sh", "-c", &script]);
                 let step = match deed {
                     "writes over" => shell(format!("echo bad > {}", path("code.js"))),
-                    "creates" => shell(format!("echo bad > {}; mkdir {}", path("new.js"), path("folder"))),
+                    "creates" => shell(format!(
+                        "echo bad > {}; mkdir {}",
+                        path("new.js"),
+                        path("folder")
+                    )),
                     "removes" => Step::Remove(tool.display().to_string()),
                     "renames" => shell(format!("mv {} {}", path("code.js"), path("moved.js"))),
                     "links" => shell(format!("ln -sf /etc/passwd {}", path("code.js"))),
@@ -39,8 +50,15 @@ fn caches(cases: &mut Cases) {
                 let output = scene.arbitrate();
                 assert_eq!(output.code, 0, "{output}");
                 assert!(!std::path::Path::new(&shared).exists(), "{output}");
-                assert_eq!(super::below(tool.clone()), [tool.join("code.js")], "{output}");
-                assert_eq!(std::fs::read_to_string(tool.join("code.js")).expect("it is there"), "good\n");
+                assert_eq!(
+                    super::below(tool.clone()),
+                    [tool.join("code.js")],
+                    "{output}"
+                );
+                assert_eq!(
+                    std::fs::read_to_string(tool.join("code.js")).expect("it is there"),
+                    "good\n"
+                );
                 assert!(!tool.join("folder").exists() && !tool.join("code.js").is_symlink());
             });
         }
@@ -67,7 +85,13 @@ fn caches(cases: &mut Cases) {
 fn sockets(cases: &mut Cases) {
     const ROW: &str = "attack: sockets of other programs";
     for (agent, task, answer) in READERS {
-        for place in ["in the home folder", "in the tree", "in a temporary folder", "behind a link", "abstract"] {
+        for place in [
+            "in the home folder",
+            "in the tree",
+            "in a temporary folder",
+            "behind a link",
+            "abstract",
+        ] {
             cases.add(ROW, format!("{agent} {place}"), move || {
                 if place != "abstract" && !has_namespaces() {
                     return;
@@ -100,7 +124,11 @@ fn sockets(cases: &mut Cases) {
                 scene.play(agent, task, [step, emit(answer)]);
                 let output = scene.arbitrate();
                 assert_eq!(output.code, 0, "{output}");
-                assert_eq!(std::fs::read_to_string(&seen).expect("the agent wrote a file"), "refused", "{output}");
+                assert_eq!(
+                    std::fs::read_to_string(&seen).expect("the agent wrote a file"),
+                    "refused",
+                    "{output}"
+                );
                 assert!(listener.accept().is_err(), "somebody came in");
             });
         }
@@ -113,7 +141,11 @@ fn permissions(cases: &mut Cases) {
         for mode in [0o000, 0o666, 0o755, 0o4755] {
             cases.add(ROW, format!("{agent} chmod {mode:o}"), move || {
                 let mut scene = Scene::new(Kind::Git);
-                scene.play(agent, task, [Step::Mode("app.py".into(), mode), emit(answer)]);
+                scene.play(
+                    agent,
+                    task,
+                    [Step::Mode("app.py".into(), mode), emit(answer)],
+                );
                 let output = scene.arbitrate();
                 assert_eq!(output.code, 5, "{output}");
                 assert!(mode == 0 || scene.read("app.py") == CODE);

@@ -15,12 +15,20 @@ pub(super) fn random(alphabet: &str, length: usize, seed: &str) -> String {
     let letters: Vec<char> = alphabet.chars().collect();
     let mut bytes = vec![0; length];
     reader.fill(&mut bytes);
-    bytes.iter().map(|byte| letters[usize::from(*byte) % letters.len()]).collect()
+    bytes
+        .iter()
+        .map(|byte| letters[usize::from(*byte) % letters.len()])
+        .collect()
 }
 
 /// The forms of secrets: context, prefix, number of letters.
 const SHAPES: [(&str, &str, &str, usize); 14] = [
-    ("AWS_ACCESS_KEY_ID=", "AKIA", "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16),
+    (
+        "AWS_ACCESS_KEY_ID=",
+        "AKIA",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+        16,
+    ),
     ("token: ", "ghp_", ALNUM, 36),
     ("GITHUB=", "github_pat_", ALNUM, 82),
     ("x ", "glpat-", ALNUM, 20),
@@ -41,9 +49,14 @@ pub(super) fn nowhere(scene: &Scene, secret: &str) {
     for folder in [scene.cache(), scene.state()] {
         // Snapshots for undo are copies of the tree, readable by their owner only.
         let copies = scene.state().join("copies");
-        for file in super::below(folder).into_iter().filter(|file| !file.starts_with(&copies)) {
+        for file in super::below(folder)
+            .into_iter()
+            .filter(|file| !file.starts_with(&copies))
+        {
             let bytes = std::fs::read(&file).unwrap_or_default();
-            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            let found = bytes
+                .windows(secret.len())
+                .any(|window| window == secret.as_bytes());
             assert!(!found, "{} holds a secret", file.display());
         }
     }
@@ -56,14 +69,24 @@ pub(super) fn nowhere(scene: &Scene, secret: &str) {
     ] {
         let shown = scene.glee(view);
         inert(&shown);
-        assert!(!shown.stdout.contains(secret) && !shown.stderr.contains(secret), "{shown}");
+        assert!(
+            !shown.stdout.contains(secret) && !shown.stderr.contains(secret),
+            "{shown}"
+        );
     }
 }
 
 pub(crate) fn add(cases: &mut Cases) {
     const ROW: &str = "attack: secrets carried out";
     for (number, (before, begin, alphabet, length)) in SHAPES.into_iter().enumerate() {
-        let carriers = ["the code", "a review", "stderr", "a diff", "an objection", "a rationale"];
+        let carriers = [
+            "the code",
+            "a review",
+            "stderr",
+            "a diff",
+            "an objection",
+            "a rationale",
+        ];
         for carrier in carriers.into_iter().skip(number % 2).step_by(2) {
             cases.add(ROW, format!("{before}{begin}... in {carrier}"), move || {
                 let secret = format!("{begin}{}", random(alphabet, length, &format!("{number}")));
@@ -82,21 +105,43 @@ pub(crate) fn add(cases: &mut Cases) {
                         scene.git(&["commit", "-qam", "x"]);
                         scene.write("app.py", CODE);
                     }
-                    "a review" => review = review.replacen('\n', &format!("\n  It holds {line}\n"), 1),
-                    "an objection" => objection = objection.replacen('\n', &format!("\n  It holds {line}\n"), 1),
+                    "a review" => {
+                        review = review.replacen('\n', &format!("\n  It holds {line}\n"), 1)
+                    }
+                    "an objection" => {
+                        objection = objection.replacen('\n', &format!("\n  It holds {line}\n"), 1)
+                    }
                     "a rationale" => ruling = format!("It holds {line}\n{ruling}"),
                     _ => muttered = format!("{line}\n"),
                 }
-                for (agent, task, answer) in
-                    [("rev", "review", review), ("fix", "respond", objection), ("jud", "judge", ruling)]
-                {
-                    scene.play(agent, task, [obey.clone(), Step::Mutter(muttered.clone()), emit(&answer)]);
+                for (agent, task, answer) in [
+                    ("rev", "review", review),
+                    ("fix", "respond", objection),
+                    ("jud", "judge", ruling),
+                ] {
+                    scene.play(
+                        agent,
+                        task,
+                        [obey.clone(), Step::Mutter(muttered.clone()), emit(&answer)],
+                    );
                 }
                 let args = ["review", "--arbitrate", "--no-input", "--format", "json"];
-                let output =
-                    scene.ready().glee(&[&args[..], if carrier == "a diff" { &[] } else { &["app.py"] }].concat());
+                let output = scene.ready().glee(
+                    &[
+                        &args[..],
+                        if carrier == "a diff" {
+                            &[]
+                        } else {
+                            &["app.py"]
+                        },
+                    ]
+                    .concat(),
+                );
                 inert(&output);
-                assert!(!output.stdout.contains(&secret) && !output.stderr.contains(&secret), "{output}");
+                assert!(
+                    !output.stdout.contains(&secret) && !output.stderr.contains(&secret),
+                    "{output}"
+                );
                 assert_eq!(output.code, 0, "{output}");
                 nowhere(&scene, &secret);
             });
@@ -107,65 +152,92 @@ pub(crate) fn add(cases: &mut Cases) {
         for file in ["app.py", "key.pem", ".env"] {
             cases.add(KEYS, format!("{kind}in {file}"), move || {
                 let mut scene = Scene::new(Kind::Git);
-                let body: Vec<String> = (0..8).map(|line| random(ALNUM, 64, &line.to_string())).collect();
+                let body: Vec<String> = (0..8)
+                    .map(|line| random(ALNUM, 64, &line.to_string()))
+                    .collect();
                 let dashes = "-----";
-                let ends = ["BEGIN", "END"].map(|word| format!("{dashes}{word} {kind}PRIVATE KEY{dashes}"));
+                let ends = ["BEGIN", "END"]
+                    .map(|word| format!("{dashes}{word} {kind}PRIVATE KEY{dashes}"));
                 let key = ends.join(&format!("\n{}\n", body.join("\n")));
                 scene.write(file, format!("x = '''{key}'''\n"));
                 let obey = Step::Obey(scene.cache().display().to_string());
                 scene.play("rev", "review", [obey, emit(REVIEW)]);
-                let output = scene.ready().glee(&["review", file, "--no-input", "--format", "json"]);
+                let output =
+                    scene
+                        .ready()
+                        .glee(&["review", file, "--no-input", "--format", "json"]);
                 assert_eq!(output.code, 2, "{output}");
-                assert!(super::below(scene.cache()).is_empty(), "an agent was asked: {output}");
+                assert!(
+                    super::below(scene.cache()).is_empty(),
+                    "an agent was asked: {output}"
+                );
                 assert!(!output.stderr.contains(&body[3]), "{output}");
             });
         }
     }
     const ENVIRONMENT: &str = "attack: Glee's environment";
     for adapter in Adapter::ALL {
-        for (agent, task, answer) in
-            [("rev", "review", REVIEW), ("fix", "respond", OBJECTION), ("jud", "judge", RULING)]
-        {
-            cases.add(ENVIRONMENT, format!("{} {agent}", adapter.word()), move || {
-                let mut scene = Scene::new(Kind::Git).through(adapter);
-                let seen = scene.cache().join("seen");
-                scene.play(agent, task, [Step::Environment(seen.display().to_string()), emit(answer)]);
-                for name in [
-                    "GITHUB_TOKEN",
-                    "AWS_SECRET_ACCESS_KEY",
-                    "SSH_AUTH_SOCK",
-                    "XDG_RUNTIME_DIR",
-                    "OPENAI_API_KEY",
-                    "ANTHROPIC_API_KEY",
-                    "GPG_AGENT_INFO",
-                    "DBUS_SESSION_BUS_ADDRESS",
-                    "KUBECONFIG",
-                    "NPM_TOKEN",
-                    "LD_PRELOAD_X",
-                    "GIT_ASKPASS",
-                    "DOCKER_HOST",
-                    "http_proxy",
-                    "GLEE_FORGED",
-                    "PYTHONPATH",
-                ] {
-                    scene.env(name, "do-not-show-this");
-                }
-                let output = scene.arbitrate();
-                assert_eq!(output.code, 0, "{output}");
-                let script = scene.home().join("rev.json").display().to_string();
-                for file in super::below(scene.state()) {
-                    let bytes = std::fs::read(&file).unwrap_or_default();
-                    let found = bytes.windows(script.len()).any(|window| window == script.as_bytes());
-                    assert!(!found, "{} holds the value of a variable", file.display());
-                }
-                let seen = std::fs::read_to_string(seen).expect("the call exists");
-                assert!(!seen.contains("do-not-show-this"), "{seen}");
-                let allowed = glee::agents::process::environment::ALLOWED;
-                for name in seen.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name) {
-                    let own = name.starts_with("GLEE_") || name.starts_with("FAULTS") || name.starts_with("LC_");
-                    assert!(own || allowed.contains(&name), "it sees {name}");
-                }
-            });
+        for (agent, task, answer) in [
+            ("rev", "review", REVIEW),
+            ("fix", "respond", OBJECTION),
+            ("jud", "judge", RULING),
+        ] {
+            cases.add(
+                ENVIRONMENT,
+                format!("{} {agent}", adapter.word()),
+                move || {
+                    let mut scene = Scene::new(Kind::Git).through(adapter);
+                    let seen = scene.cache().join("seen");
+                    scene.play(
+                        agent,
+                        task,
+                        [Step::Environment(seen.display().to_string()), emit(answer)],
+                    );
+                    for name in [
+                        "GITHUB_TOKEN",
+                        "AWS_SECRET_ACCESS_KEY",
+                        "SSH_AUTH_SOCK",
+                        "XDG_RUNTIME_DIR",
+                        "OPENAI_API_KEY",
+                        "ANTHROPIC_API_KEY",
+                        "GPG_AGENT_INFO",
+                        "DBUS_SESSION_BUS_ADDRESS",
+                        "KUBECONFIG",
+                        "NPM_TOKEN",
+                        "LD_PRELOAD_X",
+                        "GIT_ASKPASS",
+                        "DOCKER_HOST",
+                        "http_proxy",
+                        "GLEE_FORGED",
+                        "PYTHONPATH",
+                    ] {
+                        scene.env(name, "do-not-show-this");
+                    }
+                    let output = scene.arbitrate();
+                    assert_eq!(output.code, 0, "{output}");
+                    let script = scene.home().join("rev.json").display().to_string();
+                    for file in super::below(scene.state()) {
+                        let bytes = std::fs::read(&file).unwrap_or_default();
+                        let found = bytes
+                            .windows(script.len())
+                            .any(|window| window == script.as_bytes());
+                        assert!(!found, "{} holds the value of a variable", file.display());
+                    }
+                    let seen = std::fs::read_to_string(seen).expect("the call exists");
+                    assert!(!seen.contains("do-not-show-this"), "{seen}");
+                    let allowed = glee::agents::process::environment::ALLOWED;
+                    for name in seen
+                        .lines()
+                        .filter_map(|line| line.split_once('='))
+                        .map(|(name, _)| name)
+                    {
+                        let own = name.starts_with("GLEE_")
+                            || name.starts_with("FAULTS")
+                            || name.starts_with("LC_");
+                        assert!(own || allowed.contains(&name), "it sees {name}");
+                    }
+                },
+            );
         }
     }
 }

@@ -25,8 +25,15 @@ fn project(path: &str, command: &str) -> Scene {
 
 fn hash(scene: &Scene) -> String {
     let shown = scene.glee(&["trust", "--show"]);
-    let at = shown.stdout.find("blake3:").unwrap_or_else(|| panic!("{shown}"));
-    shown.stdout[at..].split_whitespace().next().expect("a hash").to_owned()
+    let at = shown
+        .stdout
+        .find("blake3:")
+        .unwrap_or_else(|| panic!("{shown}"));
+    shown.stdout[at..]
+        .split_whitespace()
+        .next()
+        .expect("a hash")
+        .to_owned()
 }
 
 pub(crate) fn add(cases: &mut Cases) {
@@ -43,11 +50,20 @@ pub(crate) fn add(cases: &mut Cases) {
             let mut scene = project(path, command);
             let hash = hash(&scene);
             scene.git(&["checkout", "-q", "-b", "change"]);
-            scene.write("app.py", "def key(data):\n    return md5(data)\n\n\nevil()\n").script(path, HOSTILE);
+            scene
+                .write(
+                    "app.py",
+                    "def key(data):\n    return md5(data)\n\n\nevil()\n",
+                )
+                .script(path, HOSTILE);
             scene.git(&["commit", "-q", "-am", "Change"]);
             scene.env("CI", "true");
-            let output = scene.glee(&["review", "--base", "HEAD~1", "--no-input", "--trust", &hash]);
-            assert!(!scene.cache().join("canary").exists(), "the script of the change ran: {output}");
+            let output =
+                scene.glee(&["review", "--base", "HEAD~1", "--no-input", "--trust", &hash]);
+            assert!(
+                !scene.cache().join("canary").exists(),
+                "the script of the change ran: {output}"
+            );
             assert_eq!(output.code, 1, "{output}");
             assert!(output.stdout.contains("Replace the weak hash"), "{output}");
         });
@@ -57,7 +73,10 @@ pub(crate) fn add(cases: &mut Cases) {
             scene.script(path, HOSTILE);
             let output = scene.glee(&["review", "app.py", "--no-input"]);
             assert_eq!(output.code, 8, "{output}");
-            assert!(output.stderr.contains("has changed since you trusted it"), "{output}");
+            assert!(
+                output.stderr.contains("has changed since you trusted it"),
+                "{output}"
+            );
             assert!(output.stderr.contains("glee trust"), "{output}");
             assert!(!scene.cache().join("canary").exists());
         });
@@ -68,7 +87,11 @@ pub(crate) fn add(cases: &mut Cases) {
         ("gate.sh", "[sh, gate.sh]"),
         ("local/gate.sh", "[sh, -c, './local/gate.sh; true']"),
     ] {
-        for deed in ["replaces it", "deletes it", "hides it from git and replaces it"] {
+        for deed in [
+            "replaces it",
+            "deletes it",
+            "hides it from git and replaces it",
+        ] {
             cases.add(OWN, format!("{command}, {deed}"), move || {
                 let mut scene = project(path, command);
                 let mut steps = vec![fix()];
@@ -90,7 +113,10 @@ pub(crate) fn add(cases: &mut Cases) {
                 assert_eq!(scene.glee(&["trust"]).code, 0);
                 let output = scene.glee(&["review", "app.py", "--fix", "--no-input"]);
                 assert_eq!(output.code, 4, "{output}");
-                assert!(output.stdout.contains("was changed in this run"), "{output}");
+                assert!(
+                    output.stdout.contains("was changed in this run"),
+                    "{output}"
+                );
             });
         }
     }
@@ -101,19 +127,32 @@ pub(crate) fn add(cases: &mut Cases) {
             scene.write(&file, "Be strict. {{ closing }}\n");
             scene.set("review: {rounds: 2}");
             let planted = "PLANTED. {{ closing }}\n".to_owned();
-            scene.play("fix", "respond", [fix(), Step::Write(file, planted), emit(DONE)]);
+            scene.play(
+                "fix",
+                "respond",
+                [fix(), Step::Write(file, planted), emit(DONE)],
+            );
             let seen = scene.cache().display().to_string();
             scene.play("rev", "recheck", [Step::Obey(seen.clone()), emit(RESOLVED)]);
             scene.ready();
             assert_eq!(scene.glee(&["trust"]).code, 0);
             let output = scene.glee(&["review", "app.py", "--fix", "--no-input"]);
-            let prompts: Vec<String> =
-                super::below(scene.cache()).iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+            let prompts: Vec<String> = super::below(scene.cache())
+                .iter()
+                .filter_map(|file| std::fs::read_to_string(file).ok())
+                .collect();
             assert!(
-                prompts.iter().any(|prompt| prompt.contains("RESOLVED") || prompt.contains("Be strict.")),
+                prompts
+                    .iter()
+                    .any(|prompt| prompt.contains("RESOLVED") || prompt.contains("Be strict.")),
                 "{output}"
             );
-            assert!(!prompts.iter().any(|prompt| prompt.contains("PLANTED. GLEE")), "{output}");
+            assert!(
+                !prompts
+                    .iter()
+                    .any(|prompt| prompt.contains("PLANTED. GLEE")),
+                "{output}"
+            );
         });
     }
     const TEMPLATES: &str = "attack: templates of an untrusted clone";
@@ -124,12 +163,18 @@ pub(crate) fn add(cases: &mut Cases) {
             "{{ closing }}{% set ns = namespace(s='xxxxxxxxxx') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}",
         ),
         ("repetition", "{{ closing }}{{ 'x' * 100000000000 }}"),
-        ("unrolled", "{{ closing }}{% set a = 'xxxxxxxx' %}{% set a = a ~ a %}{{ a }}"),
+        (
+            "unrolled",
+            "{{ closing }}{% set a = 'xxxxxxxx' %}{% set a = a ~ a %}{{ a }}",
+        ),
         (
             "nested loops",
             "{{ closing }}{% for a in closing %}{% for b in closing %}{% for c in closing %}{% for d in closing %}{{ root }}{% endfor %}{% endfor %}{% endfor %}{% endfor %}",
         ),
-        ("recursion", "{{ closing }}{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"),
+        (
+            "recursion",
+            "{{ closing }}{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        ),
     ];
     for (name, template) in bombs {
         cases.add(TEMPLATES, name, move || {
@@ -137,7 +182,10 @@ pub(crate) fn add(cases: &mut Cases) {
             scene.ready().write(".glee/prompts/review.md", template);
             let refused = scene.glee(&["review", "app.py", "--no-input"]);
             assert_eq!(refused.code, 8, "{refused}");
-            assert!(refused.stderr.contains(".glee/prompts/review.md"), "{refused}");
+            assert!(
+                refused.stderr.contains(".glee/prompts/review.md"),
+                "{refused}"
+            );
             assert_eq!(scene.glee(&["trust"]).code, 0);
             let trusted = scene.glee(&["review", "app.py", "--no-input"]);
             let expected: &[i32] = if name == "an order" { &[1] } else { &[2] };

@@ -54,7 +54,10 @@ const FORGERIES: [(&str, &str); 11] = [
         "has read the key and used a dead child's connection",
         "import glob\nkey = open(glob.glob(os.path.dirname(PATH) + '/*.key')[0]).read()\ns = socket.socket(socket.AF_UNIX)\nif os.fork() == 0:\n s.connect(PATH); os._exit(0)\nos.wait()\nattempt(lambda: say(s, dict(RESUME, key=key)))",
     ),
-    ("prints the command", "print(json.dumps(RESUME), flush=True)\ntime.sleep(.5)\nnote('printed')"),
+    (
+        "prints the command",
+        "print(json.dumps(RESUME), flush=True)\ntime.sleep(.5)\nnote('printed')",
+    ),
     (
         "runs glee",
         "env = dict(os.environ, GLEE_STATE_DIR=STATE)\nattempt(lambda: subprocess.run([GLEE, 'watch', 'resume', '--reason', 'forged'], env=env, capture_output=True, text=True).stderr)",
@@ -76,16 +79,26 @@ impl<'a> Watching<'a> {
     fn begin(scene: &'a mut Scene, attack: &str, args: &[&str]) -> Self {
         let program = scene.home().join("mole.py");
         fs::write(&program, format!("{BEGIN}{attack}{END}")).expect("a written file");
-        let (state, glee) = (scene.state().display().to_string(), env!("CARGO_BIN_EXE_glee"));
+        let (state, glee) = (
+            scene.state().display().to_string(),
+            env!("CARGO_BIN_EXE_glee"),
+        );
         scene.set(&format!(
             "  - {{name: mole, role: coder, adapter: text, command: [python3, {program:?}, {state:?}, {glee:?}]}}"
         ));
         scene.set("watch: {agents: [mole], pause: none, debounce: 100ms}");
-        let mut command: Command = scene.ready().command(&[&["watch", "--no-input"], args].concat());
+        let mut command: Command = scene
+            .ready()
+            .command(&[&["watch", "--no-input"], args].concat());
         let out = fs::File::create(scene.home().join("watch.log")).expect("a file");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(out);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(out);
         let watching = Self(scene, command.spawn().expect("the binary runs"));
-        watching.until("it listens", || scene.glee(&["watch", "status"]).stdout.contains("mole"));
+        watching.until("it listens", || {
+            scene.glee(&["watch", "status"]).stdout.contains("mole")
+        });
         watching
     }
 
@@ -93,7 +106,12 @@ impl<'a> Watching<'a> {
         let begun = Instant::now();
         while !is_so() {
             let log = || fs::read_to_string(self.0.home().join("watch.log")).unwrap_or_default();
-            assert!(begun.elapsed() < Duration::from_secs(40), "not so: {what}; {} {}", self.log(), log());
+            assert!(
+                begun.elapsed() < Duration::from_secs(40),
+                "not so: {what}; {} {}",
+                self.log(),
+                log()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -145,7 +163,11 @@ pub(crate) fn add(cases: &mut Cases) {
         let glee = |args: &[&str]| watching.0.glee(args);
         assert_eq!(glee(&["watch", "pause"]).code, 0);
         let events = watching.0.home().join("events");
-        fs::write(&events, "{\"type\":\"note\",\"agent\":\"mole\"}\n{\"command\":\"resume\"}\n").expect("a file");
+        fs::write(
+            &events,
+            "{\"type\":\"note\",\"agent\":\"mole\"}\n{\"command\":\"resume\"}\n",
+        )
+        .expect("a file");
         let handed = glee(&["emit", "--from", &events.display().to_string()]);
         assert_eq!(handed.code, 2, "{handed}");
         assert_eq!(glee(&["watch", "status"]).code, 3);
@@ -153,11 +175,19 @@ pub(crate) fn add(cases: &mut Cases) {
     cases.add(ROW, "whose file of events has commands", || {
         let mut scene = Scene::new(Kind::Git);
         let events = scene.home().join("events");
-        let lines = ["pause", "stop"].map(|word| format!("{{\"command\":\"{word}\"}}\n")).concat();
+        let lines = ["pause", "stop"]
+            .map(|word| format!("{{\"command\":\"{word}\"}}\n"))
+            .concat();
         fs::write(&events, lines).expect("a file");
         let path = events.display().to_string();
         let watching = Watching::begin(&mut scene, "", &["--events", &path]);
-        watching.until("they were read", || watching.0.glee(&["watch", "status"]).stdout.contains("2 malformed"));
+        watching.until("they were read", || {
+            watching
+                .0
+                .glee(&["watch", "status"])
+                .stdout
+                .contains("2 malformed")
+        });
         assert_eq!(watching.0.glee(&["watch", "status"]).code, 0, "it goes on");
     });
     lockouts(cases);
@@ -169,7 +199,10 @@ fn lockouts(cases: &mut Cases) {
     let many = "held = []\ndef hold(n):\n for i in range(n):\n  try:\n   s = fresh(); FIRST; held.append(s)\n  except Exception: pass\n";
     for (name, first) in [
         ("and say nothing", "pass"),
-        ("after an event", "say(s, {'type': 'note', 'agent': 'mole'})"),
+        (
+            "after an event",
+            "say(s, {'type': 'note', 'agent': 'mole'})",
+        ),
         ("with half a line", "s.sendall(b'{\"type\"')"),
         ("after a status", "say(s, {'command': 'status'})"),
     ] {

@@ -21,8 +21,20 @@ fn reviewed(text: &str) -> (Vec<String>, String, i32) {
     let output = scene.review();
     let outcome = outcome(&output);
     let title = |finding: &Value| finding["title"].as_str().unwrap_or_default().to_owned();
-    let titles = outcome["findings"].as_array().into_iter().flatten().map(title).collect();
-    (titles, outcome["proof"]["reviewers"][0]["status"].as_str().unwrap_or_default().to_owned(), output.code)
+    let titles = outcome["findings"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(title)
+        .collect();
+    (
+        titles,
+        outcome["proof"]["reviewers"][0]["status"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
+        output.code,
+    )
 }
 
 /// A mandatory finding in JSON.
@@ -43,23 +55,44 @@ fn lists(cases: &mut Cases) {
             .to_string()
     };
     for (name, text, titles, status) in [
-        ("one a file, the last empty", format!("{}\n{none}\n", signed(std::slice::from_ref(&a))), one, "complete"),
         (
-            "one a file in fences",
-            format!("```json\n{}\n```\nb.py:\n```\n{none}\n```\n", signed(std::slice::from_ref(&a))),
+            "one a file, the last empty",
+            format!("{}\n{none}\n", signed(std::slice::from_ref(&a))),
             one,
             "complete",
         ),
-        ("one a file, the first empty", format!("{none}\n{}\n", signed(std::slice::from_ref(&a))), one, "complete"),
+        (
+            "one a file in fences",
+            format!(
+                "```json\n{}\n```\nb.py:\n```\n{none}\n```\n",
+                signed(std::slice::from_ref(&a))
+            ),
+            one,
+            "complete",
+        ),
+        (
+            "one a file, the first empty",
+            format!("{none}\n{}\n", signed(std::slice::from_ref(&a))),
+            one,
+            "complete",
+        ),
         (
             "two a file",
-            format!("{}\n{}\n", signed(std::slice::from_ref(&a)), signed(std::slice::from_ref(&b))),
+            format!(
+                "{}\n{}\n",
+                signed(std::slice::from_ref(&a)),
+                signed(std::slice::from_ref(&b))
+            ),
             both,
             "complete",
         ),
         (
             "the same twice",
-            format!("{}\n{}\n", signed(std::slice::from_ref(&a)), signed(std::slice::from_ref(&a))),
+            format!(
+                "{}\n{}\n",
+                signed(std::slice::from_ref(&a)),
+                signed(std::slice::from_ref(&a))
+            ),
             one,
             "complete",
         ),
@@ -68,7 +101,9 @@ fn lists(cases: &mut Cases) {
             format!(
                 "{}\n{}\n{}\n",
                 plain(std::slice::from_ref(&a)),
-                plain(&[json!({"severity": "critical", "title": "beta", "file": "b.py", "line": 9})]),
+                plain(&[
+                    json!({"severity": "critical", "title": "beta", "file": "b.py", "line": 9})
+                ]),
                 end(1)
             ),
             both,
@@ -76,7 +111,11 @@ fn lists(cases: &mut Cases) {
         ),
         (
             "two, one without a nonce",
-            format!("{}\n{}\n", signed(std::slice::from_ref(&a)), plain(std::slice::from_ref(&b))),
+            format!(
+                "{}\n{}\n",
+                signed(std::slice::from_ref(&a)),
+                plain(std::slice::from_ref(&b))
+            ),
             both,
             "incomplete",
         ),
@@ -92,35 +131,82 @@ fn lists(cases: &mut Cases) {
         ),
         (
             "tags and a list",
-            format!("[MUST] app.py:2 alpha\n{}\n{}\n", plain(std::slice::from_ref(&b)), end(2)),
+            format!(
+                "[MUST] app.py:2 alpha\n{}\n{}\n",
+                plain(std::slice::from_ref(&b)),
+                end(2)
+            ),
             both,
             "complete",
         ),
         (
             "tags and a list, the number of the list",
-            format!("[MUST] app.py:2 alpha\n{}\n{}\n", plain(std::slice::from_ref(&b)), end(1)),
+            format!(
+                "[MUST] app.py:2 alpha\n{}\n{}\n",
+                plain(std::slice::from_ref(&b)),
+                end(1)
+            ),
             both,
             "incomplete",
         ),
-        ("tags and an empty list", format!("[MUST] app.py:2 alpha\n{none}\n"), one, "incomplete"),
+        (
+            "tags and an empty list",
+            format!("[MUST] app.py:2 alpha\n{none}\n"),
+            one,
+            "incomplete",
+        ),
         (
             "tags and an empty list, the number 0",
             format!("[MUST] app.py:2 alpha\n{}\n{}\n", plain(&[]), end(0)),
             one,
             "incomplete",
         ),
-        ("an empty list and tags", format!("{none}\n\n[MUST] app.py:2 alpha\n"), one, "incomplete"),
+        (
+            "an empty list and tags",
+            format!("{none}\n\n[MUST] app.py:2 alpha\n"),
+            one,
+            "incomplete",
+        ),
         (
             "the same in both forms",
-            format!("[CRITICAL] app.py:2 Alpha\n{}\n{}\n", plain(std::slice::from_ref(&a)), end(1)),
+            format!(
+                "[CRITICAL] app.py:2 Alpha\n{}\n{}\n",
+                plain(std::slice::from_ref(&a)),
+                end(1)
+            ),
             &["Alpha"],
             "complete",
         ),
-        ("a list without an object", format!("[{a}, {b}]\n{}\n", end(2)), both, "complete"),
-        ("a list without an object, the number 0", format!("[{a}]\n{}\n", end(0)), one, "incomplete"),
-        ("one a line", format!("{a}\n{b}\n{}\n", end(2)), both, "complete"),
-        ("one a line in a fence", format!("```jsonl\n{a}\n{b}\n```\n{}\n", end(2)), both, "complete"),
-        ("lists of lists", format!("{}\n", json!({"nonce": "{nonce}", "findings": [[a], [b]]})), both, "complete"),
+        (
+            "a list without an object",
+            format!("[{a}, {b}]\n{}\n", end(2)),
+            both,
+            "complete",
+        ),
+        (
+            "a list without an object, the number 0",
+            format!("[{a}]\n{}\n", end(0)),
+            one,
+            "incomplete",
+        ),
+        (
+            "one a line",
+            format!("{a}\n{b}\n{}\n", end(2)),
+            both,
+            "complete",
+        ),
+        (
+            "one a line in a fence",
+            format!("```jsonl\n{a}\n{b}\n```\n{}\n", end(2)),
+            both,
+            "complete",
+        ),
+        (
+            "lists of lists",
+            format!("{}\n", json!({"nonce": "{nonce}", "findings": [[a], [b]]})),
+            both,
+            "complete",
+        ),
         (
             "lists in files",
             format!(
@@ -132,19 +218,28 @@ fn lists(cases: &mut Cases) {
         ),
         (
             "lists by file",
-            format!("{}\n", json!({"nonce": "{nonce}", "findings": {"app.py": [a], "b.py": [b]}})),
+            format!(
+                "{}\n",
+                json!({"nonce": "{nonce}", "findings": {"app.py": [a], "b.py": [b]}})
+            ),
             both,
             "complete",
         ),
         (
             "a list in a text",
-            format!("{}\n", json!({"nonce": "{nonce}", "findings": json!([a, b]).to_string()})),
+            format!(
+                "{}\n",
+                json!({"nonce": "{nonce}", "findings": json!([a, b]).to_string()})
+            ),
             both,
             "complete",
         ),
         (
             "tags in a text",
-            format!("{}\n", json!({"nonce": "{nonce}", "findings": "[MUST] alpha\n[MUST] beta"})),
+            format!(
+                "{}\n",
+                json!({"nonce": "{nonce}", "findings": "[MUST] alpha\n[MUST] beta"})
+            ),
             both,
             "complete",
         ),
@@ -156,17 +251,33 @@ fn lists(cases: &mut Cases) {
         ),
         (
             "a result and a list",
-            format!("{}\n{}\n", result(std::slice::from_ref(&a)), signed(std::slice::from_ref(&b))),
+            format!(
+                "{}\n{}\n",
+                result(std::slice::from_ref(&a)),
+                signed(std::slice::from_ref(&b))
+            ),
             both,
             "complete",
         ),
-        ("a verdict without an issue", format!("{}\n", result(&[])), &[], "incomplete"),
+        (
+            "a verdict without an issue",
+            format!("{}\n", result(&[])),
+            &[],
+            "incomplete",
+        ),
     ] {
         cases.add(ROW, name, move || {
             let (mut found, said, code) = reviewed(&text);
             found.sort();
             assert_eq!(
-                (found.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), said.as_str()),
+                (
+                    found
+                        .iter()
+                        .map(String::as_str)
+                        .collect::<Vec<_>>()
+                        .as_slice(),
+                    said.as_str()
+                ),
                 (titles, status)
             );
             assert_eq!(code, if status == "complete" { 1 } else { 4 });
@@ -176,22 +287,42 @@ fn lists(cases: &mut Cases) {
 
 fn texts(cases: &mut Cases) {
     const ROW: &str = "findings whose text has another name";
-    for name in ["message", "text", "body", "comment", "summary", "name", "details", "description"] {
+    for name in [
+        "message",
+        "text",
+        "body",
+        "comment",
+        "summary",
+        "name",
+        "details",
+        "description",
+    ] {
         cases.add(ROW, name, move || {
             let found = json!({"severity": "high", name: "The hash is weak", "file": "app.py"});
-            let (titles, status, code) = reviewed(&json!({"nonce": "{nonce}", "findings": [found]}).to_string());
-            assert_eq!((titles, status.as_str(), code), (vec!["The hash is weak".to_owned()], "complete", 1));
+            let (titles, status, code) =
+                reviewed(&json!({"nonce": "{nonce}", "findings": [found]}).to_string());
+            assert_eq!(
+                (titles, status.as_str(), code),
+                (vec!["The hash is weak".to_owned()], "complete", 1)
+            );
         });
     }
     for (name, found) in [
         ("nothing", json!({})),
         ("a severity alone", json!({"severity": "high"})),
-        ("blank texts", json!({"severity": "high", "title": " ", "message": ""})),
+        (
+            "blank texts",
+            json!({"severity": "high", "title": " ", "message": ""}),
+        ),
         ("numbers", json!({"severity": 1, "title": 2})),
     ] {
         cases.add(ROW, format!("a finding of {name}"), move || {
-            let (titles, _, code) = reviewed(&json!({"nonce": "{nonce}", "findings": [found]}).to_string());
-            assert_eq!((titles, code), (vec!["(a finding without a text)".to_owned()], 1));
+            let (titles, _, code) =
+                reviewed(&json!({"nonce": "{nonce}", "findings": [found]}).to_string());
+            assert_eq!(
+                (titles, code),
+                (vec!["(a finding without a text)".to_owned()], 1)
+            );
         });
     }
 }
@@ -218,10 +349,13 @@ fn paths(cases: &mut Cases) {
             for path in [NAMED, "src/file.py", "app.py"] {
                 scene.write(path, "import os\nkey = md5(data)\n");
             }
-            let answer =
-                format!("[MUST] {text} Replace the weak hash\nGLEE-REVIEW-END nonce={{nonce}} findings=1\n");
+            let answer = format!(
+                "[MUST] {text} Replace the weak hash\nGLEE-REVIEW-END nonce={{nonce}} findings=1\n"
+            );
             scene.play("rev", "review", [emit(&answer)]);
-            let output = scene.ready().glee(&["review", ".", "--format", "json", "--no-input"]);
+            let output = scene
+                .ready()
+                .glee(&["review", ".", "--format", "json", "--no-input"]);
             assert_eq!(output.code, 1, "{output}");
             let found = outcome(&output)["findings"][0].clone();
             assert_eq!(found["anchor"]["file"].as_str(), file, "{found}");
@@ -234,11 +368,25 @@ fn paths(cases: &mut Cases) {
     ] {
         cases.add(ROW, format!("{name} in JSON"), move || {
             let mut scene = Scene::new(Kind::Plain);
-            scene.write(NAMED, "import os\nkey = md5(data)\n").write("src/file.py", "x = 1\n");
+            scene
+                .write(NAMED, "import os\nkey = md5(data)\n")
+                .write("src/file.py", "x = 1\n");
             let found = json!({"severity": "high", "title": "t", "file": file, "line": line});
-            scene.play("rev", "review", [emit(&json!({"nonce": "{nonce}", "findings": [found]}).to_string())]);
-            let output = scene.ready().glee(&["review", ".", "--format", "json", "--no-input"]);
-            assert_eq!(outcome(&output)["findings"][0]["anchor"]["file"], NAMED, "{output}");
+            scene.play(
+                "rev",
+                "review",
+                [emit(
+                    &json!({"nonce": "{nonce}", "findings": [found]}).to_string(),
+                )],
+            );
+            let output = scene
+                .ready()
+                .glee(&["review", ".", "--format", "json", "--no-input"]);
+            assert_eq!(
+                outcome(&output)["findings"][0]["anchor"]["file"],
+                NAMED,
+                "{output}"
+            );
             assert_eq!(outcome(&output)["findings"][0]["line"], 2, "{output}");
         });
     }
@@ -266,7 +414,10 @@ fn severities(cases: &mut Cases) {
         "whatever",
     ];
     let light = ["low", "nit", "P3", "minor", "info", "S4"];
-    let words = grave.into_iter().map(|word| (word, false)).chain(light.into_iter().map(|word| (word, true)));
+    let words = grave
+        .into_iter()
+        .map(|word| (word, false))
+        .chain(light.into_iter().map(|word| (word, true)));
     for (word, goes_on) in words {
         cases.add(ROW, format!("approved with `{word}`"), move || {
             let mut scene = Scene::new(Kind::Git);

@@ -26,9 +26,24 @@ const COMMITS: &[(&str, &str, &str, bool)] = &[
         true,
     ),
     ("-a", "echo 'evil()' >> app.py", "git commit -qam m", true),
-    ("-p", "echo 'evil()' >> app.py", "printf 'y\\n' | git commit -qm m -p", true),
-    ("plainly", "echo 'evil()' >> app.py; git add app.py", "git commit -qm m", true),
-    ("--amend -a", "echo 'evil()' >> app.py", "git commit -q --amend --no-edit -a", true),
+    (
+        "-p",
+        "echo 'evil()' >> app.py",
+        "printf 'y\\n' | git commit -qm m -p",
+        true,
+    ),
+    (
+        "plainly",
+        "echo 'evil()' >> app.py; git add app.py",
+        "git commit -qm m",
+        true,
+    ),
+    (
+        "--amend -a",
+        "echo 'evil()' >> app.py",
+        "git commit -q --amend --no-edit -a",
+        true,
+    ),
     (
         "a file below a folder",
         "mkdir d; echo 1 > d/a; git add d; git commit -qnm d; echo 'evil()' > d/a",
@@ -59,7 +74,12 @@ const COMMITS: &[(&str, &str, &str, bool)] = &[
         "git commit -qm m",
         true,
     ),
-    ("evil only in the tree", "echo x > o.py; git add o.py; echo 'evil()' >> app.py", "git commit -qm m", false),
+    (
+        "evil only in the tree",
+        "echo x > o.py; git add o.py; echo 'evil()' >> app.py",
+        "git commit -qm m",
+        false,
+    ),
     (
         "evil staged, another file committed",
         "echo 'evil()' > e.py; git add e.py; echo '# x' >> app.py",
@@ -93,16 +113,25 @@ fn commit(prepare: &str, commit: &str, is_evil: bool) {
 /// Ignores the index of another repository.
 fn foreign() {
     let scene = shell::scene(FINDS_EVIL, "");
-    ok(&scene, "git init -q ../other; cd ../other; echo 1 > a; git add a");
+    ok(
+        &scene,
+        "git init -q ../other; cd ../other; echo 1 > a; git add a",
+    );
     ok(&scene, "echo 'evil()' >> app.py; git add app.py");
-    let output = sh(&scene, "GIT_INDEX_FILE=$(realpath ../other/.git/index) $GLEE review --staged --no-input");
+    let output = sh(
+        &scene,
+        "GIT_INDEX_FILE=$(realpath ../other/.git/index) $GLEE review --staged --no-input",
+    );
     assert_eq!(output.code, 1, "{output}");
 }
 
 /// Of git's variables, Glee only uses the index.
 fn variables() {
     let scene = shell::scene(FINDS_EVIL, "");
-    ok(&scene, "git init -q ../other; echo 'evil()' >> app.py; git add app.py");
+    ok(
+        &scene,
+        "git init -q ../other; echo 'evil()' >> app.py; git add app.py",
+    );
     for variable in [
         "GIT_DIR=../other/.git",
         "GIT_WORK_TREE=/nowhere",
@@ -114,7 +143,10 @@ fn variables() {
         "GIT_ATTR_SOURCE=HEAD",
         "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.worktree GIT_CONFIG_VALUE_0=/",
     ] {
-        let output = sh(&scene, &format!("{variable} $GLEE review --staged --no-input"));
+        let output = sh(
+            &scene,
+            &format!("{variable} $GLEE review --staged --no-input"),
+        );
         assert_eq!(output.code, 1, "{variable}: {output}");
     }
 }
@@ -123,7 +155,13 @@ const MENDS: &str = "grep -v 'evil()' app.py > t; cat t > app.py; rm t";
 
 /// The staged content, the coder's edit, the exit code without and with `--restage`, and the unstaged rest.
 const FIXES: &[(&str, &str, &str, [i32; 2], &str)] = &[
-    ("a staged file", "echo 'evil()' >> app.py; git add app.py", MENDS, [1, 0], ""),
+    (
+        "a staged file",
+        "echo 'evil()' >> app.py; git add app.py",
+        MENDS,
+        [1, 0],
+        "",
+    ),
     (
         "a file that is staged in part",
         "echo 'evil()' >> app.py; git add app.py; echo '# later' >> app.py",
@@ -145,7 +183,13 @@ const FIXES: &[(&str, &str, &str, [i32; 2], &str)] = &[
         [1, 1],
         "u.py",
     ),
-    ("a file that goes", "echo 'evil()' > e.py; git add e.py", "rm e.py", [1, 0], ""),
+    (
+        "a file that goes",
+        "echo 'evil()' > e.py; git add e.py",
+        "rm e.py",
+        [1, 0],
+        "",
+    ),
     (
         "a file that the coder stages",
         "echo 'evil()' >> app.py; git add app.py",
@@ -167,7 +211,13 @@ const FIXES: &[(&str, &str, &str, [i32; 2], &str)] = &[
         [1, 1],
         "app.py",
     ),
-    ("a name with blanks", "echo 'evil()' > 'a b.py'; git add -A", "echo good > 'a b.py'", [1, 0], ""),
+    (
+        "a name with blanks",
+        "echo 'evil()' > 'a b.py'; git add -A",
+        "echo good > 'a b.py'",
+        [1, 0],
+        "",
+    ),
     (
         "an executable file",
         "printf '#!/bin/sh\\nevil()\\n' > run; chmod +x run; git add -A",
@@ -182,22 +232,44 @@ fn fixed(prepare: &str, fix: &str, restage: bool, code: i32, left: &str) {
     ok(&scene, prepare);
     let before = ok(&scene, "git ls-files -s");
     let flag = if restage { "--restage" } else { "" };
-    let output = sh(&scene, &format!("$GLEE review --staged --fix {flag} --no-input --format json"));
+    let output = sh(
+        &scene,
+        &format!("$GLEE review --staged --fix {flag} --no-input --format json"),
+    );
     assert_eq!(output.code, code, "{output}");
     let notices = outcome(&output)["notices"].to_string();
     let after = ok(&scene, "git ls-files -s");
     if code == 1 {
-        assert!(notices.contains("the index still has the old code") && notices.contains(left), "{notices}");
+        assert!(
+            notices.contains("the index still has the old code") && notices.contains(left),
+            "{notices}"
+        );
     }
     if !restage && !fix.contains("git add") {
         assert_eq!(before, after, "the index is left");
     }
     if !left.is_empty() {
-        let line = |listing: &str| listing.lines().find(|line| line.ends_with(left)).map(str::to_owned);
-        assert_eq!(line(&before), line(&after), "what is staged in part is left");
+        let line = |listing: &str| {
+            listing
+                .lines()
+                .find(|line| line.ends_with(left))
+                .map(str::to_owned)
+        };
+        assert_eq!(
+            line(&before),
+            line(&after),
+            "what is staged in part is left"
+        );
     }
     if code == 0 {
-        assert_eq!(ok(&scene, "git diff --name-only; git ls-files -o --exclude-standard"), "", "all is staged");
+        assert_eq!(
+            ok(
+                &scene,
+                "git diff --name-only; git ls-files -o --exclude-standard"
+            ),
+            "",
+            "all is staged"
+        );
         assert!(!ok(&scene, "git diff --cached").contains("+evil()"));
     }
     assert!(!scene.exists(".git/index.lock"));
@@ -206,13 +278,21 @@ fn fixed(prepare: &str, fix: &str, restage: bool, code: i32, left: &str) {
 /// With `--restage`, the commit through a hook and the index contain the fixed code.
 fn restaged_in_a_hook(commit: &str) {
     let scene = shell::scene(FINDS_EVIL, MENDS);
-    ok(&scene, "echo 'evil()' >> app.py; echo '# x' >> app.py; git add app.py");
+    ok(
+        &scene,
+        "echo 'evil()' >> app.py; echo '# x' >> app.py; git add app.py",
+    );
     scene.script(
         ".git/hooks/pre-commit",
         "#!/bin/sh\n$GLEE review --staged --fix --restage --no-input -q > $HOME/report 2>&1\n",
     );
     let output = sh(&scene, commit);
-    assert_eq!(output.code, 0, "{output}\n{}", ok(&scene, "cat $HOME/report"));
+    assert_eq!(
+        output.code,
+        0,
+        "{output}\n{}",
+        ok(&scene, "cat $HOME/report")
+    );
     assert!(!ok(&scene, "git show HEAD:app.py").contains("evil()"));
     assert!(ok(&scene, "git show HEAD:app.py").contains("# x"));
     assert_eq!(ok(&scene, "git status --porcelain"), "");
@@ -221,8 +301,16 @@ fn restaged_in_a_hook(commit: &str) {
 fn refused() {
     let scene: Scene = shell::scene(FINDS_EVIL, "");
     ok(&scene, "echo 'evil()' >> app.py; git add app.py");
-    for (args, code) in [("--restage", 2), ("--staged --restage", 2), ("--restage --fix", 2)] {
-        assert_eq!(sh(&scene, &format!("$GLEE review {args} --no-input")).code, code, "{args}");
+    for (args, code) in [
+        ("--restage", 2),
+        ("--staged --restage", 2),
+        ("--restage --fix", 2),
+    ] {
+        assert_eq!(
+            sh(&scene, &format!("$GLEE review {args} --no-input")).code,
+            code,
+            "{args}"
+        );
     }
 }
 
@@ -236,10 +324,18 @@ pub(super) fn add(cases: &mut Cases) {
     let row = "a fix of staged code";
     for (name, prepare, fix, [left, restaged], unstaged) in FIXES {
         cases.add(row, *name, || fixed(prepare, fix, false, *left, ""));
-        cases.add(row, format!("{name}, with --restage"), || fixed(prepare, fix, true, *restaged, unstaged));
+        cases.add(row, format!("{name}, with --restage"), || {
+            fixed(prepare, fix, true, *restaged, unstaged)
+        });
     }
-    for commit in ["git commit -qm m", "git commit -qam m", "git commit -qm m app.py"] {
-        cases.add(row, format!("in a hook of `{commit}`"), move || restaged_in_a_hook(commit));
+    for commit in [
+        "git commit -qm m",
+        "git commit -qam m",
+        "git commit -qm m app.py",
+    ] {
+        cases.add(row, format!("in a hook of `{commit}`"), move || {
+            restaged_in_a_hook(commit)
+        });
     }
     cases.add(row, "--restage without staged code or a coder", refused);
 }

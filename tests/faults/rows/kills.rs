@@ -8,9 +8,18 @@ use serde_json::Value;
 
 use crate::agent::Step;
 use crate::runner::{Cases, tell};
-use crate::scene::{Adapter, CODE, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, fix};
+use crate::scene::{
+    Adapter, CODE, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, fix,
+};
 
-const ARGS: [&str; 6] = ["review", "app.py", "--arbitrate", "--format", "jsonl", "--no-input"];
+const ARGS: [&str; 6] = [
+    "review",
+    "app.py",
+    "--arbitrate",
+    "--format",
+    "jsonl",
+    "--no-input",
+];
 /// An upper bound of events in these runs.
 const EVENTS: usize = 26;
 
@@ -19,7 +28,11 @@ fn whole(kind: Kind, adapter: Adapter) -> Scene {
     let mut scene = Scene::new(kind).through(adapter);
     let slowly = |step: Step| [Step::Sleep(30), step, Step::Sleep(30)];
     scene.play("rev", "review", slowly(emit(REVIEW)));
-    scene.play("jud", "judge", slowly(emit(&RULING.replace("DISMISS", "ENFORCE"))));
+    scene.play(
+        "jud",
+        "judge",
+        slowly(emit(&RULING.replace("DISMISS", "ENFORCE"))),
+    );
     scene.play("fix", "respond", slowly(emit(OBJECTION)));
     scene
 }
@@ -51,7 +64,11 @@ pub(crate) fn add(cases: &mut Cases) {
         for adapter in Adapter::ALL {
             for events in 1..EVENTS {
                 let more = [0, 15][events % 2];
-                let name = format!("{} {} after event {events} and {more} ms", kind.word(), adapter.word());
+                let name = format!(
+                    "{} {} after event {events} and {more} ms",
+                    kind.word(),
+                    adapter.word()
+                );
                 cases.add(ROW, name, move || {
                     let scene = whole(kind, adapter);
                     let glee = scene.ready().start(&ARGS);
@@ -73,7 +90,11 @@ pub(crate) fn add(cases: &mut Cases) {
             for millis in (0..400).step_by(40) {
                 cases.add(
                     CODER,
-                    format!("{} {} {millis} ms into its call", kind.word(), adapter.word()),
+                    format!(
+                        "{} {} {millis} ms into its call",
+                        kind.word(),
+                        adapter.word()
+                    ),
                     move || {
                         killed_in_the_coder(kind, adapter, millis);
                     },
@@ -92,20 +113,38 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     scene.play(
         "fix",
         "respond",
-        [pause(), fix(), pause(), write("b.py"), pause(), write("c.py"), pause(), emit(DONE)],
+        [
+            pause(),
+            fix(),
+            pause(),
+            write("b.py"),
+            pause(),
+            write("c.py"),
+            pause(),
+            emit(DONE),
+        ],
     );
     let glee = scene.ready().start(&ARGS);
     // Events: run, call, call, findings, before-image, call.
     kill_after(glee, 6, Duration::from_millis(millis));
     scene.all_dead(Duration::from_secs(5));
     let touched = scene.read("app.py") != CODE || scene.exists("b.py") || scene.exists("c.py");
-    let ended = scene.events().iter().any(|event| event["event"] == "run_ended");
-    let recorded = scene.events().iter().any(|event| event["event"] == "tree_changed");
+    let ended = scene
+        .events()
+        .iter()
+        .any(|event| event["event"] == "run_ended");
+    let recorded = scene
+        .events()
+        .iter()
+        .any(|event| event["event"] == "tree_changed");
     if !ended {
         let output = carry_on(&scene);
         match (touched, recorded) {
             (true, false) if output.code == 3 => {
-                assert!(output.stderr.contains("the tree has changed since"), "{output}");
+                assert!(
+                    output.stderr.contains("the tree has changed since"),
+                    "{output}"
+                );
             }
             _ => assert_eq!(output.code, 0, "touched {touched}: {output}"),
         }
@@ -114,7 +153,10 @@ fn killed_in_the_coder(kind: Kind, adapter: Adapter, millis: u64) {
     let mut undone = scene.glee(&["runs", "undo"]);
     if undone.code == 3 {
         // The origin of these files is unknown.
-        assert!(undone.stdout.contains("b.py") && undone.stderr.contains("--remove-new"), "{undone}");
+        assert!(
+            undone.stdout.contains("b.py") && undone.stderr.contains("--remove-new"),
+            "{undone}"
+        );
         undone = scene.glee(&["runs", "undo", "--remove-new"]);
     }
     assert_eq!(undone.code, 0, "{undone}");
@@ -128,7 +170,11 @@ pub(crate) fn at_random(kills: usize) -> ExitCode {
     let (mut done, mut runs, mut wrong) = (0, 0, 0);
     let expected = Kind::ALL.map(unbroken);
     while done < kills {
-        let kind = if runs % 2 == 0 { Kind::Plain } else { Kind::Git };
+        let kind = if runs % 2 == 0 {
+            Kind::Plain
+        } else {
+            Kind::Git
+        };
         runs += 1;
         let scene = whole(kind, Adapter::ALL[runs % Adapter::ALL.len()]);
         let mut glee = scene.ready().start(&ARGS);
@@ -144,22 +190,40 @@ pub(crate) fn at_random(kills: usize) -> ExitCode {
                     break;
                 }
                 done += 1;
-                let started = scene.glee(&["runs", "show", "last", "--format", "jsonl"]).code == 0;
-                let args: &[&str] =
-                    if started { &["runs", "resume", "--format", "jsonl", "--no-input"] } else { &ARGS };
+                let started = scene
+                    .glee(&["runs", "show", "last", "--format", "jsonl"])
+                    .code
+                    == 0;
+                let args: &[&str] = if started {
+                    &["runs", "resume", "--format", "jsonl", "--no-input"]
+                } else {
+                    &ARGS
+                };
                 glee = scene.start(args);
             }
             scene.nothing_repeated();
             let output = scene.glee(&["runs", "show", "last", "--format", "json"]);
-            assert_eq!(essence(&output), expected[usize::from(kind == Kind::Git)], "{output}");
+            assert_eq!(
+                essence(&output),
+                expected[usize::from(kind == Kind::Git)],
+                "{output}"
+            );
         }));
         wrong += usize::from(result.is_err());
         if runs % 20 == 0 {
-            tell(&format!("{done} kills in {runs} runs, {wrong} of them went wrong\n"));
+            tell(&format!(
+                "{done} kills in {runs} runs, {wrong} of them went wrong\n"
+            ));
         }
     }
-    tell(&format!("{done} kills in {runs} runs, {wrong} of them went wrong\n"));
-    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    tell(&format!(
+        "{done} kills in {runs} runs, {wrong} of them went wrong\n"
+    ));
+    if wrong == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// A xorshift generator.

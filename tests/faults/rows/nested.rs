@@ -10,7 +10,8 @@ use crate::scene::{DONE, Kind, OBJECTION, RESOLVED, REVIEW, RULING, Scene, emit,
 /// Ways to make the folder `inner` a repository.
 type Make = fn(&Scene);
 
-const IDENTITY: &str = "-c user.name=x -c user.email=x@x -c protocol.file.allow=always -c init.defaultBranch=main";
+const IDENTITY: &str =
+    "-c user.name=x -c user.email=x@x -c protocol.file.allow=always -c init.defaultBranch=main";
 
 /// Runs a shell script in which `g` is git.
 fn shell(scene: &Scene, script: &str) {
@@ -55,13 +56,19 @@ fn kinds() -> Vec<(&'static str, Kind, Make)> {
             );
         }),
         ("one of SHA-256", Kind::Git, |scene| {
-            shell(scene, &format!("g init -q --object-format=sha256 inner; cd inner; {FILL}"));
+            shell(
+                scene,
+                &format!("g init -q --object-format=sha256 inner; cd inner; {FILL}"),
+            );
         }),
         ("a linked work tree", Kind::Git, |scene| {
             shell(scene, &format!("g worktree add -q inner; cd inner; {FILL}"));
         }),
         ("one whose git folder lies elsewhere", Kind::Git, |scene| {
-            shell(scene, &format!("g init -q --separate-git-dir ../elsewhere inner; cd inner; {FILL}"));
+            shell(
+                scene,
+                &format!("g init -q --separate-git-dir ../elsewhere inner; cd inner; {FILL}"),
+            );
         }),
         ("one in a folder outside git", Kind::Plain, |scene| {
             shell(scene, &format!("g init -q inner; cd inner; {FILL}"));
@@ -81,15 +88,47 @@ fn kinds() -> Vec<(&'static str, Kind, Make)> {
 /// Edits of a coder in `inner`, with a file that then differs.
 fn deeds() -> Vec<(&'static str, &'static str, &'static str)> {
     vec![
-        ("edits and deletes", "printf 'a = 1\\nsha256\\n' > inner/x.py; rm inner/new.py", "inner/new.py"),
-        ("creates files", "mkdir inner/made; echo x > inner/made/y.py; echo z > inner/z.py", "inner/made/y.py"),
-        ("changes permissions", "chmod 755 inner/new.py", "inner/new.py"),
-        ("puts a link in a folder's place", "rm -r inner/sub; ln -s / inner/sub", "inner/sub/b.py"),
-        ("removes everything but its repository", "cd inner; rm -rf -- *", "inner/x.py"),
+        (
+            "edits and deletes",
+            "printf 'a = 1\\nsha256\\n' > inner/x.py; rm inner/new.py",
+            "inner/new.py",
+        ),
+        (
+            "creates files",
+            "mkdir inner/made; echo x > inner/made/y.py; echo z > inner/z.py",
+            "inner/made/y.py",
+        ),
+        (
+            "changes permissions",
+            "chmod 755 inner/new.py",
+            "inner/new.py",
+        ),
+        (
+            "puts a link in a folder's place",
+            "rm -r inner/sub; ln -s / inner/sub",
+            "inner/sub/b.py",
+        ),
+        (
+            "removes everything but its repository",
+            "cd inner; rm -rf -- *",
+            "inner/x.py",
+        ),
         ("removes the folder", "rm -rf inner", "inner/x.py"),
-        ("commits", "cd inner; echo more >> x.py; g add -A; g commit -qm mine", "inner/x.py"),
-        ("removes its `.git`", "rm -rf inner/.git; echo gone > inner/x.py", "inner/x.py"),
-        ("cleans", "cd inner; g clean -fdxq; g reset -q --hard || true", "inner/new.py"),
+        (
+            "commits",
+            "cd inner; echo more >> x.py; g add -A; g commit -qm mine",
+            "inner/x.py",
+        ),
+        (
+            "removes its `.git`",
+            "rm -rf inner/.git; echo gone > inner/x.py",
+            "inner/x.py",
+        ),
+        (
+            "cleans",
+            "cd inner; g clean -fdxq; g reset -q --hard || true",
+            "inner/new.py",
+        ),
     ]
 }
 
@@ -115,7 +154,11 @@ fn coders(cases: &mut Cases) {
                 make(&scene);
                 let before = own_files(&scene.root());
                 let script = format!("g() {{ git {IDENTITY} \"$@\"; }}; {script}");
-                scene.play("rev", "review", [emit(&REVIEW.replace("app.py", "inner/x.py"))]);
+                scene.play(
+                    "rev",
+                    "review",
+                    [emit(&REVIEW.replace("app.py", "inner/x.py"))],
+                );
                 scene.play("rev", "recheck", [emit(RESOLVED)]);
                 scene.play("fix", "respond", [run(&["sh", "-c", &script]), emit(DONE)]);
                 let args = ["review", "inner", "--fix", "--format", "json", "--no-input"];
@@ -123,9 +166,15 @@ fn coders(cases: &mut Cases) {
                 assert!([0, 1].contains(&output.code), "{output}");
                 let outcome = outcome(&output);
                 let changes = outcome["changes"].as_array().cloned().unwrap_or_default();
-                assert!(changes.iter().any(|change| change["file"] == differs), "{differs}: {output}");
+                assert!(
+                    changes.iter().any(|change| change["file"] == differs),
+                    "{differs}: {output}"
+                );
                 if deed == "commits" {
-                    assert!(outcome["notices"].to_string().contains("refs/heads/"), "{output}");
+                    assert!(
+                        outcome["notices"].to_string().contains("refs/heads/"),
+                        "{output}"
+                    );
                 }
                 let shown = scene.glee(&["runs", "diff"]);
                 assert!(shown.code == 0 && shown.stdout.contains(differs), "{shown}");
@@ -140,17 +189,39 @@ fn coders(cases: &mut Cases) {
 /// Writes of a read-only agent in `inner`.
 fn reads() -> Vec<(&'static str, Vec<Step>)> {
     let write = |path: &str| Step::Write(path.into(), "written\n".into());
-    let commit = ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"];
+    let commit = [
+        "-c",
+        "user.name=x",
+        "-c",
+        "user.email=x@x",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "x",
+    ];
     vec![
         ("writes a dirty file", vec![write("inner/x.py")]),
         ("writes a clean file", vec![write("inner/sub/b.py")]),
         ("writes an untracked file", vec![write("inner/new.py")]),
         ("creates a file", vec![write("inner/made.py")]),
         ("removes a file", vec![Step::Remove("inner/new.py".into())]),
-        ("commits", vec![run(&[["git", "-C", "inner"].as_slice(), &commit].concat())]),
-        ("stages", vec![run(&["git", "-C", "inner", "add", "new.py"])]),
-        ("writes a setting", vec![run(&["git", "-C", "inner", "config", "core.pager", "evil"])]),
-        ("makes another repository", vec![run(&["git", "init", "-q", "inner/another"])]),
+        (
+            "commits",
+            vec![run(&[["git", "-C", "inner"].as_slice(), &commit].concat())],
+        ),
+        (
+            "stages",
+            vec![run(&["git", "-C", "inner", "add", "new.py"])],
+        ),
+        (
+            "writes a setting",
+            vec![run(&["git", "-C", "inner", "config", "core.pager", "evil"])],
+        ),
+        (
+            "makes another repository",
+            vec![run(&["git", "init", "-q", "inner/another"])],
+        ),
     ]
 }
 
@@ -169,7 +240,12 @@ fn readers(cases: &mut Cases) {
                     scene.play(agent, task, steps).env("GLEE_SANDBOX", "off");
                     let output = scene.arbitrate();
                     assert_eq!(output.code, 5, "{output}");
-                    assert!(scene.events().iter().any(|event| event["event"] == "read_only_violated"));
+                    assert!(
+                        scene
+                            .events()
+                            .iter()
+                            .any(|event| event["event"] == "read_only_violated")
+                    );
                 });
             }
         }
@@ -194,36 +270,62 @@ fn excesses() -> Vec<(&'static str, Kind, &'static str, &'static str)> {
 fn bounds(cases: &mut Cases) {
     const ROW: &str = "nested repositories beyond the bounds";
     for (excess, kind, script, folder) in excesses() {
-        cases.add(ROW, format!("{excess}, {}: a review says so", kind.word()), move || {
-            let scene = Scene::new(kind);
-            shell(&scene, script);
-            let output = scene.review();
-            assert_eq!(output.code, 1, "{output}");
-            let events = scene.events();
-            let place = |wanted: &str| events.iter().position(|event| event["event"] == wanted);
-            let (said, asked) = (place("notice"), place("call_started"));
-            assert!(said.is_some() && said < asked, "it was not said before anybody was asked: {events:?}");
-            let said = outcome(&output)["notices"].to_string();
-            assert!(said.contains(folder) && said.contains("not watched"), "{output}");
-        });
-        cases.add(ROW, format!("{excess}, {}: no coder begins", kind.word()), move || {
-            let mut scene = Scene::fixing(kind);
-            shell(&scene, script);
-            let asked = scene.cache().join("asked").display().to_string();
-            scene.play("rev", "review", [Step::Write(asked.clone(), String::new()), emit(REVIEW)]);
-            let before = own_files(&scene.root());
-            let output = scene.arbitrate();
-            assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
-            assert!(output.stderr.contains(&format!("cannot include `{folder}` in the snapshot")), "{output}");
-            assert!(!Path::new(&asked).exists(), "somebody was asked");
-            assert_same(&before, &own_files(&scene.root()));
-            let runs = scene.glee(&["runs", "--format", "json"]);
-            assert!(!runs.stdout.contains("\"id\""), "{runs}");
-        });
+        cases.add(
+            ROW,
+            format!("{excess}, {}: a review says so", kind.word()),
+            move || {
+                let scene = Scene::new(kind);
+                shell(&scene, script);
+                let output = scene.review();
+                assert_eq!(output.code, 1, "{output}");
+                let events = scene.events();
+                let place = |wanted: &str| events.iter().position(|event| event["event"] == wanted);
+                let (said, asked) = (place("notice"), place("call_started"));
+                assert!(
+                    said.is_some() && said < asked,
+                    "it was not said before anybody was asked: {events:?}"
+                );
+                let said = outcome(&output)["notices"].to_string();
+                assert!(
+                    said.contains(folder) && said.contains("not watched"),
+                    "{output}"
+                );
+            },
+        );
+        cases.add(
+            ROW,
+            format!("{excess}, {}: no coder begins", kind.word()),
+            move || {
+                let mut scene = Scene::fixing(kind);
+                shell(&scene, script);
+                let asked = scene.cache().join("asked").display().to_string();
+                scene.play(
+                    "rev",
+                    "review",
+                    [Step::Write(asked.clone(), String::new()), emit(REVIEW)],
+                );
+                let before = own_files(&scene.root());
+                let output = scene.arbitrate();
+                assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
+                assert!(
+                    output
+                        .stderr
+                        .contains(&format!("cannot include `{folder}` in the snapshot")),
+                    "{output}"
+                );
+                assert!(!Path::new(&asked).exists(), "somebody was asked");
+                assert_same(&before, &own_files(&scene.root()));
+                let runs = scene.glee(&["runs", "--format", "json"]);
+                assert!(!runs.stdout.contains("\"id\""), "{runs}");
+            },
+        );
     }
     cases.add(ROW, "an objection is no edit", || {
         let mut scene = Scene::new(Kind::Git);
-        shell(&scene, "for i in $(seq 10 40); do g init -q r$i; echo x > r$i/x.py; done");
+        shell(
+            &scene,
+            "for i in $(seq 10 40); do g init -q r$i; echo x > r$i/x.py; done",
+        );
         scene.play("fix", "respond", [emit(OBJECTION)]);
         assert_eq!(scene.arbitrate().code, 0);
     });

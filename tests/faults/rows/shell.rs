@@ -21,7 +21,8 @@ pub(super) const IMPLEMENTED: &str = "for i in $GLEE_FINDINGS; do echo \"[$i] IM
 pub(super) fn scene(review: &str, fix: &str) -> Scene {
     let scene = Scene::new(Kind::Git);
     let home = scene.home();
-    let write = |name: &str, text: &str| std::fs::write(home.join(name), text).expect("a written file");
+    let write =
+        |name: &str, text: &str| std::fs::write(home.join(name), text).expect("a written file");
     write("rev.review", review);
     write("rev.recheck", RESOLVES);
     write("fix.respond", &format!("{fix}\n{IMPLEMENTED}"));
@@ -30,11 +31,16 @@ pub(super) fn scene(review: &str, fix: &str) -> Scene {
         "P=$(mktemp $HOME/.cache/p.XXXXXX 2>/dev/null || mktemp); cat > $P; . $HOME/$GLEE_AGENT.$GLEE_TASK; exit 0\n",
     );
     let script = home.join("agent.sh");
-    let agent =
-        |name: &str, role: &str| format!("  - {{name: {name}, role: {role}, command: [/bin/sh, {script:?}]}}\n");
+    let agent = |name: &str, role: &str| {
+        format!("  - {{name: {name}, role: {role}, command: [/bin/sh, {script:?}]}}\n")
+    };
     let config = scene.user_config();
     std::fs::create_dir_all(config.parent().expect("a parent folder")).expect("a folder");
-    let text = format!("agents:\n{}{}", agent("rev", "reviewer"), agent("fix", "coder"));
+    let text = format!(
+        "agents:\n{}{}",
+        agent("rev", "reviewer"),
+        agent("fix", "coder")
+    );
     std::fs::write(config, text).expect("a written file");
     scene
 }
@@ -49,14 +55,21 @@ pub(super) fn set(scene: &Scene, line: &str) {
 pub(super) fn sh(scene: &Scene, script: &str) -> Output {
     let template = scene.command(&[]);
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", script]).current_dir(scene.root()).env_clear().stdin(Stdio::null());
+    command
+        .args(["-c", script])
+        .current_dir(scene.root())
+        .env_clear()
+        .stdin(Stdio::null());
     for (name, value) in template.get_envs() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    let output = command.env("GLEE", template.get_program()).output().expect("a shell");
+    let output = command
+        .env("GLEE", template.get_program())
+        .output()
+        .expect("a shell");
     Output {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

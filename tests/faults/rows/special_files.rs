@@ -24,10 +24,18 @@ enum Special {
 }
 
 impl Special {
-    const ALL: [Self; 5] = [Self::Fifo, Self::LinkToFifo, Self::Zero, Self::Socket, Self::Folder];
+    const ALL: [Self; 5] = [
+        Self::Fifo,
+        Self::LinkToFifo,
+        Self::Zero,
+        Self::Socket,
+        Self::Folder,
+    ];
 
     fn put(self, place: &Path) {
-        drop(std::fs::create_dir_all(place.parent().expect("a parent folder")));
+        drop(std::fs::create_dir_all(
+            place.parent().expect("a parent folder"),
+        ));
         drop(std::fs::remove_file(place));
         let fifo = |at: &Path| nix::unistd::mkfifo(at, Mode::S_IRWXU).expect("a FIFO");
         let link = |to: &Path| std::os::unix::fs::symlink(to, place).expect("a link");
@@ -59,7 +67,10 @@ pub(crate) fn add(cases: &mut Cases) {
 /// Runs Glee, which must not block; returns its exit code and output.
 fn at_once(scene: &Scene, args: &[&str]) -> (Option<i32>, String) {
     let mut glee: Child = scene.ready().start(args);
-    let (mut out, mut err) = (glee.stdout.take().expect("piped"), glee.stderr.take().expect("piped"));
+    let (mut out, mut err) = (
+        glee.stdout.take().expect("piped"),
+        glee.stderr.take().expect("piped"),
+    );
     let reading = std::thread::spawn(move || std::io::read_to_string(&mut out).unwrap_or_default());
     let said = std::thread::spawn(move || std::io::read_to_string(&mut err).unwrap_or_default());
     let started = Instant::now();
@@ -97,11 +108,16 @@ fn input(cases: &mut Cases) {
                 let place = scene.home().join("it");
                 special.put(&place);
                 let place = place.display().to_string();
-                let args: Vec<&str> =
-                    args.iter().map(|arg| if *arg == "IT" { place.as_str() } else { arg }).collect();
+                let args: Vec<&str> = args
+                    .iter()
+                    .map(|arg| if *arg == "IT" { place.as_str() } else { arg })
+                    .collect();
                 let (code, text) = at_once(&scene, &args);
                 assert_eq!(code, Some(2), "{text}");
-                assert!(text.contains(&place) && text.contains("not a regular file"), "{text}");
+                assert!(
+                    text.contains(&place) && text.contains("not a regular file"),
+                    "{text}"
+                );
             });
         }
     }
@@ -134,10 +150,17 @@ fn named(cases: &mut Cases) {
                 };
                 scene.write("sub/b.py", "x = 1\n");
                 special.put(&place);
-                for args in [&["review", "app.py", "--no-input"][..], &["review", "--no-input"]] {
+                for args in [
+                    &["review", "app.py", "--no-input"][..],
+                    &["review", "--no-input"],
+                ] {
                     let (code, text) = at_once(&scene, args);
                     assert!(matches!(code, Some(0..=2 | 8)), "{code:?}: {text}");
-                    let name = Path::new(path).file_name().expect("a name").to_string_lossy().into_owned();
+                    let name = Path::new(path)
+                        .file_name()
+                        .expect("a name")
+                        .to_string_lossy()
+                        .into_owned();
                     if let Some(expected) = named
                         && args.len() == 3
                     {
@@ -148,19 +171,31 @@ fn named(cases: &mut Cases) {
             });
         }
     }
-    for (name, args) in [("config", &["review", "app.py", "--no-input"]), ("history", &["runs", "--history", "IT"])]
-    {
+    for (name, args) in [
+        ("config", &["review", "app.py", "--no-input"]),
+        ("history", &["runs", "--history", "IT"]),
+    ] {
         for special in Special::ALL {
             cases.add(ROW, format!("the user's {name}: {special:?}"), move || {
                 let scene = Scene::new(Kind::Git);
-                let place: PathBuf = if name == "config" { scene.user_config() } else { scene.home().join("h.db") };
+                let place: PathBuf = if name == "config" {
+                    scene.user_config()
+                } else {
+                    scene.home().join("h.db")
+                };
                 // `ready` writes the configuration, so it is replaced afterwards.
                 scene.ready();
                 special.put(&place);
                 let place = place.display().to_string();
-                let args: Vec<&str> =
-                    args.iter().map(|arg| if *arg == "IT" { place.as_str() } else { *arg }).collect();
-                let output = scene.command(&args).stdin(std::process::Stdio::null()).output().expect("it ends");
+                let args: Vec<&str> = args
+                    .iter()
+                    .map(|arg| if *arg == "IT" { place.as_str() } else { *arg })
+                    .collect();
+                let output = scene
+                    .command(&args)
+                    .stdin(std::process::Stdio::null())
+                    .output()
+                    .expect("it ends");
                 let text = String::from_utf8_lossy(&output.stderr).into_owned();
                 assert!(matches!(output.status.code(), Some(2 | 7)), "{text}");
                 assert!(text.contains(&place), "{text}");
@@ -176,20 +211,34 @@ fn advisories(cases: &mut Cases) {
                               GLEE-REVIEW-END nonce={nonce} findings=1\n";
     for special in Special::ALL {
         for below in [false, true] {
-            cases.add(ROW, format!("{special:?}{}", if below { " in a folder" } else { "" }), move || {
-                let mut scene = Scene::new(Kind::Git);
-                scene.write("Cargo.lock", LOCK);
-                scene.play("rev", "review", [emit(VULNERABLE)]);
-                let place = scene.home().join("osv");
-                special.put(&if below { place.join("it.json") } else { place.clone() });
-                scene.set(&format!("advisories: {{path: {:?}}}", place.display().to_string()));
-                let (code, text) = at_once(&scene, &["review", "app.py", "--no-input"]);
-                assert_eq!(code, Some(1), "{text}");
-                if special != Special::Folder && !below {
-                    assert!(text.contains("osv") && text.contains("not a regular file"), "{text}");
-                }
-                assert!(special.is_fifo() || !text.contains("FIFO"), "{text}");
-            });
+            cases.add(
+                ROW,
+                format!("{special:?}{}", if below { " in a folder" } else { "" }),
+                move || {
+                    let mut scene = Scene::new(Kind::Git);
+                    scene.write("Cargo.lock", LOCK);
+                    scene.play("rev", "review", [emit(VULNERABLE)]);
+                    let place = scene.home().join("osv");
+                    special.put(&if below {
+                        place.join("it.json")
+                    } else {
+                        place.clone()
+                    });
+                    scene.set(&format!(
+                        "advisories: {{path: {:?}}}",
+                        place.display().to_string()
+                    ));
+                    let (code, text) = at_once(&scene, &["review", "app.py", "--no-input"]);
+                    assert_eq!(code, Some(1), "{text}");
+                    if special != Special::Folder && !below {
+                        assert!(
+                            text.contains("osv") && text.contains("not a regular file"),
+                            "{text}"
+                        );
+                    }
+                    assert!(special.is_fifo() || !text.contains("FIFO"), "{text}");
+                },
+            );
         }
     }
 }
@@ -198,7 +247,11 @@ fn advisories(cases: &mut Cases) {
 fn substitution(cases: &mut Cases) {
     const ROW: &str = "process substitution";
     let lines = [
-        ("parse", "\"$0\" parse <(printf '[MUST] app.py:2 Replace it\\n')", "Replace it"),
+        (
+            "parse",
+            "\"$0\" parse <(printf '[MUST] app.py:2 Replace it\\n')",
+            "Replace it",
+        ),
         (
             "parse, standard input by its path",
             "printf '[MUST] app.py:2 Replace it\\n' | \"$0\" parse /dev/stdin",
@@ -216,11 +269,25 @@ fn substitution(cases: &mut Cases) {
             let scene = Scene::new(Kind::Git);
             let glee = scene.ready().command(&[]);
             let mut shell = std::process::Command::new("bash");
-            shell.args(["-c", line]).arg(glee.get_program()).current_dir(scene.root()).env_clear();
-            shell.envs(glee.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            let output = shell.stdin(std::process::Stdio::null()).output().expect("a shell");
+            shell
+                .args(["-c", line])
+                .arg(glee.get_program())
+                .current_dir(scene.root())
+                .env_clear();
+            shell.envs(
+                glee.get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            );
+            let output = shell
+                .stdin(std::process::Stdio::null())
+                .output()
+                .expect("a shell");
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert!(text.contains(expected), "{text}{}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                text.contains(expected),
+                "{text}{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         });
     }
 }

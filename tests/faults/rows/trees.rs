@@ -15,7 +15,11 @@ pub(super) fn repository(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).into_iter().flatten().flatten() {
             let path = entry.path();
-            let name = path.strip_prefix(folder).expect("the path is inside the folder").display().to_string();
+            let name = path
+                .strip_prefix(folder)
+                .expect("the path is inside the folder")
+                .display()
+                .to_string();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(path),
                 _ => drop(found.insert(name, std::fs::read(&path).unwrap_or_default())),
@@ -96,7 +100,15 @@ fn kinds() -> Vec<(&'static str, Make, bool)> {
                 scene.write("inner/x.py", "x\n");
                 scene.git(&["-C", "inner", "add", "-A"]);
                 scene.git(&["-C", "inner", "commit", "-qm", "x"]);
-                scene.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./inner", "inner"]);
+                scene.git(&[
+                    "-c",
+                    "protocol.file.allow=always",
+                    "submodule",
+                    "--quiet",
+                    "add",
+                    "./inner",
+                    "inner",
+                ]);
                 scene.git(&["commit", "-qm", "Add a submodule"]);
             },
             true,
@@ -166,8 +178,16 @@ fn kinds() -> Vec<(&'static str, Make, bool)> {
         (
             "hooks that mark",
             |scene| {
-                for hook in ["pre-commit", "post-checkout", "post-index-change", "reference-transaction"] {
-                    scene.script(format!(".git/hooks/{hook}"), "#!/bin/sh\ntouch \"$GIT_DIR/../ran\" ran\n");
+                for hook in [
+                    "pre-commit",
+                    "post-checkout",
+                    "post-index-change",
+                    "reference-transaction",
+                ] {
+                    scene.script(
+                        format!(".git/hooks/{hook}"),
+                        "#!/bin/sh\ntouch \"$GIT_DIR/../ran\" ran\n",
+                    );
                 }
             },
             true,
@@ -176,7 +196,9 @@ fn kinds() -> Vec<(&'static str, Make, bool)> {
             "FIFOs and sockets",
             |scene| {
                 assert!(scene.shell("mkfifo pipe && mkdir sub && mkfifo sub/pipe"));
-                drop(std::os::unix::net::UnixListener::bind(scene.root().join("socket")));
+                drop(std::os::unix::net::UnixListener::bind(
+                    scene.root().join("socket"),
+                ));
             },
             true,
         ),
@@ -187,8 +209,16 @@ fn kinds() -> Vec<(&'static str, Make, bool)> {
             },
             true,
         ),
-        ("a link to the whole disk", |scene| assert!(scene.shell("ln -s / root")), true),
-        ("a sparse 2 GB file", |scene| assert!(scene.shell("truncate -s 2G large; echo large > .gitignore")), true),
+        (
+            "a link to the whole disk",
+            |scene| assert!(scene.shell("ln -s / root")),
+            true,
+        ),
+        (
+            "a sparse 2 GB file",
+            |scene| assert!(scene.shell("truncate -s 2G large; echo large > .gitignore")),
+            true,
+        ),
         (
             "an empty folder and a deep one",
             |scene| {
@@ -229,9 +259,20 @@ pub(crate) fn add(cases: &mut Cases) {
         for implements in [true, false] {
             cases.add(
                 TREES,
-                format!("{kind}, {}", if implements { "implemented" } else { "disputed" }),
+                format!(
+                    "{kind}, {}",
+                    if implements {
+                        "implemented"
+                    } else {
+                        "disputed"
+                    }
+                ),
                 move || {
-                    let scene = if implements { Scene::fixing(Kind::Git) } else { Scene::new(Kind::Git) };
+                    let scene = if implements {
+                        Scene::fixing(Kind::Git)
+                    } else {
+                        Scene::new(Kind::Git)
+                    };
                     make(&scene);
                     let git = scene.root().join(".git");
                     let repository = |git: &Path| {
@@ -252,7 +293,11 @@ pub(crate) fn add(cases: &mut Cases) {
                     let undone = scene.glee(&["runs", "undo"]);
                     assert_eq!(undone.code, 0, "{undone}");
                     assert_same(&before, &files(&scene.root()));
-                    assert_eq!(repository(&git), parts, "the repository was changed by the undo");
+                    assert_eq!(
+                        repository(&git),
+                        parts,
+                        "the repository was changed by the undo"
+                    );
                     assert!(!scene.exists("ran"));
                 },
             );
@@ -323,9 +368,15 @@ pub(crate) fn add(cases: &mut Cases) {
             scene.play("fix", "respond", [fix(), emit(DONE)]);
             let output = scene.arbitrate();
             assert!([0, 1, 3, 4].contains(&output.code), "{output}");
-            assert!(!output.stdout.contains("CANARY") && !output.stdout.contains("root:x"), "{output}");
+            assert!(
+                !output.stdout.contains("CANARY") && !output.stdout.contains("root:x"),
+                "{output}"
+            );
             let shown = scene.glee(&["runs", "show"]);
-            assert!(!shown.stdout.contains("CANARY") && !shown.stdout.contains("root:x"), "{shown}");
+            assert!(
+                !shown.stdout.contains("CANARY") && !shown.stdout.contains("root:x"),
+                "{shown}"
+            );
         });
     }
     const REVISIONS: &str = "revisions and paths that look like options";

@@ -14,7 +14,14 @@ use crate::runner::Cases;
 use crate::scene::{CODE, DONE, Kind, OBJECTION, REVIEW, RULING, Scene, emit, essence, fix};
 use crate::support::Output;
 
-const ARGS: [&str; 6] = ["review", "app.py", "--arbitrate", "--format", "jsonl", "--no-input"];
+const ARGS: [&str; 6] = [
+    "review",
+    "app.py",
+    "--arbitrate",
+    "--format",
+    "jsonl",
+    "--no-input",
+];
 
 pub(crate) fn add(cases: &mut Cases) {
     signals(cases);
@@ -29,7 +36,9 @@ pub(crate) fn add(cases: &mut Cases) {
 fn told(glee: &mut Child, events: usize) -> BufReader<std::process::ChildStdout> {
     let mut stdout = BufReader::new(glee.stdout.take().expect("its output is piped"));
     for _ in 0..events {
-        stdout.read_line(&mut String::new()).expect("it can be read");
+        stdout
+            .read_line(&mut String::new())
+            .expect("it can be read");
     }
     stdout
 }
@@ -70,29 +79,40 @@ fn signals(cases: &mut Cases) {
                         drop(stdout.read_to_end(&mut Vec::new()));
                         let status = glee.wait().expect("it is ours");
                         let bound = if twice { 900 } else { 6_000 };
-                        assert!(asked.elapsed() < Duration::from_millis(bound), "{:?}", asked.elapsed());
+                        assert!(
+                            asked.elapsed() < Duration::from_millis(bound),
+                            "{:?}",
+                            asked.elapsed()
+                        );
                         assert_eq!(status.code(), Some(128 + signal as i32), "{status}");
                         scene.all_dead(Duration::from_secs(5));
                         scene.play(agent, task, [emit(answer)]).ready();
-                        let output = scene.glee(&["runs", "resume", "--format", "json", "--no-input"]);
+                        let output =
+                            scene.glee(&["runs", "resume", "--format", "json", "--no-input"]);
                         assert_eq!(output.code, 0, "{output}");
                         scene.nothing_repeated();
                     });
                 }
             }
         }
-        cases.add(ROW, format!("{} stopped and continued", kind.word()), move || {
-            let mut scene = Scene::new(kind);
-            scene.play("rev", "review", [Step::Sleep(800), emit(REVIEW)]).set("limits: {call_timeout: 2s}");
-            let mut glee = scene.ready().start(&ARGS);
-            let mut stdout = told(&mut glee, 2);
-            kill(pid(&glee), Signal::SIGSTOP).expect("it is ours");
-            std::thread::sleep(Duration::from_secs(3));
-            kill(pid(&glee), Signal::SIGCONT).expect("it is ours");
-            drop(stdout.read_to_end(&mut Vec::new()));
-            // Time during which Glee is suspended does not count.
-            assert_eq!(glee.wait().expect("it is ours").code(), Some(0));
-        });
+        cases.add(
+            ROW,
+            format!("{} stopped and continued", kind.word()),
+            move || {
+                let mut scene = Scene::new(kind);
+                scene
+                    .play("rev", "review", [Step::Sleep(800), emit(REVIEW)])
+                    .set("limits: {call_timeout: 2s}");
+                let mut glee = scene.ready().start(&ARGS);
+                let mut stdout = told(&mut glee, 2);
+                kill(pid(&glee), Signal::SIGSTOP).expect("it is ours");
+                std::thread::sleep(Duration::from_secs(3));
+                kill(pid(&glee), Signal::SIGCONT).expect("it is ours");
+                drop(stdout.read_to_end(&mut Vec::new()));
+                // Time during which Glee is suspended does not count.
+                assert_eq!(glee.wait().expect("it is ours").code(), Some(0));
+            },
+        );
     }
 }
 
@@ -102,7 +122,10 @@ fn locks(cases: &mut Cases) {
         for others in [1, 20] {
             cases.add(
                 ROW,
-                format!("{} one and {others} others, then the holder is killed", kind.word()),
+                format!(
+                    "{} one and {others} others, then the holder is killed",
+                    kind.word()
+                ),
                 move || {
                     let mut scene = Scene::new(kind);
                     scene.play("fix", "respond", [Step::Sleep(600_000)]);
@@ -118,7 +141,8 @@ fn locks(cases: &mut Cases) {
                             });
                         }
                     });
-                    let output = scene.glee(&["review", "app.py", "--format", "json", "--no-input"]);
+                    let output =
+                        scene.glee(&["review", "app.py", "--format", "json", "--no-input"]);
                     assert_eq!(output.code, 1, "{output}");
                     drop(stdout);
                     holder.kill().expect("it is ours");
@@ -135,10 +159,20 @@ fn locks(cases: &mut Cases) {
 
 /// Runs Glee with a limit on file sizes, in blocks of 512 bytes.
 fn with_room(scene: &Scene, blocks: u32) -> Output {
-    let glee = scene.ready().command(&["review", "app.py", "--arbitrate", "--format", "json", "--no-input"]);
+    let glee = scene.ready().command(&[
+        "review",
+        "app.py",
+        "--arbitrate",
+        "--format",
+        "json",
+        "--no-input",
+    ]);
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
     let mut shell = std::process::Command::new("/bin/sh");
-    shell.args(["-c", &script, "sh"]).arg(glee.get_program()).args(glee.get_args());
+    shell
+        .args(["-c", &script, "sh"])
+        .arg(glee.get_program())
+        .args(glee.get_args());
     shell.env_clear().current_dir(scene.root());
     for (name, value) in glee.get_envs() {
         if let Some(value) = value {
@@ -158,27 +192,37 @@ type Prepare = fn(&mut Scene);
 fn disks(cases: &mut Cases) {
     const ROW: &str = "disks that are full";
     for kind in Kind::ALL {
-        for blocks in [0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 400] {
-            cases.add(ROW, format!("{} no file beyond {blocks} blocks", kind.word()), move || {
-                let mut scene = Scene::fixing(kind);
-                scene.write("large.py", "x = 1\n".repeat(9_000));
-                scene.play(
-                    "fix",
-                    "respond",
-                    [fix(), Step::Replace("large.py".into(), "1".into(), "2".into()), emit(DONE)],
-                );
-                let before = files(&scene.root());
-                let output = with_room(&scene, blocks);
-                if files(&scene.root()) == before {
-                    assert_ne!(output.code, 0, "{output}");
-                    assert_ne!(output.code, 101, "{output}");
-                    return;
-                }
-                // The changes of a started coder can be undone.
-                let undone = scene.glee(&["runs", "undo"]);
-                assert_eq!(undone.code, 0, "{undone}\nafter {output}");
-                assert_eq!(files(&scene.root()), before);
-            });
+        for blocks in [
+            0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 400,
+        ] {
+            cases.add(
+                ROW,
+                format!("{} no file beyond {blocks} blocks", kind.word()),
+                move || {
+                    let mut scene = Scene::fixing(kind);
+                    scene.write("large.py", "x = 1\n".repeat(9_000));
+                    scene.play(
+                        "fix",
+                        "respond",
+                        [
+                            fix(),
+                            Step::Replace("large.py".into(), "1".into(), "2".into()),
+                            emit(DONE),
+                        ],
+                    );
+                    let before = files(&scene.root());
+                    let output = with_room(&scene, blocks);
+                    if files(&scene.root()) == before {
+                        assert_ne!(output.code, 0, "{output}");
+                        assert_ne!(output.code, 101, "{output}");
+                        return;
+                    }
+                    // The changes of a started coder can be undone.
+                    let undone = scene.glee(&["runs", "undo"]);
+                    assert_eq!(undone.code, 0, "{undone}\nafter {output}");
+                    assert_eq!(files(&scene.root()), before);
+                },
+            );
         }
     }
     const PLACES: &str = "places that cannot be written";
@@ -247,40 +291,52 @@ fn database(scene: &Scene) -> std::path::PathBuf {
 fn databases(cases: &mut Cases) {
     const ROW: &str = "databases that are damaged";
     for kind in Kind::ALL {
-        for place in
-            [0_u64, 16, 20, 40, 100, 200, 500, 4_096, 4_100, 5_000, 8_192, 9_000, 12_288, 16_384, 20_480, 28_672]
-        {
+        for place in [
+            0_u64, 16, 20, 40, 100, 200, 500, 4_096, 4_100, 5_000, 8_192, 9_000, 12_288, 16_384,
+            20_480, 28_672,
+        ] {
             for damage in ["flipped", "zeroed", "torn"] {
-                cases.add(ROW, format!("{} {damage} at {place}", kind.word()), move || {
-                    let scene = Scene::new(kind);
-                    assert_eq!(scene.arbitrate().code, 0);
-                    let path = database(&scene);
-                    let mut bytes = std::fs::read(&path).expect("it is there");
-                    let place = usize::try_from(place).unwrap_or(0).min(bytes.len() - 1);
-                    match damage {
-                        "flipped" => bytes[place] ^= 0x55,
-                        "zeroed" => {
-                            let end = (place + 512).min(bytes.len());
-                            bytes[place..end].fill(0);
+                cases.add(
+                    ROW,
+                    format!("{} {damage} at {place}", kind.word()),
+                    move || {
+                        let scene = Scene::new(kind);
+                        assert_eq!(scene.arbitrate().code, 0);
+                        let path = database(&scene);
+                        let mut bytes = std::fs::read(&path).expect("it is there");
+                        let place = usize::try_from(place).unwrap_or(0).min(bytes.len() - 1);
+                        match damage {
+                            "flipped" => bytes[place] ^= 0x55,
+                            "zeroed" => {
+                                let end = (place + 512).min(bytes.len());
+                                bytes[place..end].fill(0);
+                            }
+                            _ => bytes.truncate(place),
                         }
-                        _ => bytes.truncate(place),
-                    }
-                    std::fs::write(&path, &bytes).expect("a written file");
-                    for args in [vec!["disputes"], vec!["runs"], vec!["disputes", "verify"]] {
-                        let output = scene.glee(&args);
-                        assert!([0, 1, 7].contains(&output.code), "{args:?}: {output}");
-                    }
-                    assert_eq!(std::fs::read(&path).expect("it is there"), bytes, "reading changed it");
-                    let output = scene.arbitrate();
-                    // A changed unused byte has no effect; an emptied file is a new history.
-                    assert!([0, 7].contains(&output.code), "{output}");
-                    if output.code == 7 {
-                        let end = (place + 512).min(bytes.len());
-                        let now = std::fs::read(&path).expect("it is there");
-                        assert!(now.get(place..end) == Some(&bytes[place..end]), "it was overwritten");
-                        assert!(output.stderr.contains("history"), "{output}");
-                    }
-                });
+                        std::fs::write(&path, &bytes).expect("a written file");
+                        for args in [vec!["disputes"], vec!["runs"], vec!["disputes", "verify"]] {
+                            let output = scene.glee(&args);
+                            assert!([0, 1, 7].contains(&output.code), "{args:?}: {output}");
+                        }
+                        assert_eq!(
+                            std::fs::read(&path).expect("it is there"),
+                            bytes,
+                            "reading changed it"
+                        );
+                        let output = scene.arbitrate();
+                        // A changed unused byte has no effect; an emptied file is a new history.
+                        assert!([0, 7].contains(&output.code), "{output}");
+                        if output.code == 7 {
+                            let end = (place + 512).min(bytes.len());
+                            let now = std::fs::read(&path).expect("it is there");
+                            assert!(
+                                now.get(place..end) == Some(&bytes[place..end]),
+                                "it was overwritten"
+                            );
+                            assert!(output.stderr.contains("history"), "{output}");
+                        }
+                    },
+                );
             }
         }
     }
@@ -319,11 +375,17 @@ fn programs(cases: &mut Cases) {
                 scene.ready();
                 let command = command.replace("HOME", &scene.home().display().to_string());
                 let config = std::fs::read_to_string(scene.user_config()).expect("it was written");
-                let lines = config.lines().map(|line| match line.contains(&format!("name: {name},")) {
-                    true => format!("  - {{name: {name}, command: [{command:?}], role: {role}}}\n"),
-                    false => format!("{line}\n"),
-                });
-                std::fs::write(scene.user_config(), lines.collect::<String>()).expect("a written file");
+                let lines =
+                    config
+                        .lines()
+                        .map(|line| match line.contains(&format!("name: {name},")) {
+                            true => format!(
+                                "  - {{name: {name}, command: [{command:?}], role: {role}}}\n"
+                            ),
+                            false => format!("{line}\n"),
+                        });
+                std::fs::write(scene.user_config(), lines.collect::<String>())
+                    .expect("a written file");
                 let output = scene.glee(&ARGS);
                 assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
                 assert!(!scene.exists("ran"));
@@ -337,7 +399,13 @@ fn programs(cases: &mut Cases) {
             ("no program at all", b"just text\n".to_vec()),
             (
                 "of another machine",
-                [b"\x7fELF\x02\x01\x01".as_slice(), &[0; 9], &[2, 0, 0xf3, 0], &[0; 100]].concat(),
+                [
+                    b"\x7fELF\x02\x01\x01".as_slice(),
+                    &[0; 9],
+                    &[2, 0, 0xf3, 0],
+                    &[0; 100],
+                ]
+                .concat(),
             ),
             ("of a missing interpreter", b"#!/nowhere/sh\n".to_vec()),
             ("empty", Vec::new()),
@@ -346,14 +414,21 @@ fn programs(cases: &mut Cases) {
                 let mut scene = Scene::new(Kind::Plain);
                 let program = scene.home().join("program");
                 std::fs::write(&program, &bytes).expect("a written file");
-                std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("a file");
+                std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
+                    .expect("a file");
                 scene.set("").ready();
                 let config = std::fs::read_to_string(scene.user_config()).expect("it was written");
-                let lines = config.lines().map(|line| match line.contains(&format!("name: {name},")) {
-                    true => format!("  - {{name: {name}, command: [{program:?}], role: {role}}}\n"),
-                    false => format!("{line}\n"),
-                });
-                std::fs::write(scene.user_config(), lines.collect::<String>()).expect("a written file");
+                let lines =
+                    config
+                        .lines()
+                        .map(|line| match line.contains(&format!("name: {name},")) {
+                            true => format!(
+                                "  - {{name: {name}, command: [{program:?}], role: {role}}}\n"
+                            ),
+                            false => format!("{line}\n"),
+                        });
+                std::fs::write(scene.user_config(), lines.collect::<String>())
+                    .expect("a written file");
                 let output = scene.glee(&ARGS);
                 assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
                 assert_eq!(scene.read("app.py"), CODE);
@@ -379,12 +454,24 @@ fn streams(cases: &mut Cases) {
                 cases.add(ROW, format!("{format} {shape} TERM={term:?}"), move || {
                     let mut scene = Scene::new(Kind::Plain);
                     scene.env("TERM", term);
-                    let glee = scene.ready().command(&["review", "app.py", "--arbitrate", "--format", format]);
+                    let glee = scene.ready().command(&[
+                        "review",
+                        "app.py",
+                        "--arbitrate",
+                        "--format",
+                        format,
+                    ]);
                     let program = glee.get_program().to_string_lossy().into_owned();
-                    let words: Vec<_> = glee.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+                    let words: Vec<_> = glee
+                        .get_args()
+                        .map(|word| word.to_string_lossy().into_owned())
+                        .collect();
                     let line = format!("'{program}' {} {redirection}", words.join(" "));
                     let mut shell = std::process::Command::new("/bin/sh");
-                    shell.args(["-c", &line]).env_clear().current_dir(scene.root());
+                    shell
+                        .args(["-c", &line])
+                        .env_clear()
+                        .current_dir(scene.root());
                     for (name, value) in glee.get_envs() {
                         if let Some(value) = value {
                             shell.env(name, value);

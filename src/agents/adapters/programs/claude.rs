@@ -20,7 +20,12 @@ impl Adapter for Claude {
             login: "log in: run `claude` and type `/login`, or set ANTHROPIC_API_KEY",
             prints_events: true,
             helps: &[&["--help"]],
-            required: &["--setting-sources", "--strict-mcp-config", "--tools", "--permission-mode"],
+            required: &[
+                "--setting-sources",
+                "--strict-mcp-config",
+                "--tools",
+                "--permission-mode",
+            ],
             longest_prompt: Some((10_000_000, "bytes")),
             schema: "--json-schema",
             resume: "--resume",
@@ -40,9 +45,15 @@ impl Adapter for Claude {
                 ("DISABLE_AUTOUPDATER", "1"),
                 ("CLAUDE_CODE_MAX_RETRIES", "0"),
             ],
-            folders: &[("CLAUDE_CONFIG_DIR", ".claude", ""), ("XDG_CACHE_HOME", ".cache", "claude-cli-nodejs")],
+            folders: &[
+                ("CLAUDE_CONFIG_DIR", ".claude", ""),
+                ("XDG_CACHE_HOME", ".cache", "claude-cli-nodejs"),
+            ],
             files: &[".claude.json"],
-            marks: LineMarks { preamble: Some(&[r#"{"type":"system""#]), fruitless: None },
+            marks: LineMarks {
+                preamble: Some(&[r#"{"type":"system""#]),
+                fruitless: None,
+            },
             ..Profile::default()
         }
     }
@@ -52,7 +63,12 @@ impl Adapter for Claude {
         if query.program.may_have("--include-partial-messages") {
             args.push("--include-partial-messages".to_owned());
         }
-        args.extend(list(&["--setting-sources", "", "--strict-mcp-config", "--disable-slash-commands"]));
+        args.extend(list(&[
+            "--setting-sources",
+            "",
+            "--strict-mcp-config",
+            "--disable-slash-commands",
+        ]));
         let role = query.request.task.role();
         // With `--restricted`, Claude Code reads only files of the tree and edits no files.
         if role != Role::Coder && query.program.names("--restricted") {
@@ -74,12 +90,16 @@ impl Adapter for Claude {
         match string(event, "/type") {
             "stream_event" => vec![ProgressEvent::Draft(string(event, "/event/delta/text"))],
             "assistant" => blocks(event)
-                .filter_map(|block| match (text(block, "/type")?, is_of_subagent(event)) {
-                    ("tool_use", _) => Some(ProgressEvent::tool(string(block, "/name"), &block["input"])),
-                    ("text", false) => Some(ProgressEvent::Message(string(block, "/text"))),
-                    ("text", true) => Some(ProgressEvent::Draft(string(block, "/text"))),
-                    _ => None,
-                })
+                .filter_map(
+                    |block| match (text(block, "/type")?, is_of_subagent(event)) {
+                        ("tool_use", _) => {
+                            Some(ProgressEvent::tool(string(block, "/name"), &block["input"]))
+                        }
+                        ("text", false) => Some(ProgressEvent::Message(string(block, "/text"))),
+                        ("text", true) => Some(ProgressEvent::Draft(string(block, "/text"))),
+                        _ => None,
+                    },
+                )
                 .collect(),
             _ => Vec::new(),
         }
@@ -98,15 +118,21 @@ impl Adapter for Claude {
             }
             "stream_event" => parsed.piece(string(event, "/event/delta/text")),
             "assistant" if event.get("is_api_error_message").is_none() => {
-                blocks(event).filter_map(|block| text(block, "/text")).for_each(|text| parsed.message(text));
+                blocks(event)
+                    .filter_map(|block| text(block, "/text"))
+                    .for_each(|text| parsed.message(text));
             }
             // A `user` event usually starts a new answer, but a `user` event with the text `Output token limit
             // hit` continues a truncated answer.
-            "user" if !blocks(event).any(|block| string(block, "/text").starts_with("Output token limit hit")) => {
+            "user"
+                if !blocks(event)
+                    .any(|block| string(block, "/text").starts_with("Output token limit hit")) =>
+            {
                 parsed.tool_used();
             }
             "rate_limit_event" if string(event, "/rate_limit_info/status") == "rejected" => {
-                let seconds = number(event, "/rate_limit_info/resetsAt").and_then(|at| i64::try_from(at).ok());
+                let seconds = number(event, "/rate_limit_info/resetsAt")
+                    .and_then(|at| i64::try_from(at).ok());
                 parsed.reset = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok());
             }
             "result" => parse_result(parsed, event),
@@ -120,7 +146,11 @@ fn is_of_subagent(event: &Value) -> bool {
 }
 
 fn blocks(event: &Value) -> impl Iterator<Item = &Value> {
-    event.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
+    event
+        .pointer("/message/content")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
@@ -130,7 +160,9 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
     for denial in event["permission_denials"].as_array().into_iter().flatten() {
         parsed.denied(text(denial, "/tool_name").unwrap_or("a tool"));
     }
-    let message = text(event, "/result").or_else(|| text(event, "/error/message")).unwrap_or_default();
+    let message = text(event, "/result")
+        .or_else(|| text(event, "/error/message"))
+        .unwrap_or_default();
     let failed = event["is_error"].as_bool() == Some(true);
     parsed.failure = match string(event, "/subtype") {
         "error_max_turns" => Some(ReportedError::of(
@@ -138,19 +170,27 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
             "the agent reached its maximum number of \
                                                                             turns",
         )),
-        "error_max_budget_usd" => {
-            Some(ReportedError::of(FailureKind::OverQuota { reset: None }, "the agent used up its budget"))
-        }
+        "error_max_budget_usd" => Some(ReportedError::of(
+            FailureKind::OverQuota { reset: None },
+            "the agent used up its budget",
+        )),
         _ if failed && string(event, "/terminal_reason") == "blocking_limit" => {
             Some(ReportedError::of(FailureKind::TooLong, message))
         }
         _ if failed => {
-            let errors = event["errors"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let errors = event["errors"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str);
             let errors = errors.collect::<Vec<_>>().join("; ");
             let lost = string(event, "/api_error") == "connection_failed";
             let error = ReportedError::text(if message.is_empty() { &errors } else { message });
             let error = error.with_status(number(event, "/api_error_status"));
-            Some(ReportedError { kind: lost.then_some(FailureKind::Unavailable), ..error })
+            Some(ReportedError {
+                kind: lost.then_some(FailureKind::Unavailable),
+                ..error
+            })
         }
         _ => None,
     };
@@ -165,8 +205,17 @@ fn parse_result(parsed: &mut ParsedOutput, event: &Value) {
 
 fn usage(event: &Value) -> Usage {
     let reasoning = "/output_tokens_details/thinking_tokens";
-    let usage = tokens(&event["usage"], ["/input_tokens", "/cache_read_input_tokens", "/output_tokens", reasoning]);
-    let cache = usage.cached_tokens.unwrap_or(0) + number(event, "/usage/cache_creation_input_tokens").unwrap_or(0);
+    let usage = tokens(
+        &event["usage"],
+        [
+            "/input_tokens",
+            "/cache_read_input_tokens",
+            "/output_tokens",
+            reasoning,
+        ],
+    );
+    let cache = usage.cached_tokens.unwrap_or(0)
+        + number(event, "/usage/cache_creation_input_tokens").unwrap_or(0);
     Usage {
         input_tokens: usage.input_tokens.map(|input| input + cache),
         usd: event["total_cost_usd"].as_f64(),

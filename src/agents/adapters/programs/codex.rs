@@ -8,15 +8,26 @@ use serde_json::Value;
 
 use crate::agents::adapters::{ReportedError, assemble, list, owned, string, text, tokens};
 use crate::agents::{
-    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query, SchemaForm,
+    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
+    SchemaForm,
 };
 use crate::domain::{Effort, FailureKind, Role};
 
-const NOT_FOR_A_JUDGE: [&str; 7] =
-    ["shell_tool", "unified_exec", "multi_agent", "goals", "view_image", "image_generation", "hooks"];
+const NOT_FOR_A_JUDGE: [&str; 7] = [
+    "shell_tool",
+    "unified_exec",
+    "multi_agent",
+    "goals",
+    "view_image",
+    "image_generation",
+    "hooks",
+];
 
-const PREAMBLE: [&str; 3] =
-    [r#"{"type":"thread.started""#, r#"{"type":"turn.started""#, r#""item":{"id":"item_0","type":"error""#];
+const PREAMBLE: [&str; 3] = [
+    r#"{"type":"thread.started""#,
+    r#"{"type":"turn.started""#,
+    r#""item":{"id":"item_0","type":"error""#,
+];
 
 pub(crate) struct Codex;
 
@@ -33,7 +44,10 @@ impl Adapter for Codex {
             effort_name: Some(effort_name),
             sees: &["CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY"],
             folders: &[("CODEX_HOME", ".codex", "")],
-            marks: LineMarks { preamble: Some(&PREAMBLE), fruitless: None },
+            marks: LineMarks {
+                preamble: Some(&PREAMBLE),
+                fruitless: None,
+            },
             exit_codes: &[(&[2], FailureKind::BadFlags)],
             counts_sessions: true,
             ..Profile::default()
@@ -42,7 +56,11 @@ impl Adapter for Codex {
 
     fn args(&self, query: &Query<'_>) -> Vec<String> {
         let role = query.request.task.role();
-        let sandbox = if role == Role::Coder { "workspace-write" } else { "read-only" };
+        let sandbox = if role == Role::Coder {
+            "workspace-write"
+        } else {
+            "read-only"
+        };
         let mut args = list(&["exec", "--json", "-s", sandbox, "--skip-git-repo-check"]);
         if role != Role::Coder {
             args.push("--ephemeral".to_owned());
@@ -59,13 +77,23 @@ impl Adapter for Codex {
         if role != Role::Coder {
             settings.push("web_search=\"disabled\"".to_owned());
         }
-        let effort = query.agent.effort.or(query.request.task.wants_effort().then_some(Effort::High));
-        settings.extend(effort.map(|effort| format!("model_reasoning_effort=\"{}\"", effort_name(effort))));
+        let effort = query.agent.effort.or(query
+            .request
+            .task
+            .wants_effort()
+            .then_some(Effort::High));
+        settings.extend(
+            effort.map(|effort| format!("model_reasoning_effort=\"{}\"", effort_name(effort))),
+        );
         if let Some(provider) = provider(&query.agent.command) {
             settings.push(format!("model_providers.{provider}.request_max_retries=0"));
             settings.push(format!("model_providers.{provider}.stream_max_retries=0"));
         }
-        args.extend(settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]));
+        args.extend(
+            settings
+                .into_iter()
+                .flat_map(|setting| ["-c".to_owned(), setting]),
+        );
         args
     }
 
@@ -74,22 +102,36 @@ impl Adapter for Codex {
         let form = SchemaForm::constraint(&query.request.task);
         if let Some(form) = form.filter(|_| query.program.names("--output-schema")) {
             let path = query.folder.join(format!("{}-schema.json", form.as_str()));
-            args.extend(["--output-schema".to_owned(), path.to_string_lossy().into_owned()]);
+            args.extend([
+                "--output-schema".to_owned(),
+                path.to_string_lossy().into_owned(),
+            ]);
             files.push((path, form.strict()));
         }
-        let last = query.session.map_or_else(|| list(&["-"]), |session| list(&["resume", session, "-"]));
-        Ok(Invocation { files, ..assemble(&self.profile(), query, args, last)? })
+        let last = query
+            .session
+            .map_or_else(|| list(&["-"]), |session| list(&["resume", session, "-"]));
+        Ok(Invocation {
+            files,
+            ..assemble(&self.profile(), query, args, last)?
+        })
     }
 
     fn progress<'a>(&self, event: &'a Value) -> Vec<ProgressEvent<'a>> {
         let text = string(event, "/item/text");
         match string(event, "/item/type") {
-            "agent_message" if string(event, "/type") == "item.completed" => vec![ProgressEvent::Message(text)],
+            "agent_message" if string(event, "/type") == "item.completed" => {
+                vec![ProgressEvent::Message(text)]
+            }
             "agent_message" | "reasoning" => vec![ProgressEvent::Draft(text)],
-            "command_execution" => vec![ProgressEvent::Tool(string(event, "/item/command").to_owned())],
+            "command_execution" => vec![ProgressEvent::Tool(
+                string(event, "/item/command").to_owned(),
+            )],
             "file_change" => {
                 vec![ProgressEvent::Tool(
-                    format!("edit {}", string(event, "/item/changes/0/path")).trim().to_owned(),
+                    format!("edit {}", string(event, "/item/changes/0/path"))
+                        .trim()
+                        .to_owned(),
                 )]
             }
             _ => Vec::new(),
@@ -103,13 +145,20 @@ impl Adapter for Codex {
             // Codex reports every attempt to reconnect as an `error` event. An `error` event means a failure only
             // if no `turn.completed` event follows.
             "error" => parsed.failure = text(event, "/message").map(ReportedError::text),
-            "turn.failed" => parsed.failure = Some(ReportedError::text(string(event, "/error/message"))),
+            "turn.failed" => {
+                parsed.failure = Some(ReportedError::text(string(event, "/error/message")))
+            }
             "turn.completed" => {
                 parsed.done = true;
                 parsed.failure = None;
                 parsed.usage = tokens(
                     &event["usage"],
-                    ["/input_tokens", "/cached_input_tokens", "/output_tokens", "/reasoning_output_tokens"],
+                    [
+                        "/input_tokens",
+                        "/cached_input_tokens",
+                        "/output_tokens",
+                        "/reasoning_output_tokens",
+                    ],
                 );
             }
             _ => {}
@@ -134,10 +183,16 @@ fn parse_item(parsed: &mut ParsedOutput, event: &Value) {
 }
 
 fn effort_name(effort: Effort) -> &'static str {
-    if effort == Effort::Max { "xhigh" } else { effort.as_str() }
+    if effort == Effort::Max {
+        "xhigh"
+    } else {
+        effort.as_str()
+    }
 }
 
 fn provider(command: &[String]) -> Option<&str> {
-    let value = command.iter().find_map(|word| word.strip_prefix("model_provider="))?;
+    let value = command
+        .iter()
+        .find_map(|word| word.strip_prefix("model_provider="))?;
     Some(value.trim_matches(['"', '\''])).filter(|name| !name.is_empty())
 }

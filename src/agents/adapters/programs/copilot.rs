@@ -47,15 +47,30 @@ impl Adapter for Copilot {
                 "GH_TOKEN",
                 "GITHUB_TOKEN",
             ],
-            folders: &[("COPILOT_HOME", ".copilot", ""), ("XDG_CACHE_HOME", ".cache", "copilot")],
-            marks: LineMarks { preamble: Some(&PREAMBLE), fruitless: None },
+            folders: &[
+                ("COPILOT_HOME", ".copilot", ""),
+                ("XDG_CACHE_HOME", ".cache", "copilot"),
+            ],
+            marks: LineMarks {
+                preamble: Some(&PREAMBLE),
+                fruitless: None,
+            },
             ..Profile::default()
         }
     }
 
     fn args(&self, query: &Query<'_>) -> Vec<String> {
-        let mut args = list(&["--no-auto-update", "--disable-client-telemetry", "--no-color"]);
-        args.extend(list(&["--output-format", "json", "--no-ask-user", "--disable-builtin-mcps"]));
+        let mut args = list(&[
+            "--no-auto-update",
+            "--disable-client-telemetry",
+            "--no-color",
+        ]);
+        args.extend(list(&[
+            "--output-format",
+            "json",
+            "--no-ask-user",
+            "--disable-builtin-mcps",
+        ]));
         args.extend(list(&["--no-custom-instructions"]));
         args.extend(list(&[match query.request.task.role() {
             Role::Coder => "--allow-tool=write",
@@ -67,10 +82,15 @@ impl Adapter for Copilot {
 
     fn progress<'a>(&self, event: &'a Value) -> Vec<ProgressEvent<'a>> {
         match string(event, "/type") {
-            "assistant.message_delta" => vec![ProgressEvent::Draft(string(event, "/data/deltaContent"))],
+            "assistant.message_delta" => {
+                vec![ProgressEvent::Draft(string(event, "/data/deltaContent"))]
+            }
             "assistant.message" => vec![ProgressEvent::Message(string(event, "/data/content"))],
             "tool.execution_start" => {
-                vec![ProgressEvent::tool(string(event, "/data/toolName"), &event["data"]["arguments"])]
+                vec![ProgressEvent::tool(
+                    string(event, "/data/toolName"),
+                    &event["data"]["arguments"],
+                )]
             }
             _ => Vec::new(),
         }
@@ -87,7 +107,10 @@ impl Adapter for Copilot {
                 parsed.answer = Some(message.to_owned());
             }
             "tool.execution_start" => {
-                parsed.tool_started(text(event, "/data/toolCallId"), text(event, "/data/toolName"));
+                parsed.tool_started(
+                    text(event, "/data/toolCallId"),
+                    text(event, "/data/toolName"),
+                );
             }
             "tool.execution_complete" => {
                 let code = string(event, "/data/error/code");

@@ -20,7 +20,12 @@ impl Adapter for Gemini {
             login: "log in: run `gemini` once, or set GEMINI_API_KEY",
             prints_events: true,
             helps: &[&["--help"]],
-            required: &["--skip-trust", "--approval-mode", "--extensions", "--allowed-mcp-server-names"],
+            required: &[
+                "--skip-trust",
+                "--approval-mode",
+                "--extensions",
+                "--allowed-mcp-server-names",
+            ],
             longest_prompt: Some((8 << 20, "bytes")),
             resume: "--resume",
             model: "-m",
@@ -38,7 +43,10 @@ impl Adapter for Gemini {
                 r#"{"general":{"maxAttempts":1,"enableAutoUpdate":false,"enableAutoUpdateNotification":false}}"#,
             )),
             folders: &[("", ".gemini", "")],
-            marks: LineMarks { preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]), fruitless: None },
+            marks: LineMarks {
+                preamble: Some(&[r#"{"type":"init""#, r#""role":"user""#]),
+                fruitless: None,
+            },
             // Exit codes of 145 and above are HTTP statuses modulo 256, because an exit code has 8 bits.
             exit_codes: &[
                 (&[41, 145, 147], FailureKind::NotLoggedIn),
@@ -51,9 +59,18 @@ impl Adapter for Gemini {
     }
 
     fn args(&self, query: &Query<'_>) -> Vec<String> {
-        let mode = if query.request.task.role() == Role::Coder { "auto_edit" } else { "default" };
+        let mode = if query.request.task.role() == Role::Coder {
+            "auto_edit"
+        } else {
+            "default"
+        };
         let mut args = list(&["--skip-trust", "--approval-mode", mode, "-e", "none"]);
-        args.extend(list(&["--allowed-mcp-server-names", "none", "-o", "stream-json"]));
+        args.extend(list(&[
+            "--allowed-mcp-server-names",
+            "none",
+            "-o",
+            "stream-json",
+        ]));
         args
     }
 
@@ -62,7 +79,10 @@ impl Adapter for Gemini {
             "message" if string(event, "/role") == "assistant" => {
                 vec![ProgressEvent::Piece(string(event, "/content"))]
             }
-            "tool_use" => vec![ProgressEvent::tool(string(event, "/tool_name"), &event["parameters"])],
+            "tool_use" => vec![ProgressEvent::tool(
+                string(event, "/tool_name"),
+                &event["parameters"],
+            )],
             _ => Vec::new(),
         }
     }
@@ -73,10 +93,17 @@ impl Adapter for Gemini {
                 parsed.session(event, "/session_id");
                 parsed.metadata.model = owned(event, "/model");
             }
-            "message" if string(event, "/role") == "assistant" => parsed.piece(string(event, "/content")),
+            "message" if string(event, "/role") == "assistant" => {
+                parsed.piece(string(event, "/content"))
+            }
             "tool_use" => parsed.tool_started(text(event, "/tool_id"), text(event, "/tool_name")),
             "tool_result" => {
-                let refusals = ["tool_not_registered", "policy_violation", "execution_denied", "denied"];
+                let refusals = [
+                    "tool_not_registered",
+                    "policy_violation",
+                    "execution_denied",
+                    "denied",
+                ];
                 let is_refused = refusals.contains(&string(event, "/error/type"));
                 parsed.tool_ended(string(event, "/tool_id"), is_refused);
             }
@@ -94,7 +121,10 @@ impl Adapter for Gemini {
                 } else if parsed.failure.is_none() {
                     parsed.failure = Some(ReportedError::text(""));
                 }
-                parsed.usage = tokens(&event["stats"], ["/input_tokens", "/cached", "/output_tokens", "/"]);
+                parsed.usage = tokens(
+                    &event["stats"],
+                    ["/input_tokens", "/cached", "/output_tokens", "/"],
+                );
             }
             _ => {}
         }

@@ -9,12 +9,19 @@ pub(crate) struct Json;
 
 impl Adapter for Json {
     fn profile(&self) -> Profile {
-        Profile { name: "json", ..Profile::default() }
+        Profile {
+            name: "json",
+            ..Profile::default()
+        }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let failed =
-            |error| AgentError::new(FailureKind::Protocol, format!("failed to write the request: {error}"));
+        let failed = |error| {
+            AgentError::new(
+                FailureKind::Protocol,
+                format!("failed to write the request: {error}"),
+            )
+        };
         let mut stdin = serde_json::to_vec(query.request).map_err(failed)?;
         stdin.push(b'\n');
         Ok(text::plain(query, stdin))
@@ -33,7 +40,13 @@ mod tests {
     fn the_request_is_one_line_of_json() {
         let agent = samples::agent("plug", "json", &["plug", "-x"]);
         let request = samples::review(&agent);
-        let invocation = Json.command(&samples::query(&agent, &Program::new("/bin/plug"), &request)).unwrap();
+        let invocation = Json
+            .command(&samples::query(
+                &agent,
+                &Program::new("/bin/plug"),
+                &request,
+            ))
+            .unwrap();
         assert_eq!(invocation.args, ["-x"]);
         let text = String::from_utf8(invocation.stdin).unwrap();
         assert_eq!(text.find('\n'), Some(text.len() - 1));

@@ -7,13 +7,15 @@
 use serde_json::Value;
 
 use crate::agents::adapters::{ReportedError, assemble, list, number, string, text, tokens};
-use crate::agents::{Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query};
+use crate::agents::{
+    Adapter, AgentError, Invocation, LineMarks, ParsedOutput, Profile, ProgressEvent, Query,
+};
 use crate::domain::{Effort, Role, Usage};
 
 const PERMISSIONS: &str = "OPENCODE_CONFIG_CONTENT";
-const CODER: &str = r#"{"permission":{"bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
-const REVIEWER: &str =
-    r#"{"permission":{"edit":"deny","bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
+const CODER: &str =
+    r#"{"permission":{"bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
+const REVIEWER: &str = r#"{"permission":{"edit":"deny","bash":"deny","webfetch":"deny","task":"deny","external_directory":"deny"}}"#;
 const JUDGE: &str = r#"{"permission":{"*":"deny"}}"#;
 
 pub(crate) struct Opencode;
@@ -30,7 +32,12 @@ impl Adapter for Opencode {
             model: "-m",
             effort: "--variant",
             effort_name: Some(Effort::as_str),
-            sees: &["OPENCODE_CONFIG", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY"],
+            sees: &[
+                "OPENCODE_CONFIG",
+                "ANTHROPIC_API_KEY",
+                "OPENAI_API_KEY",
+                "OPENROUTER_API_KEY",
+            ],
             sets: &[
                 ("OPENCODE_DISABLE_PROJECT_CONFIG", "1"),
                 ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
@@ -64,14 +71,20 @@ impl Adapter for Opencode {
             Role::Reviewer => REVIEWER,
             Role::Judge | Role::Aggregator => JUDGE,
         };
-        invocation.env.entry(PERMISSIONS.into()).or_insert(permissions.into());
+        invocation
+            .env
+            .entry(PERMISSIONS.into())
+            .or_insert(permissions.into());
         Ok(invocation)
     }
 
     fn progress<'a>(&self, event: &'a Value) -> Vec<ProgressEvent<'a>> {
         match string(event, "/type") {
             "text" => vec![ProgressEvent::Message(string(event, "/part/text"))],
-            "tool_use" => vec![ProgressEvent::tool(string(event, "/part/tool"), &event["part"]["state"]["input"])],
+            "tool_use" => vec![ProgressEvent::tool(
+                string(event, "/part/tool"),
+                &event["part"]["state"]["input"],
+            )],
             _ => Vec::new(),
         }
     }
@@ -83,7 +96,13 @@ impl Adapter for Opencode {
             "tool_use" => {
                 parsed.tool_used();
                 let error = string(event, "/part/state/error").to_lowercase();
-                let refusals = ["permission", "rejected", "unavailable", "denied", "prevents"];
+                let refusals = [
+                    "permission",
+                    "rejected",
+                    "unavailable",
+                    "denied",
+                    "prevents",
+                ];
                 if refusals.iter().any(|word| error.contains(word)) {
                     parsed.denied(text(event, "/part/tool").unwrap_or("a tool"));
                 }
@@ -94,7 +113,8 @@ impl Adapter for Opencode {
                     parsed.tool_used();
                 }
                 if string(event, "/part/reason") == "length" {
-                    parsed.failure = Some(ReportedError::text("the answer was cut off: max_tokens"));
+                    parsed.failure =
+                        Some(ReportedError::text("the answer was cut off: max_tokens"));
                 }
                 parsed.usage = parsed.usage.plus(usage_of_step(&event["part"]));
             }
@@ -109,11 +129,21 @@ impl Adapter for Opencode {
 }
 
 fn usage_of_step(step: &Value) -> Usage {
-    let usage = tokens(step, ["/tokens/input", "/tokens/cache/read", "/tokens/output", "/tokens/reasoning"]);
+    let usage = tokens(
+        step,
+        [
+            "/tokens/input",
+            "/tokens/cache/read",
+            "/tokens/output",
+            "/tokens/reasoning",
+        ],
+    );
     let cache = usage.cached_tokens.unwrap_or(0) + number(step, "/tokens/cache/write").unwrap_or(0);
     Usage {
         input_tokens: usage.input_tokens.map(|input| input + cache),
-        output_tokens: usage.output_tokens.map(|output| output + usage.reasoning_tokens.unwrap_or(0)),
+        output_tokens: usage
+            .output_tokens
+            .map(|output| output + usage.reasoning_tokens.unwrap_or(0)),
         usd: step["cost"].as_f64().filter(|cost| *cost > 0.0),
         turns: Some(1),
         ..usage

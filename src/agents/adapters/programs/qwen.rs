@@ -37,7 +37,11 @@ impl Adapter for Qwen {
     }
 
     fn args(&self, query: &Query<'_>) -> Vec<String> {
-        let mode = if query.request.task.role() == Role::Coder { "auto-edit" } else { "plan" };
+        let mode = if query.request.task.role() == Role::Coder {
+            "auto-edit"
+        } else {
+            "plan"
+        };
         let mut args = list(&["--safe-mode", "--approval-mode", mode, "-o", "stream-json"]);
         if query.program.may_have("--include-partial-messages") {
             args.push("--include-partial-messages".to_owned());
@@ -56,7 +60,11 @@ impl Adapter for Qwen {
         if let Some(error) = &mut parsed.failure
             && let Some((first, _)) = error.text.split_once('\n')
         {
-            *error = ReportedError { status: error.status, kind: error.kind, ..ReportedError::text(first) };
+            *error = ReportedError {
+                status: error.status,
+                kind: error.kind,
+                ..ReportedError::text(first)
+            };
         }
     }
 }

@@ -22,18 +22,30 @@ pub(crate) struct Replay(pub(crate) fn() -> Vec<&'static dyn Adapter>);
 
 impl Replay {
     fn printing_events(&self) -> impl Iterator<Item = &'static dyn Adapter> {
-        self.0().into_iter().filter(|adapter| adapter.profile().prints_events)
+        self.0()
+            .into_iter()
+            .filter(|adapter| adapter.profile().prints_events)
     }
 }
 
 impl Adapter for Replay {
     fn profile(&self) -> Profile {
-        Profile { name: "replay", ..Profile::default() }
+        Profile {
+            name: "replay",
+            ..Profile::default()
+        }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
-        let folder = query.agent.command.first().map(String::as_str).unwrap_or_default();
-        let record = Path::new(&query.request.root).join(folder).join(format!("{}.call.json", query.call));
+        let folder = query
+            .agent
+            .command
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
+        let record = Path::new(&query.request.root)
+            .join(folder)
+            .join(format!("{}.call.json", query.call));
         if !record.is_file() {
             let message = format!("record `{}` does not exist", record.display());
             return Err(AgentError::new(FailureKind::NotInstalled, message).hint(
@@ -42,36 +54,66 @@ impl Adapter for Replay {
             ));
         }
         let args = [Path::new(ARGUMENT), &record];
-        let plain = Invocation::plain(&query.program.path, args, BTreeMap::new(), &query.request.root);
-        Ok(Invocation { stdin: query.request.nonce.clone().into(), ..plain })
+        let plain = Invocation::plain(
+            &query.program.path,
+            args,
+            BTreeMap::new(),
+            &query.request.root,
+        );
+        Ok(Invocation {
+            stdin: query.request.nonce.clone().into(),
+            ..plain
+        })
     }
 
     fn reading(&self, output: &Output) -> Reading {
-        let name = output.stderr_tail.lines().next_back().and_then(|line| line.strip_prefix(MARK));
-        match self.0().into_iter().find(|adapter| Some(adapter.profile().name) == name) {
+        let name = output
+            .stderr_tail
+            .lines()
+            .next_back()
+            .and_then(|line| line.strip_prefix(MARK));
+        match self.0()
+            .into_iter()
+            .find(|adapter| Some(adapter.profile().name) == name)
+        {
             Some(adapter) => adapter.reading(output),
             None => {
-                let message = format!("failed to play back the record: {}", output.stderr_tail.trim());
+                let message = format!(
+                    "failed to play back the record: {}",
+                    output.stderr_tail.trim()
+                );
                 Reading::from(Err(AgentError::new(FailureKind::Protocol, message)))
             }
         }
     }
 
     fn activity(&self, line: &str) -> Option<String> {
-        self.printing_events().find_map(|adapter| adapter.activity(line))
+        self.printing_events()
+            .find_map(|adapter| adapter.activity(line))
     }
 
     fn speech(&self, line: &str) -> Option<String> {
-        self.printing_events().find_map(|adapter| adapter.speech(line))
+        self.printing_events()
+            .find_map(|adapter| adapter.speech(line))
     }
 }
 
 /// Prints the recorded output with the new nonce. Returns the recorded exit code, or 1 if no exit code was
 /// recorded.
-pub fn play(record: &Path, nonce: &str, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<u8> {
+pub fn play(
+    record: &Path,
+    nonce: &str,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<u8> {
     let stem = record.to_string_lossy();
     let stem = stem.strip_suffix(".call.json").unwrap_or(&stem);
-    let CallRecord { nonce: old, adapter, end, .. } = CallRecord::read(record)?;
+    let CallRecord {
+        nonce: old,
+        adapter,
+        end,
+        ..
+    } = CallRecord::read(record)?;
     let recorded = |name: &str| -> io::Result<Vec<u8>> {
         let bytes = files::read(format!("{stem}.{name}").as_ref())?;
         Ok(replaced(&bytes, old.as_bytes(), nonce.as_bytes()))
@@ -113,23 +155,46 @@ mod tests {
         let query = samples::query(&recorded, &program, &request);
         let invocation = claude::Claude.command(&query).unwrap();
         let record = folder.path().join("review-1-0.rev.1.call.json");
-        CallRecord::new("claude", &query, &invocation).write(&record).unwrap();
-        let said = format!("{{\"type\":\"result\",\"result\":\"END nonce={}\"}}\n", samples::NONCE);
+        CallRecord::new("claude", &query, &invocation)
+            .write(&record)
+            .unwrap();
+        let said = format!(
+            "{{\"type\":\"result\",\"result\":\"END nonce={}\"}}\n",
+            samples::NONCE
+        );
         std::fs::write(folder.path().join("review-1-0.rev.1.stdout"), said).unwrap();
         std::fs::write(folder.path().join("review-1-0.rev.1.stderr"), "noise").unwrap();
 
         let agent = samples::agent("rev", "replay", &[folder.path().to_str().unwrap()]);
         let glee = Program::new("/bin/glee");
-        let query = Query { call: "review-1-0.rev.1", ..samples::query(&agent, &glee, &request) };
+        let query = Query {
+            call: "review-1-0.rev.1",
+            ..samples::query(&agent, &glee, &request)
+        };
         let invocation = REPLAY.command(&query).unwrap();
-        assert_eq!(invocation.args, [ARGUMENT.into(), record.clone().into_os_string()]);
+        assert_eq!(
+            invocation.args,
+            [ARGUMENT.into(), record.clone().into_os_string()]
+        );
 
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        assert_eq!(play(&record, "fresh", &mut out, &mut err).unwrap(), 1, "no end was recorded");
-        assert_eq!(out, b"{\"type\":\"result\",\"result\":\"END nonce=fresh\"}\n");
+        assert_eq!(
+            play(&record, "fresh", &mut out, &mut err).unwrap(),
+            1,
+            "no end was recorded"
+        );
+        assert_eq!(
+            out,
+            b"{\"type\":\"result\",\"result\":\"END nonce=fresh\"}\n"
+        );
         assert_eq!(err, b"noise\nglee-replay adapter=claude\n");
 
-        let error = REPLAY.command(&Query { call: "judge-1.j.1", ..query }).unwrap_err();
+        let error = REPLAY
+            .command(&Query {
+                call: "judge-1.j.1",
+                ..query
+            })
+            .unwrap_err();
         assert_eq!(error.kind, FailureKind::NotInstalled);
     }
 }

@@ -7,7 +7,10 @@ pub(crate) struct TextAdapter;
 
 impl Adapter for TextAdapter {
     fn profile(&self) -> Profile {
-        Profile { name: "text", ..Profile::default() }
+        Profile {
+            name: "text",
+            ..Profile::default()
+        }
     }
 
     fn command(&self, query: &Query<'_>) -> Result<Invocation, AgentError> {
@@ -18,7 +21,10 @@ impl Adapter for TextAdapter {
 pub(crate) fn plain(query: &Query<'_>, stdin: Vec<u8>) -> Invocation {
     let env = environment(query.agent, query.request, &[], std::env::vars_os());
     let args = query.agent.command.iter().skip(1);
-    Invocation { stdin, ..Invocation::plain(&query.program.path, args, env, &query.request.root) }
+    Invocation {
+        stdin,
+        ..Invocation::plain(&query.program.path, args, env, &query.request.root)
+    }
 }
 
 #[cfg(test)]
@@ -32,9 +38,15 @@ mod tests {
         let agent = samples::agent("rev", "text", &["review", "--deep", "a b"]);
         let request = samples::review(&agent);
         let program = Program::new("/bin/review");
-        let query = Query { prompt: "prompt ü", ..samples::query(&agent, &program, &request) };
+        let query = Query {
+            prompt: "prompt ü",
+            ..samples::query(&agent, &program, &request)
+        };
         let mut invocation = TextAdapter.command(&query).expect("text takes any request");
-        assert_eq!(invocation.env.remove(std::ffi::OsStr::new("GLEE_TASK")), Some("review".into()));
+        assert_eq!(
+            invocation.env.remove(std::ffi::OsStr::new("GLEE_TASK")),
+            Some("review".into())
+        );
         invocation.env.clear();
         assert_eq!(
             invocation,

@@ -14,7 +14,10 @@ pub(crate) fn named(name: &str) -> Option<SupportLang> {
 pub(crate) fn applied_to(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::TypeScript => &[SupportLang::TypeScript, SupportLang::Tsx],
-        other => ALL.iter().find(|known| **known == other).map_or(&[], std::slice::from_ref),
+        other => ALL
+            .iter()
+            .find(|known| **known == other)
+            .map_or(&[], std::slice::from_ref),
     }
 }
 
@@ -23,7 +26,11 @@ pub(crate) fn packaged_for(language: SupportLang) -> &'static [SupportLang] {
     match language {
         SupportLang::JavaScript => &[SupportLang::JavaScript, SupportLang::Tsx],
         SupportLang::TypeScript => &[SupportLang::JavaScript, SupportLang::TypeScript],
-        SupportLang::Tsx => &[SupportLang::JavaScript, SupportLang::TypeScript, SupportLang::Tsx],
+        SupportLang::Tsx => &[
+            SupportLang::JavaScript,
+            SupportLang::TypeScript,
+            SupportLang::Tsx,
+        ],
         other => applied_to(other),
     }
 }
@@ -35,17 +42,19 @@ pub(crate) fn without_rules(path: &str) -> Option<String> {
         return None;
     }
     let name = path.rsplit('/').next().unwrap_or(path);
-    Some(match (SupportLang::from_path(path), name.rsplit_once('.')) {
-        (Some(SupportLang::Cpp), _) => "C++".to_owned(),
-        (Some(SupportLang::CSharp), _) => "C#".to_owned(),
-        (Some(language @ (SupportLang::Css | SupportLang::Hcl | SupportLang::Html)), _)
-        | (Some(language @ (SupportLang::Json | SupportLang::Php | SupportLang::Yaml)), _) => {
-            language.to_string().to_uppercase()
-        }
-        (Some(language), _) => language.to_string(),
-        (None, Some((_, extension))) if !extension.is_empty() => format!(".{extension}"),
-        (None, _) => name.to_owned(),
-    })
+    Some(
+        match (SupportLang::from_path(path), name.rsplit_once('.')) {
+            (Some(SupportLang::Cpp), _) => "C++".to_owned(),
+            (Some(SupportLang::CSharp), _) => "C#".to_owned(),
+            (Some(language @ (SupportLang::Css | SupportLang::Hcl | SupportLang::Html)), _)
+            | (Some(language @ (SupportLang::Json | SupportLang::Php | SupportLang::Yaml)), _) => {
+                language.to_string().to_uppercase()
+            }
+            (Some(language), _) => language.to_string(),
+            (None, Some((_, extension))) if !extension.is_empty() => format!(".{extension}"),
+            (None, _) => name.to_owned(),
+        },
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,11 @@ pub(crate) struct LineMap(Option<Patch>);
 impl LineMap {
     pub(crate) fn of(diff: &str, path: &str) -> Self {
         let patches = parse::parse(diff.as_bytes()).patches;
-        Self(patches.into_iter().find(|patch| patch.new.as_deref() == Some(path.as_bytes())))
+        Self(
+            patches
+                .into_iter()
+                .find(|patch| patch.new.as_deref() == Some(path.as_bytes())),
+        )
     }
 
     /// Maps a range of old lines to a range of new lines. A replaced line maps to the lines that replace it. If
@@ -21,15 +25,25 @@ impl LineMap {
             }
             let (mut old, mut new) = (hunk.old_start, hunk.new_start);
             let (mut start, mut end) = (None, None);
-            for group in hunk.lines.chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept)) {
-                let count =
-                    |mark: DiffMark| u32::try_from(group.iter().filter(|line| line.0 == mark).count()).unwrap_or(0);
+            for group in hunk
+                .lines
+                .chunk_by(|a, b| (a.0 == DiffMark::Kept) == (b.0 == DiffMark::Kept))
+            {
+                let count = |mark: DiffMark| {
+                    u32::try_from(group.iter().filter(|line| line.0 == mark).count()).unwrap_or(0)
+                };
                 let kept = count(DiffMark::Kept);
-                let (was, is) = (count(DiffMark::Removed) + kept, count(DiffMark::Added) + kept);
+                let (was, is) = (
+                    count(DiffMark::Removed) + kept,
+                    count(DiffMark::Added) + kept,
+                );
                 if was > 0 && old <= last && first < old + was {
                     let (from, to) = match kept {
                         0 => (new, new + is),
-                        _ => (new + first.saturating_sub(old), new + is.min(last + 1 - old)),
+                        _ => (
+                            new + first.saturating_sub(old),
+                            new + is.min(last + 1 - old),
+                        ),
                     };
                     start.get_or_insert(from);
                     end = Some(to);
@@ -47,7 +61,10 @@ impl LineMap {
     }
 
     pub(crate) fn reversed(&self, after: &str) -> String {
-        self.0.as_ref().map_or_else(|| after.to_owned(), |patch| patch.replaced(after, Side::New))
+        self.0.as_ref().map_or_else(
+            || after.to_owned(),
+            |patch| patch.replaced(after, Side::New),
+        )
     }
 }
 
@@ -101,10 +118,14 @@ diff --git a/app.py b/app.py
     fn the_text_before_is_found_again() {
         let difference = LineMap::of(DIFF, "app.py");
         let before: String = "abcdefghijkl".chars().map(|c| format!("{c}\n")).collect();
-        let after: String =
-            ["a", "b", "C", "C2", "d", "e", "f", "g", "h", "i", "k", "l"].map(|l| format!("{l}\n")).concat();
+        let after: String = ["a", "b", "C", "C2", "d", "e", "f", "g", "h", "i", "k", "l"]
+            .map(|l| format!("{l}\n"))
+            .concat();
         assert_eq!(difference.reversed(&after), before);
-        assert_eq!(LineMap::of(DIFF, "other.py").reversed("one\ntwo\n"), "one\n");
+        assert_eq!(
+            LineMap::of(DIFF, "other.py").reversed("one\ntwo\n"),
+            "one\n"
+        );
         assert_eq!(LineMap::of(DIFF, "third.py").reversed("x\n"), "x\n");
     }
 }

@@ -27,15 +27,31 @@ impl SourceText {
         };
         let ends = text.matches('\n').count();
         match text.matches("\r\n").count() {
-            0 => Ok(Self { text, mark, crlf: false }),
-            count if count == ends => Ok(Self { text: text.replace("\r\n", "\n"), mark, crlf: true }),
+            0 => Ok(Self {
+                text,
+                mark,
+                crlf: false,
+            }),
+            count if count == ends => Ok(Self {
+                text: text.replace("\r\n", "\n"),
+                mark,
+                crlf: true,
+            }),
             _ => Err(format!("`{path}` mixes line endings")),
         }
     }
 
     fn bytes(&self) -> String {
-        let text = if self.crlf { self.text.replace('\n', "\r\n") } else { self.text.clone() };
-        if self.mark { format!("{BYTE_ORDER_MARK}{text}") } else { text }
+        let text = if self.crlf {
+            self.text.replace('\n', "\r\n")
+        } else {
+            self.text.clone()
+        };
+        if self.mark {
+            format!("{BYTE_ORDER_MARK}{text}")
+        } else {
+            text
+        }
     }
 }
 
@@ -43,9 +59,12 @@ pub(crate) fn write(root: &Path, path: &str, source: &SourceText) -> Result<(), 
     let target = resolve(root, path)?;
     let folder = target.parent().unwrap_or(root);
     let write = || {
-        let mut file = tempfile::Builder::new().prefix(".glee-fix-").tempfile_in(folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".glee-fix-")
+            .tempfile_in(folder)?;
         file.write_all(source.bytes().as_bytes())?;
-        file.as_file().set_permissions(fs::metadata(&target)?.permissions())?;
+        file.as_file()
+            .set_permissions(fs::metadata(&target)?.permissions())?;
         file.as_file().sync_all()?;
         file.persist(&target)?;
         Ok(())
@@ -63,7 +82,10 @@ pub(crate) fn resolve(root: &Path, path: &str) -> Result<PathBuf, String> {
             Component::CurDir => continue,
             _ => return Err(outside()),
         }
-        if fs::symlink_metadata(&target).map_err(io_error(path))?.is_symlink() {
+        if fs::symlink_metadata(&target)
+            .map_err(io_error(path))?
+            .is_symlink()
+        {
             return Err(outside());
         }
     }

@@ -25,10 +25,16 @@ enum Named {
 /// types.
 pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
     let around: Vec<(Named, String)> = chain(tree, line).iter().filter_map(named).collect();
-    let of = |wanted: Named| around.iter().filter(move |(kind, _)| *kind == wanted).map(|(_, name)| name.clone());
+    let of = |wanted: Named| {
+        around
+            .iter()
+            .filter(move |(kind, _)| *kind == wanted)
+            .map(|(_, name)| name.clone())
+    };
     let mut names: Vec<String> = of(Named::Function).collect();
     let builds_its_type = |name: &String| {
-        ["__init__", "constructor", "new"].contains(&name.as_str()) || of(Named::Type).any(|t| t == *name)
+        ["__init__", "constructor", "new"].contains(&name.as_str())
+            || of(Named::Type).any(|t| t == *name)
     };
     match names.first() {
         None => names.extend(of(Named::Value).chain(of(Named::Type))),
@@ -39,7 +45,10 @@ pub(crate) fn owners(tree: &SyntaxTree, line: u32) -> Vec<String> {
 }
 
 pub(crate) fn block(tree: &SyntaxTree, line: u32) -> Option<(u32, u32)> {
-    chain(tree, line).iter().find(|node| named(node).is_some()).map(lines)
+    chain(tree, line)
+        .iter()
+        .find(|node| named(node).is_some())
+        .map(lines)
 }
 
 /// Finds a definition by a list of names, for example by `["TestCart", "test_total"]`. The last name belongs to
@@ -48,9 +57,13 @@ pub(crate) fn definition<'a>(tree: &'a SyntaxTree, path: &[String]) -> Option<Sy
     let (name, outer) = path.split_last()?;
     tree.root().dfs().find(|node| {
         let defines = |node: &Syntax<'_>, name: &String| {
-            named(node).is_some_and(|(_, defined)| defined == *name) || test_title(node).as_ref() == Some(name)
+            named(node).is_some_and(|(_, defined)| defined == *name)
+                || test_title(node).as_ref() == Some(name)
         };
-        defines(node, name) && outer.iter().all(|outer| node.ancestors().any(|around| defines(&around, outer)))
+        defines(node, name)
+            && outer
+                .iter()
+                .all(|outer| node.ancestors().any(|around| defines(&around, outer)))
     })
 }
 
@@ -67,7 +80,10 @@ pub(crate) fn mentions(tree: &SyntaxTree, range: &Range<usize>, names: &[String]
 
 /// Returns the first and last line of a node, counted from 1.
 pub(crate) fn lines(node: &Syntax<'_>) -> (u32, u32) {
-    (scan::line(node.start_pos().line()), scan::line(node.end_pos().line()))
+    (
+        scan::line(node.start_pos().line()),
+        scan::line(node.end_pos().line()),
+    )
 }
 
 pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax<'a> {
@@ -77,7 +93,9 @@ pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax
         at.start <= range.start && range.end <= at.end && !at.is_empty()
     };
     loop {
-        let Some(inner) = node.children().find(covers) else { return node };
+        let Some(inner) = node.children().find(covers) else {
+            return node;
+        };
         node = inner;
     }
 }
@@ -85,14 +103,18 @@ pub(crate) fn covering<'a>(tree: &'a SyntaxTree, range: &Range<usize>) -> Syntax
 fn chain(tree: &SyntaxTree, line: u32) -> Vec<Syntax<'_>> {
     let text = tree.source();
     let index = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
-    let Some(content) = text.split_inclusive('\n').nth(index) else { return Vec::new() };
+    let Some(content) = text.split_inclusive('\n').nth(index) else {
+        return Vec::new();
+    };
     let before: usize = text.split_inclusive('\n').take(index).map(str::len).sum();
     let start = before + content.len() - content.trim_start().len();
     if content.trim().is_empty() {
         return Vec::new();
     }
     let node = covering(tree, &(start..start + 1));
-    let mut nodes: Vec<_> = std::iter::once(node.clone()).chain(node.ancestors()).collect();
+    let mut nodes: Vec<_> = std::iter::once(node.clone())
+        .chain(node.ancestors())
+        .collect();
     // The lines of a decorator belong to the decorated definition.
     if let Some(decorated) = nodes.iter().find_map(|node| node.field("definition"))
         && !nodes.iter().any(|node| node.range() == decorated.range())
@@ -127,7 +149,11 @@ const DEFINITIONS: &[(Named, &str, &str)] = &[
     (Named::Value, "property", "field_definition"),
     (Named::Value, "pattern", "let_declaration"),
     (Named::Value, "key", "pair"),
-    (Named::Value, "left", "assignment assignment_expression short_var_declaration"),
+    (
+        Named::Value,
+        "left",
+        "assignment assignment_expression short_var_declaration",
+    ),
 ];
 
 const FUNCTION_VALUES: &str = "arrow_function function_expression function generator_function";
@@ -135,14 +161,21 @@ const FUNCTION_VALUES: &str = "arrow_function function_expression function gener
 fn named(node: &Syntax<'_>) -> Option<(Named, String)> {
     let is_one_of = |kinds: &str, kind: &str| kinds.split(' ').any(|known| known == kind);
     let kind = node.kind();
-    let (named, field, _) = DEFINITIONS.iter().find(|(.., kinds)| is_one_of(kinds, &kind))?;
+    let (named, field, _) = DEFINITIONS
+        .iter()
+        .find(|(.., kinds)| is_one_of(kinds, &kind))?;
     let value = match &*kind {
-        "variable_declarator" | "public_field_definition" | "field_definition" | "pair" => node.field("value"),
+        "variable_declarator" | "public_field_definition" | "field_definition" | "pair" => {
+            node.field("value")
+        }
         "assignment_expression" => node.field("right"),
         _ => None,
     };
     let is_function = value.is_some_and(|value| is_one_of(FUNCTION_VALUES, &value.kind()));
-    let name = node.field(field).map(|name| last_name(&name)).filter(|name| !name.is_empty())?;
+    let name = node
+        .field(field)
+        .map(|name| last_name(&name))
+        .filter(|name| !name.is_empty())?;
     Some((if is_function { Named::Function } else { *named }, name))
 }
 

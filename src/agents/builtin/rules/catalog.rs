@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use ast_grep_config::{
-    DeserializeEnv, GlobalRules, RuleCollection, RuleConfig, RuleConfigError, SerializableGlobalRule,
-    SerializableRuleConfig, Severity, from_multiple,
+    DeserializeEnv, GlobalRules, RuleCollection, RuleConfig, RuleConfigError,
+    SerializableGlobalRule, SerializableRuleConfig, Severity, from_multiple,
 };
 use ast_grep_language::SupportLang;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,10 @@ pub struct Catalog {
 
 impl Catalog {
     /// Loads the packaged rules and the project's rules that apply to at least one of the `paths`.
-    pub fn for_paths<'a>(root: &Path, paths: impl IntoIterator<Item = &'a str>) -> Result<Self, CatalogError> {
+    pub fn for_paths<'a>(
+        root: &Path,
+        paths: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, CatalogError> {
         Self::load(&languages(paths), None, &project_files(root)?)
     }
 
@@ -127,15 +130,19 @@ impl Catalog {
             loading.project(languages, file, text)?;
         }
         let Loading { configs, infos } = loading;
-        let rules = RuleCollection::try_new(configs)
-            .map_err(|error| invalid(PROJECT_RULES, 1, &format!("`files` or `ignores`: {error}")))?;
+        let rules = RuleCollection::try_new(configs).map_err(|error| {
+            invalid(PROJECT_RULES, 1, &format!("`files` or `ignores`: {error}"))
+        })?;
         Ok(Self { rules, infos })
     }
 }
 
 fn languages<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<SupportLang> {
     let found: Vec<SupportLang> = paths.into_iter().filter_map(language::of_path).collect();
-    language::ALL.into_iter().filter(|language| found.contains(language)).collect()
+    language::ALL
+        .into_iter()
+        .filter(|language| found.contains(language))
+        .collect()
 }
 
 #[derive(Default)]
@@ -147,12 +154,23 @@ struct Loading {
 impl Loading {
     /// Compiles the packaged rules that have one of the `ids`, or all packaged rules if `ids` is `None`. The
     /// compilation of a rule is slow, so rules without a requested id are skipped.
-    fn packaged(&mut self, language: SupportLang, ids: Option<&BTreeSet<&str>>) -> Result<(), CatalogError> {
+    fn packaged(
+        &mut self,
+        language: SupportLang,
+        ids: Option<&BTreeSet<&str>>,
+    ) -> Result<(), CatalogError> {
         let families = language::packaged_for(language);
-        let files = || packaged::FILES.iter().filter(|file| families.contains(&file.language));
+        let files = || {
+            packaged::FILES
+                .iter()
+                .filter(|file| families.contains(&file.language))
+        };
         let mut shared = Vec::new();
         for file in files() {
-            shared.extend(parse::<SerializableGlobalRule<SupportLang>>(file.path, file.shared)?);
+            shared.extend(parse::<SerializableGlobalRule<SupportLang>>(
+                file.path,
+                file.shared,
+            )?);
         }
         for rule in &mut shared {
             rule.language = language;
@@ -160,8 +178,9 @@ impl Loading {
         let globals = DeserializeEnv::parse_global_utils(shared)
             .map_err(|error| invalid("packaged rules", 1, &chain(&error)))?;
         for RuleFile { path, rules, .. } in files() {
-            let is_wanted =
-                |document: &&str| packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)));
+            let is_wanted = |document: &&str| {
+                packaged_id(document).is_some_and(|id| ids.is_none_or(|ids| ids.contains(id)))
+            };
             for document in rules.split("\n---\n").filter(is_wanted) {
                 for rule in parse::<SerializableRuleConfig<SupportLang>>(path, document)? {
                     let fail = |problem: String| invalid(path, line_of(rules, &rule.id), &problem);
@@ -175,10 +194,17 @@ impl Loading {
         Ok(())
     }
 
-    fn project(&mut self, languages: &[SupportLang], file: &str, text: &str) -> Result<(), CatalogError> {
+    fn project(
+        &mut self,
+        languages: &[SupportLang],
+        file: &str,
+        text: &str,
+    ) -> Result<(), CatalogError> {
         for head in parse::<Head>(file, text)? {
             if language::named(&head.language).is_none() {
-                let known = language::ALL.map(|language| language.to_string()).join(", ");
+                let known = language::ALL
+                    .map(|language| language.to_string())
+                    .join(", ");
                 let problem = format!("language `{}` is not one of {known}", head.language);
                 return Err(invalid(file, line_of(text, &head.id), &problem));
             }
@@ -191,11 +217,14 @@ impl Loading {
                 return Err(fail("the rule has no `id`"));
             }
             if self.infos.contains_key(&info.id) || is_packaged(&info.id) {
-                return Err(fail(&format!("the id `{}` is taken by another rule", info.id)));
+                return Err(fail(&format!(
+                    "the id `{}` is taken by another rule",
+                    info.id
+                )));
             }
             for &target in language::applied_to(rule.language) {
-                let config =
-                    compile(rule.clone(), target, &GlobalRules::default()).map_err(|error| fail(&error))?;
+                let config = compile(rule.clone(), target, &GlobalRules::default())
+                    .map_err(|error| fail(&error))?;
                 if languages.contains(&target) {
                     self.configs.push(config);
                 }
@@ -230,7 +259,10 @@ struct Meta {
     category: Option<String>,
 }
 
-fn info(rule: &SerializableRuleConfig<SupportLang>, origin: RuleOrigin) -> Result<RuleInfo, String> {
+fn info(
+    rule: &SerializableRuleConfig<SupportLang>,
+    origin: RuleOrigin,
+) -> Result<RuleInfo, String> {
     let meta: Meta = match &rule.metadata {
         Some(metadata) => serde_json::to_value(metadata)
             .and_then(serde_json::from_value)
@@ -239,7 +271,10 @@ fn info(rule: &SerializableRuleConfig<SupportLang>, origin: RuleOrigin) -> Resul
     };
     let tag = match &meta.tag {
         Some(word) => Tag::parse(word.trim()).ok_or_else(|| {
-            format!("`metadata.tag` is `{word}`, not one of {}", Tag::ALL.map(|tag| tag.to_string()).join(", "))
+            format!(
+                "`metadata.tag` is `{word}`, not one of {}",
+                Tag::ALL.map(|tag| tag.to_string()).join(", ")
+            )
         })?,
         None => match rule.severity {
             Severity::Error => Tag::High,
@@ -247,7 +282,11 @@ fn info(rule: &SerializableRuleConfig<SupportLang>, origin: RuleOrigin) -> Resul
             Severity::Info | Severity::Hint | Severity::Off => Tag::Low,
         },
     };
-    let message = if rule.message.trim().is_empty() { rule.id.clone() } else { rule.message.trim().to_owned() };
+    let message = if rule.message.trim().is_empty() {
+        rule.id.clone()
+    } else {
+        rule.message.trim().to_owned()
+    };
     Ok(RuleInfo {
         id: rule.id.clone(),
         language: rule.language.to_string(),
@@ -272,20 +311,35 @@ fn compile(
 fn parse<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, CatalogError> {
     from_multiple(text).map_err(|error| {
         let line = error.location().map_or(1, |place| place.line());
-        invalid(file, line, error.to_string().lines().next().unwrap_or("not a rule"))
+        invalid(
+            file,
+            line,
+            error.to_string().lines().next().unwrap_or("not a rule"),
+        )
     })
 }
 
 fn line_of(text: &str, id: &str) -> u64 {
     let names = |line: &str| {
-        let value = line.trim_start_matches("- ").trim_start().strip_prefix("id:").map(str::trim);
+        let value = line
+            .trim_start_matches("- ")
+            .trim_start()
+            .strip_prefix("id:")
+            .map(str::trim);
         value.map(|value| value.trim_matches(['"', '\''])) == Some(id)
     };
-    text.lines().zip(1..).find(|(line, _)| names(line)).map_or(1, |(_, number)| number)
+    text.lines()
+        .zip(1..)
+        .find(|(line, _)| names(line))
+        .map_or(1, |(_, number)| number)
 }
 
 fn invalid(file: &str, line: u64, problem: &str) -> CatalogError {
-    CatalogError::Invalid { file: file.to_owned(), line, problem: problem.to_owned() }
+    CatalogError::Invalid {
+        file: file.to_owned(),
+        line,
+        problem: problem.to_owned(),
+    }
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
@@ -312,7 +366,10 @@ fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in entries {
         let path = entry.map_err(unreadable(PROJECT_RULES))?.path();
-        if path.extension().is_some_and(|extension| extension == "yml" || extension == "yaml") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "yml" || extension == "yaml")
+        {
             paths.push(path);
         }
     }
@@ -324,10 +381,16 @@ fn project_files(root: &Path) -> Result<Vec<(String, String)>, CatalogError> {
             let file = format!("{PROJECT_RULES}/{name}");
             let metadata = std::fs::symlink_metadata(&path).map_err(unreadable(&file))?;
             if !metadata.is_file() {
-                return Err(CatalogError::NotAFile { file, problem: "not a regular file" });
+                return Err(CatalogError::NotAFile {
+                    file,
+                    problem: "not a regular file",
+                });
             }
             if metadata.len() > LARGEST_FILE {
-                return Err(CatalogError::NotAFile { file, problem: "larger than 1 MiB" });
+                return Err(CatalogError::NotAFile {
+                    file,
+                    problem: "larger than 1 MiB",
+                });
             }
             let text = files::read_to_string(&path).map_err(unreadable(&file))?;
             Ok((file, text))

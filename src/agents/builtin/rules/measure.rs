@@ -109,23 +109,41 @@ impl Label {
         let first = hit.lines.0.saturating_sub(NEAR);
         let last = hit.lines.1.saturating_add(NEAR);
         hit.category == self.category
-            && std::iter::once(&self.line).chain(&self.also).any(|line| (first..=last).contains(line))
+            && std::iter::once(&self.line)
+                .chain(&self.also)
+                .any(|line| (first..=last).contains(line))
     }
 }
 
 pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
     let read = |file: &str| {
-        std::fs::read_to_string(folder.join(file))
-            .map_err(|source| MeasureError::Unreadable { file: file.to_owned(), source })
+        std::fs::read_to_string(folder.join(file)).map_err(|source| MeasureError::Unreadable {
+            file: file.to_owned(),
+            source,
+        })
     };
     let catalog = Catalog::packaged()?;
-    let known: BTreeSet<&str> = catalog.infos().filter_map(|info| info.category.as_deref()).collect();
+    let known: BTreeSet<&str> = catalog
+        .infos()
+        .filter_map(|info| info.category.as_deref())
+        .collect();
     let mut measure = Measure::default();
-    for (text, line) in read(LABELS)?.lines().zip(1..).filter(|(text, _)| !text.trim().is_empty()) {
-        let sample: Sample = serde_json::from_str(text).map_err(|source| MeasureError::Label { line, source })?;
+    for (text, line) in read(LABELS)?
+        .lines()
+        .zip(1..)
+        .filter(|(text, _)| !text.trim().is_empty())
+    {
+        let sample: Sample =
+            serde_json::from_str(text).map_err(|source| MeasureError::Label { line, source })?;
         measure.files += 1;
         measure.labels += sample.labels.len();
-        judge(&catalog, &known, &sample, &read(&sample.file)?, &mut measure);
+        judge(
+            &catalog,
+            &known,
+            &sample,
+            &read(&sample.file)?,
+            &mut measure,
+        );
     }
     if measure.files == 0 {
         return Err(MeasureError::Empty);
@@ -140,23 +158,49 @@ pub fn measure(folder: &Path) -> Result<Measure, MeasureError> {
 
 /// A label with at least one matching finding is one true positive. A finding that matches no label is a false
 /// positive.
-fn judge(catalog: &Catalog, known: &BTreeSet<&str>, sample: &Sample, text: &str, measure: &mut Measure) {
+fn judge(
+    catalog: &Catalog,
+    known: &BTreeSet<&str>,
+    sample: &Sample,
+    text: &str,
+    measure: &mut Measure,
+) {
     let hits = folded(catalog.scan(&sample.file, text, None));
     for label in &sample.labels {
-        let score = measure.categories.entry(label.category.clone()).or_default();
+        let score = measure
+            .categories
+            .entry(label.category.clone())
+            .or_default();
         if hits.iter().any(|hit| label.covers(hit)) {
             score.true_positives += 1;
         } else {
             score.false_negatives += 1;
             let (file, category) = (sample.file.clone(), label.category.clone());
-            measure.misses.push(Miss { file, line: label.line, category, rule: None });
+            measure.misses.push(Miss {
+                file,
+                line: label.line,
+                category,
+                rule: None,
+            });
         }
     }
-    for hit in hits.iter().filter(|hit| known.contains(hit.category.as_str())) {
+    for hit in hits
+        .iter()
+        .filter(|hit| known.contains(hit.category.as_str()))
+    {
         if !sample.labels.iter().any(|label| label.covers(hit)) {
-            measure.categories.entry(hit.category.clone()).or_default().false_positives += 1;
+            measure
+                .categories
+                .entry(hit.category.clone())
+                .or_default()
+                .false_positives += 1;
             let (file, category) = (sample.file.clone(), hit.category.clone());
-            measure.misses.push(Miss { file, line: hit.lines.0, category, rule: Some(hit.rule.clone()) });
+            measure.misses.push(Miss {
+                file,
+                line: hit.lines.0,
+                category,
+                rule: Some(hit.rule.clone()),
+            });
         }
     }
 }

@@ -34,34 +34,59 @@ impl Sample {
 
     fn expected(&self) -> BTreeSet<u32> {
         let lines = self.text.lines().zip(1..);
-        lines.filter(|(line, _)| line.trim_end().ends_with(" expect")).map(|(_, number)| number).collect()
+        lines
+            .filter(|(line, _)| line.trim_end().ends_with(" expect"))
+            .map(|(_, number)| number)
+            .collect()
     }
 }
 
 fn samples() -> Vec<Sample> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rules");
-    let folders = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
-    let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
-    let samples = files.filter(|file| !file.to_str().unwrap().contains(".fixed.")).map(|file| Sample {
-        rule: file.file_stem().unwrap().to_str().unwrap().to_owned(),
-        text: fs::read_to_string(&file).unwrap(),
-        file,
+    let folders = fs::read_dir(root)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = folders.flat_map(|folder| {
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
     });
+    let samples = files
+        .filter(|file| !file.to_str().unwrap().contains(".fixed."))
+        .map(|file| Sample {
+            rule: file.file_stem().unwrap().to_str().unwrap().to_owned(),
+            text: fs::read_to_string(&file).unwrap(),
+            file,
+        });
     samples.collect()
 }
 
 fn lines(catalog: &Catalog, path: &str, text: &str, rule: &str) -> BTreeSet<u32> {
-    catalog.scan(path, text, None).into_iter().filter(|hit| hit.rule == rule).map(|hit| hit.lines.0).collect()
+    catalog
+        .scan(path, text, None)
+        .into_iter()
+        .filter(|hit| hit.rule == rule)
+        .map(|hit| hit.lines.0)
+        .collect()
 }
 
 fn fixed(catalog: &Catalog, path: &str, text: &str, rule: &str) -> String {
     let mut text = text.to_owned();
     let mut left = usize::MAX;
     loop {
-        let mut hits: Vec<_> = catalog.scan(path, &text, None).into_iter().filter(|hit| hit.rule == rule).collect();
-        assert!(hits.len() < left, "{rule}: a fix leaves its match in place\n{text}");
+        let mut hits: Vec<_> = catalog
+            .scan(path, &text, None)
+            .into_iter()
+            .filter(|hit| hit.rule == rule)
+            .collect();
+        assert!(
+            hits.len() < left,
+            "{rule}: a fix leaves its match in place\n{text}"
+        );
         left = hits.len();
-        let Some(edit) = hits.pop().and_then(|hit| hit.edit) else { return text };
+        let Some(edit) = hits.pop().and_then(|hit| hit.edit) else {
+            return text;
+        };
         text.replace_range(edit.range, &edit.text);
     }
 }
@@ -72,7 +97,10 @@ fn every_rule_matches_its_samples_and_nothing_else() {
     let mut wrong = Vec::new();
     for sample in samples() {
         let name = sample.file.display();
-        assert!(catalog.info(&sample.rule).is_some(), "{name} belongs to no rule");
+        assert!(
+            catalog.info(&sample.rule).is_some(),
+            "{name} belongs to no rule"
+        );
         // The rules for JavaScript also apply to TypeScript.
         let extensions: &[&str] = match sample.extension() {
             "js" => &["js", "ts", "tsx"],
@@ -82,7 +110,9 @@ fn every_rule_matches_its_samples_and_nothing_else() {
         for extension in extensions {
             let found = lines(catalog, &sample.path(extension), &sample.text, &sample.rule);
             if found != expected {
-                wrong.push(format!("{name} as .{extension}: lines {found:?} match, expected {expected:?}"));
+                wrong.push(format!(
+                    "{name} as .{extension}: lines {found:?} match, expected {expected:?}"
+                ));
             }
         }
     }
@@ -92,14 +122,35 @@ fn every_rule_matches_its_samples_and_nothing_else() {
 #[test]
 fn every_rule_has_three_samples_and_three_near_misses() {
     let catalog = &*CATALOG;
-    let samples: BTreeMap<String, Sample> =
-        samples().into_iter().map(|sample| (sample.rule.clone(), sample)).collect();
+    let samples: BTreeMap<String, Sample> = samples()
+        .into_iter()
+        .map(|sample| (sample.rule.clone(), sample))
+        .collect();
     for info in catalog.infos() {
-        let sample = samples.get(&info.id).unwrap_or_else(|| panic!("{} has no sample", info.id));
-        assert!(sample.expected().len() >= 3, "{} has fewer than three samples", info.id);
-        let near_misses = sample.text.lines().filter(|line| line.contains(" ok: ")).count();
-        assert!(near_misses >= 3, "{} has fewer than three near misses", info.id);
-        assert_eq!(mistakes(&sample.path(sample.extension()), &sample.text), 0, "{} does not parse", info.id);
+        let sample = samples
+            .get(&info.id)
+            .unwrap_or_else(|| panic!("{} has no sample", info.id));
+        assert!(
+            sample.expected().len() >= 3,
+            "{} has fewer than three samples",
+            info.id
+        );
+        let near_misses = sample
+            .text
+            .lines()
+            .filter(|line| line.contains(" ok: "))
+            .count();
+        assert!(
+            near_misses >= 3,
+            "{} has fewer than three near misses",
+            info.id
+        );
+        assert_eq!(
+            mistakes(&sample.path(sample.extension()), &sample.text),
+            0,
+            "{} does not parse",
+            info.id
+        );
     }
 }
 
@@ -116,10 +167,27 @@ fn every_fix_gives_the_text_beside_its_sample_which_no_longer_matches() {
             "py" => (" # expect", " # fixed"),
             _ => (" // expect", " // fixed"),
         };
-        let beside = sample.file.with_extension(format!("fixed.{}", sample.extension()));
-        assert_eq!(text.replace(was, is), fs::read_to_string(&beside).unwrap(), "{}", beside.display());
-        assert_eq!(lines(catalog, &path, &text, &sample.rule), BTreeSet::new(), "{}", sample.rule);
-        assert_eq!(mistakes(&path, &text), 0, "{} no longer parses", sample.rule);
+        let beside = sample
+            .file
+            .with_extension(format!("fixed.{}", sample.extension()));
+        assert_eq!(
+            text.replace(was, is),
+            fs::read_to_string(&beside).unwrap(),
+            "{}",
+            beside.display()
+        );
+        assert_eq!(
+            lines(catalog, &path, &text, &sample.rule),
+            BTreeSet::new(),
+            "{}",
+            sample.rule
+        );
+        assert_eq!(
+            mistakes(&path, &text),
+            0,
+            "{} no longer parses",
+            sample.rule
+        );
     }
 }
 
@@ -155,9 +223,17 @@ fn the_packaged_rules_say_everything_about_themselves() {
     let rules: Vec<&RuleInfo> = catalog.infos().collect();
     for info in &rules {
         let category = info.category.as_deref().unwrap_or_default();
-        assert!(CATEGORIES.contains(&category), "{}: category `{category}`", info.id);
+        assert!(
+            CATEGORIES.contains(&category),
+            "{}: category `{category}`",
+            info.id
+        );
         assert!(info.note.is_some(), "{} has no note", info.id);
-        assert!(!info.message.contains(['\n', '\r']), "{}: the message is one line", info.id);
+        assert!(
+            !info.message.contains(['\n', '\r']),
+            "{}: the message is one line",
+            info.id
+        );
     }
     assert!(rules.len() >= 40, "{} rules", rules.len());
     let languages: BTreeSet<&str> = rules.iter().map(|info| info.language.as_str()).collect();

@@ -48,7 +48,9 @@ impl Catalog {
     /// Returns the matches of `rule`, or of all rules if `rule` is `None`. The matches are in the order of the
     /// text. The list is empty if the language is not supported.
     pub(crate) fn scan(&self, path: &str, text: &str, rule: Option<&str>) -> Vec<Hit> {
-        let Some(tree) = tree(path, text) else { return Vec::new() };
+        let Some(tree) = tree(path, text) else {
+            return Vec::new();
+        };
         let mut rules = self.rules.get_rule_from_lang(Path::new(path), *tree.lang());
         rules.retain(|candidate| rule.is_none_or(|id| candidate.id == id));
         let mut by_kind: Vec<Vec<&RuleConfig<SupportLang>>> = Vec::new();
@@ -62,17 +64,27 @@ impl Catalog {
         }
         let mut hits = Vec::new();
         for node in tree.root().dfs() {
-            for rule in by_kind.get(usize::from(node.kind_id())).into_iter().flatten() {
+            for rule in by_kind
+                .get(usize::from(node.kind_id()))
+                .into_iter()
+                .flatten()
+            {
                 if let Some(matched) = rule.matcher.match_node(node.clone()) {
                     hits.push(self.hit(rule, &matched));
                 }
             }
         }
-        hits.sort_by(|a, b| (a.range.start, a.range.end, &a.rule).cmp(&(b.range.start, b.range.end, &b.rule)));
+        hits.sort_by(|a, b| {
+            (a.range.start, a.range.end, &a.rule).cmp(&(b.range.start, b.range.end, &b.rule))
+        });
         hits
     }
 
-    fn hit(&self, rule: &RuleConfig<SupportLang>, matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> Hit {
+    fn hit(
+        &self,
+        rule: &RuleConfig<SupportLang>,
+        matched: &NodeMatch<'_, StrDoc<SupportLang>>,
+    ) -> Hit {
         let info = self.info(&rule.id);
         let range = matched.range();
         let edit = rule.fixer.first().map(|fixer| {
@@ -85,7 +97,9 @@ impl Catalog {
         Hit {
             rule: rule.id.clone(),
             tag: info.map_or(Tag::Low, |info| info.tag),
-            category: info.and_then(|info| info.category.clone()).unwrap_or_else(|| rule.id.clone()),
+            category: info
+                .and_then(|info| info.category.clone())
+                .unwrap_or_else(|| rule.id.clone()),
             message: rule.get_message(matched).trim().to_owned(),
             lines: (line(matched.start_pos().line()), last_line(matched)),
             range,
@@ -105,7 +119,9 @@ pub(crate) fn folded(hits: Vec<Hit>) -> Vec<Hit> {
                     || (other.range.start < hit.range.end && hit.range.start < other.range.end))
         };
         match kept.iter_mut().find(same) {
-            Some(other) if (hit.tag, hit.edit.is_none()) < (other.tag, other.edit.is_none()) => *other = hit,
+            Some(other) if (hit.tag, hit.edit.is_none()) < (other.tag, other.edit.is_none()) => {
+                *other = hit
+            }
             Some(_) => {}
             None => kept.push(hit),
         }
@@ -120,6 +136,10 @@ pub(crate) fn line(index: usize) -> u32 {
 /// Returns the last line of a match. A line break at the end of the match does not begin a new line.
 fn last_line(matched: &NodeMatch<'_, StrDoc<SupportLang>>) -> u32 {
     let (start, end) = (matched.start_pos(), matched.end_pos());
-    let index = if end.byte_point().1 == 0 && end.line() > start.line() { end.line() - 1 } else { end.line() };
+    let index = if end.byte_point().1 == 0 && end.line() > start.line() {
+        end.line() - 1
+    } else {
+        end.line()
+    };
     line(index)
 }

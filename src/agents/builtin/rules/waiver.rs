@@ -29,7 +29,10 @@ struct Line {
 pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
     let comments = comment_lines(tree);
     let (first, last) = hit.lines;
-    let on_it = comments.iter().filter(|line| (first..=last).contains(&line.number)).map(std::slice::from_ref);
+    let on_it = comments
+        .iter()
+        .filter(|line| (first..=last).contains(&line.number))
+        .map(std::slice::from_ref);
     let above = [first, statement_line(tree, hit)].map(|line| block_above(&comments, line));
     on_it.chain(above).find_map(|lines| read(lines, &hit.rule))
 }
@@ -39,22 +42,44 @@ pub(crate) fn waiver(tree: &SyntaxTree, hit: &Hit) -> Option<Waiver> {
 fn read(lines: &[Line], rule: &str) -> Option<Waiver> {
     let starts = |line: &Line| line.text.contains(MARK);
     let at = lines.iter().position(|line| {
-        let ids = line.text.split_once(MARK).map(|(_, rest)| rest.split("--").next().unwrap_or_default());
+        let ids = line
+            .text
+            .split_once(MARK)
+            .map(|(_, rest)| rest.split("--").next().unwrap_or_default());
         ids.is_some_and(|ids| ids.split(',').any(|id| id.trim() == rule))
     })?;
-    let end = lines[at + 1..].iter().position(starts).map_or(lines.len(), |next| at + 1 + next);
-    let mut words: Vec<&str> =
-        lines[at].text.split_once("--").map(|(_, reason)| reason.trim()).into_iter().collect();
+    let end = lines[at + 1..]
+        .iter()
+        .position(starts)
+        .map_or(lines.len(), |next| at + 1 + next);
+    let mut words: Vec<&str> = lines[at]
+        .text
+        .split_once("--")
+        .map(|(_, reason)| reason.trim())
+        .into_iter()
+        .collect();
     words.extend(lines[at + 1..end].iter().map(|line| line.text.trim()));
     let reason = words.join(" ").trim().to_owned();
-    Some(Waiver { reason, bytes: lines[at].bytes.start..lines[end - 1].bytes.end })
+    Some(Waiver {
+        reason,
+        bytes: lines[at].bytes.start..lines[end - 1].bytes.end,
+    })
 }
 
 fn block_above(comments: &[Line], line: u32) -> &[Line] {
-    let alone = |number: u32| comments.iter().position(|comment| comment.number == number && comment.alone);
-    let Some(last) = line.checked_sub(1).and_then(alone) else { return &[] };
+    let alone = |number: u32| {
+        comments
+            .iter()
+            .position(|comment| comment.number == number && comment.alone)
+    };
+    let Some(last) = line.checked_sub(1).and_then(alone) else {
+        return &[];
+    };
     let mut first = last;
-    while first > 0 && comments[first - 1].alone && comments[first - 1].number + 1 == comments[first].number {
+    while first > 0
+        && comments[first - 1].alone
+        && comments[first - 1].number + 1 == comments[first].number
+    {
         first -= 1;
     }
     &comments[first..=last]
@@ -66,20 +91,28 @@ fn statement_line(tree: &SyntaxTree, hit: &Hit) -> u32 {
         let kind = node.kind();
         kind.ends_with("_statement") || kind.ends_with("_declaration") || kind.ends_with("_item")
     };
-    let statement = std::iter::once(node.clone()).chain(node.ancestors()).find(is_statement);
+    let statement = std::iter::once(node.clone())
+        .chain(node.ancestors())
+        .find(is_statement);
     statement.map_or(hit.lines.0, |statement| symbols::lines(&statement).0)
 }
 
 fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
     let source = tree.source();
     let mut lines: Vec<Line> = Vec::new();
-    for node in tree.root().dfs().filter(|node| node.kind().ends_with("comment")) {
+    for node in tree
+        .root()
+        .dfs()
+        .filter(|node| node.kind().ends_with("comment"))
+    {
         let range = node.range();
         let (mut number, _) = symbols::lines(&node);
         let mut start = range.start;
         for part in source[range.clone()].split_inclusive('\n') {
             let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
-            let line_end = source[start..].find('\n').map_or(source.len(), |at| start + at + 1);
+            let line_end = source[start..]
+                .find('\n')
+                .map_or(source.len(), |at| start + at + 1);
             let before = &source[line_start..start];
             let after = source[(start + part.len()).min(line_end)..line_end].trim();
             let alone = before.trim().is_empty() && after.is_empty();
@@ -88,7 +121,12 @@ fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
                 false => line_start + before.trim_end().len()..start + part.trim_end().len(),
             };
             if !part.trim().is_empty() {
-                lines.push(Line { number, text: unmarked(part), bytes, alone });
+                lines.push(Line {
+                    number,
+                    text: unmarked(part),
+                    bytes,
+                    alone,
+                });
             }
             start += part.len();
             number += 1;
@@ -99,6 +137,9 @@ fn comment_lines(tree: &SyntaxTree) -> Vec<Line> {
 }
 
 fn unmarked(line: &str) -> String {
-    let line = line.trim().trim_start_matches(['#', '/', '*', '!']).trim_start();
+    let line = line
+        .trim()
+        .trim_start_matches(['#', '/', '*', '!'])
+        .trim_start();
     line.trim_end_matches("*/").trim_end().to_owned()
 }

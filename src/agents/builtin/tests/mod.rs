@@ -44,7 +44,8 @@ impl Tree {
     /// Returns the answer of an agent to a task. If the agent fails, returns the error as text.
     fn try_ask(&self, agent: &str, task: &Value) -> Result<Value, String> {
         let request = json!({"version": 1, "nonce": "c0ffee", "agent": agent, "root": self.root(), "task": task});
-        let text = answer(agent, request.to_string().as_bytes(), self.root()).map_err(|error| error.to_string())?;
+        let text = answer(agent, request.to_string().as_bytes(), self.root())
+            .map_err(|error| error.to_string())?;
         let answer: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(answer["nonce"], "c0ffee");
         Ok(answer)
@@ -60,8 +61,10 @@ impl Tree {
 
     fn review(&self, paths: &[&str]) -> Result<Vec<Value>, String> {
         let files: Vec<Value> = paths.iter().map(|path| self.source(path)).collect();
-        let answer =
-            self.try_ask("rules", &json!({"kind": "review", "files": files, "focus": [], "rulings": []}))?;
+        let answer = self.try_ask(
+            "rules",
+            &json!({"kind": "review", "files": files, "focus": [], "rulings": []}),
+        )?;
         Ok(answer["findings"].as_array().unwrap().clone())
     }
 
@@ -94,7 +97,8 @@ fn with(mut value: Value, key: &str, new: Value) -> Value {
     value
 }
 
-const HASH: &str = "import hashlib\n\n\ndef etag(page):\n    return hashlib.md5(page).hexdigest()\n";
+const HASH: &str =
+    "import hashlib\n\n\ndef etag(page):\n    return hashlib.md5(page).hexdigest()\n";
 
 #[test]
 fn a_finding_says_where_what_and_how() {
@@ -121,7 +125,10 @@ fn only_the_lines_under_review_count() {
     let tree = Tree::new(&[("a.py", &format!("{HASH}\n\nx = hashlib.md5(y)\n"))]);
     let reviewed = |changed: Value| {
         let file = with(tree.source("a.py"), "changed", changed);
-        let answer = tree.ask("rules", &json!({"kind": "review", "files": [file], "focus": [], "rulings": []}));
+        let answer = tree.ask(
+            "rules",
+            &json!({"kind": "review", "files": [file], "focus": [], "rulings": []}),
+        );
         answer["findings"]
             .as_array()
             .unwrap()
@@ -138,11 +145,20 @@ fn only_the_lines_under_review_count() {
 #[test]
 fn one_flaw_on_a_line_is_one_finding() {
     let tree = Tree::new(&[
-        ("a.py", "import hashlib\nx = hashlib.md5(hashlib.sha1(y).digest())\n"),
-        ("b.rs", "fn f(a: &str) -> u32 {\n    a.parse::<u32>().unwrap() + a.parse::<u32>().unwrap()\n}\n"),
+        (
+            "a.py",
+            "import hashlib\nx = hashlib.md5(hashlib.sha1(y).digest())\n",
+        ),
+        (
+            "b.rs",
+            "fn f(a: &str) -> u32 {\n    a.parse::<u32>().unwrap() + a.parse::<u32>().unwrap()\n}\n",
+        ),
         ("notes.txt", "hashlib.md5(x)\n"),
     ]);
-    assert_eq!(tree.found(&["a.py", "b.rs", "notes.txt"]), ["py-weak-hash at a.py:2", "rs-unwrap at b.rs:2"]);
+    assert_eq!(
+        tree.found(&["a.py", "b.rs", "notes.txt"]),
+        ["py-weak-hash at a.py:2", "rs-unwrap at b.rs:2"]
+    );
 }
 
 #[test]
@@ -154,8 +170,7 @@ fn a_comment_silences_nothing() {
     assert_eq!(tree.found(&["a.py"]), ["py-weak-hash at a.py:4"]);
 }
 
-const OWN_RULE: &str =
-    "id: no-sleep\nlanguage: TypeScript\nseverity: warning\nmessage: Do not sleep\nrule: {pattern: sleep($N)}\n";
+const OWN_RULE: &str = "id: no-sleep\nlanguage: TypeScript\nseverity: warning\nmessage: Do not sleep\nrule: {pattern: sleep($N)}\n";
 
 #[test]
 fn a_project_brings_its_own_rules() {
@@ -171,38 +186,70 @@ fn a_project_brings_its_own_rules() {
             "body": "", "category": "no-sleep", "rule": "no-sleep",
         })
     };
-    assert_eq!(tree.review(&["a.ts", "b.tsx", "c.js"]), Ok(vec![expected("a.ts"), expected("b.tsx")]));
+    assert_eq!(
+        tree.review(&["a.ts", "b.tsx", "c.js"]),
+        Ok(vec![expected("a.ts"), expected("b.tsx")])
+    );
 }
 
 #[test]
 fn a_rule_that_cannot_be_used_is_an_error_with_its_place() {
     let cases = [
         ("id: x\nlanguage: Rust\nrule: {patern: a}\n", ":3: "),
-        ("id: x\nlanguage: Cobol\nrule: {pattern: a}\n", ":1: language `Cobol` is not one of Rust, Python,"),
-        ("id: x\nlanguage: Bash\nrule: {pattern: a}\n", ":1: language `Bash` is not one of"),
-        ("id: a\nlanguage: Go\nrule: {pattern: f()}\n---\nid: x\nlanguage: Rust\nrule: {kind: no_such}\n", ":5: "),
-        ("id: py-eval\nlanguage: Python\nrule: {pattern: f()}\n", ":1: the id `py-eval` is taken by another rule"),
+        (
+            "id: x\nlanguage: Cobol\nrule: {pattern: a}\n",
+            ":1: language `Cobol` is not one of Rust, Python,",
+        ),
+        (
+            "id: x\nlanguage: Bash\nrule: {pattern: a}\n",
+            ":1: language `Bash` is not one of",
+        ),
+        (
+            "id: a\nlanguage: Go\nrule: {pattern: f()}\n---\nid: x\nlanguage: Rust\nrule: {kind: no_such}\n",
+            ":5: ",
+        ),
+        (
+            "id: py-eval\nlanguage: Python\nrule: {pattern: f()}\n",
+            ":1: the id `py-eval` is taken by another rule",
+        ),
         (
             "id: x\nlanguage: Go\nrule: {pattern: f()}\nmetadata: {tag: URGENT}\n",
             ":1: `metadata.tag` is `URGENT`, not one of",
         ),
-        ("language: Go\nrule: {pattern: f()}\n", ":1: the rule has no `id`"),
+        (
+            "language: Go\nrule: {pattern: f()}\n",
+            ":1: the rule has no `id`",
+        ),
     ];
     for (text, expected) in cases {
         let tree = Tree::new(&[(".glee/rules/own.yml", text), ("a.py", HASH)]);
         let error = tree.review(&["a.py"]).unwrap_err();
-        let expected = format!("invalid rule at `.glee/rules/own.yml{}", expected.replacen(": ", "`: ", 1));
+        let expected = format!(
+            "invalid rule at `.glee/rules/own.yml{}",
+            expected.replacen(": ", "`: ", 1)
+        );
         assert!(error.starts_with(&expected), "{error}\n{expected}");
     }
 }
 
 #[test]
 fn a_rule_file_has_to_be_a_file() {
-    let tree = Tree::new(&[("rule.yml", OWN_RULE), ("a.py", HASH), (".glee/rules/README.md", "not a rule")]);
+    let tree = Tree::new(&[
+        ("rule.yml", OWN_RULE),
+        ("a.py", HASH),
+        (".glee/rules/README.md", "not a rule"),
+    ]);
     assert_eq!(tree.found(&["a.py"]), ["py-weak-hash at a.py:5"]);
-    std::os::unix::fs::symlink(tree.root().join("rule.yml"), tree.root().join(".glee/rules/own.yml")).unwrap();
+    std::os::unix::fs::symlink(
+        tree.root().join("rule.yml"),
+        tree.root().join(".glee/rules/own.yml"),
+    )
+    .unwrap();
     let error = tree.review(&["a.py"]).unwrap_err();
-    assert_eq!(error, "`.glee/rules/own.yml` is not a rule file: not a regular file");
+    assert_eq!(
+        error,
+        "`.glee/rules/own.yml` is not a rule file: not a regular file"
+    );
 }
 
 #[test]
@@ -219,8 +266,12 @@ fn several_fixes_of_a_file_fit_together() {
         finding("F4", "a.py:9", "py-weak-hash"),
         finding("F5", "a.py:9", "py-yaml-load"),
     ]);
-    let words: Vec<&str> =
-        answer["answers"].as_array().unwrap().iter().map(|answer| answer["answer"].as_str().unwrap()).collect();
+    let words: Vec<&str> = answer["answers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| answer["answer"].as_str().unwrap())
+        .collect();
     assert_eq!(words, ["IMPLEMENTED"; 5], "{answer}");
     assert_eq!(
         tree.read("a.py"),
@@ -238,7 +289,10 @@ fn a_fix_leaves_everything_else_as_it_is() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
     tree.fix(&[finding("F1", "tool.py:3", "py-weak-hash")]);
     assert_eq!(tree.read("tool.py"), text.replace("md5", "sha256"));
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o750
+    );
     assert_eq!(fs::read_dir(tree.root()).unwrap().count(), 1);
 }
 
@@ -246,8 +300,14 @@ fn a_fix_leaves_everything_else_as_it_is() {
 fn a_fix_finds_its_line_after_others_moved_it() {
     let tree = Tree::new(&[("a.py", &format!("# new\n# lines\n{HASH}"))]);
     let answer = tree.fix(&[finding("F1", "a.py:5", "py-weak-hash")]);
-    assert_eq!(answer["answers"][0]["text"], "applied the fix of `py-weak-hash` at a.py:7");
-    assert_eq!(tree.read("a.py"), format!("# new\n# lines\n{}", HASH.replace("md5", "sha256")));
+    assert_eq!(
+        answer["answers"][0]["text"],
+        "applied the fix of `py-weak-hash` at a.py:7"
+    );
+    assert_eq!(
+        tree.read("a.py"),
+        format!("# new\n# lines\n{}", HASH.replace("md5", "sha256"))
+    );
 }
 
 #[test]
@@ -259,7 +319,11 @@ fn what_cannot_be_fixed_is_said() {
     let nobodys = with(finding("F3", "a.py:1", ""), "rule", Value::Null);
     let answer = tree.fix(&[
         finding("F1", "a.py:2", "py-eval"),
-        with(finding("F2", "a.py:1", "py-mutable-default"), "mandatory", json!(false)),
+        with(
+            finding("F2", "a.py:1", "py-mutable-default"),
+            "mandatory",
+            json!(false),
+        ),
         nobodys.clone(),
         finding("F4", "../a.py:1", "py-eval"),
         finding("F5", "a.py:1", "py-weak-hash"),
@@ -275,7 +339,11 @@ fn what_cannot_be_fixed_is_said() {
         ])
     );
     assert_eq!(
-        answer["notes"].as_str().unwrap().lines().collect::<Vec<_>>(),
+        answer["notes"]
+            .as_str()
+            .unwrap()
+            .lines()
+            .collect::<Vec<_>>(),
         [
             "F1 cannot be fixed: rule `py-eval` has no fix for a.py:2",
             "F3 cannot be fixed: no rule raised the finding, so there is no fix",
@@ -294,8 +362,10 @@ fn a_link_is_not_followed() {
     let tree = Tree::new(&[("b/c.py", HASH)]);
     std::os::unix::fs::symlink(outside.root(), tree.root().join("linked")).unwrap();
     std::os::unix::fs::symlink(outside.root().join("a.py"), tree.root().join("a.py")).unwrap();
-    let answer =
-        tree.fix(&[finding("F1", "linked/a.py:5", "py-weak-hash"), finding("F2", "a.py:5", "py-weak-hash")]);
+    let answer = tree.fix(&[
+        finding("F1", "linked/a.py:5", "py-weak-hash"),
+        finding("F2", "a.py:5", "py-weak-hash"),
+    ]);
     assert_eq!(
         answer["notes"],
         "F1 cannot be fixed: `linked/a.py` is outside the tree\nF2 cannot be fixed: `a.py` is outside the tree"
@@ -355,32 +425,59 @@ fn a_waiver_is_the_objection() {
         let tree = Tree::new(&[(file, text)]);
         let (rule, line) = place.split_once(':').unwrap();
         let item = finding("F1", &format!("{file}:{line}"), rule);
-        let evidence = if evidence.is_null() { json!([]) } else { evidence };
-        let mut expected = json!({"finding": "F1", "answer": "DISAGREE", "text": reason, "evidence": evidence});
-        assert_eq!(tree.fix(std::slice::from_ref(&item))["answers"], json!([expected.clone()]), "{text}");
+        let evidence = if evidence.is_null() {
+            json!([])
+        } else {
+            evidence
+        };
+        let mut expected =
+            json!({"finding": "F1", "answer": "DISAGREE", "text": reason, "evidence": evidence});
+        assert_eq!(
+            tree.fix(std::slice::from_ref(&item))["answers"],
+            json!([expected.clone()]),
+            "{text}"
+        );
         assert_eq!(tree.read(file), text);
         expected["answer"] = json!("DISCARDED");
         let optional = with(item, "mandatory", json!(false));
-        assert_eq!(tree.fix(&[optional])["answers"], json!([expected]), "{text}");
+        assert_eq!(
+            tree.fix(&[optional])["answers"],
+            json!([expected]),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_ruling_takes_the_waiver_away() {
     let cases = [
-        ("# glee-allow: py-weak-hash -- an ETag\nx = hashlib.md5(y)\n", "x = hashlib.sha256(y)\n"),
+        (
+            "# glee-allow: py-weak-hash -- an ETag\nx = hashlib.md5(y)\n",
+            "x = hashlib.sha256(y)\n",
+        ),
         (
             "# About.\n# glee-allow: py-weak-hash -- an\n# ETag\nx = hashlib.md5(y)\n",
             "# About.\nx = hashlib.sha256(y)\n",
         ),
-        ("x = hashlib.md5(y)  # glee-allow: py-weak-hash -- no\nz = 1\n", "x = hashlib.sha256(y)\nz = 1\n"),
+        (
+            "x = hashlib.md5(y)  # glee-allow: py-weak-hash -- no\nz = 1\n",
+            "x = hashlib.sha256(y)\nz = 1\n",
+        ),
         ("x = hashlib.md5(y)\n", "x = hashlib.sha256(y)\n"),
     ];
     for (text, fixed) in cases {
         let tree = Tree::new(&[("a.py", text)]);
         let line = 1 + text.lines().position(|line| line.contains("md5")).unwrap();
-        let item = with(finding("F1", &format!("a.py:{line}"), "py-weak-hash"), "enforced", json!("it stands"));
-        assert_eq!(tree.fix(&[item])["answers"][0]["answer"], "IMPLEMENTED", "{text}");
+        let item = with(
+            finding("F1", &format!("a.py:{line}"), "py-weak-hash"),
+            "enforced",
+            json!("it stands"),
+        );
+        assert_eq!(
+            tree.fix(&[item])["answers"][0]["answer"],
+            "IMPLEMENTED",
+            "{text}"
+        );
         assert_eq!(tree.read("a.py"), fixed);
     }
 }
@@ -407,20 +504,44 @@ fn what_is_no_waiver_keeps_nothing_from_being_fixed() {
 #[test]
 fn a_recheck_asks_the_rule_again() {
     let diff = |before: &str, after: &str| {
-        similar::TextDiff::from_lines(before, after).unified_diff().header("a/a.py", "b/a.py").to_string()
+        similar::TextDiff::from_lines(before, after)
+            .unified_diff()
+            .header("a/a.py", "b/a.py")
+            .to_string()
     };
     let twice = format!("{HASH}\n\ndef other(x):\n    return hashlib.md5(x)\n");
     let cases = [
-        (HASH, HASH.replace("md5", "sha256"), true, "`py-weak-hash` no longer matches at this location"),
-        (HASH, HASH.replace("page).hex", "page.x).hex"), false, "`py-weak-hash` still matches at a.py:5"),
         (
             HASH,
-            HASH.replace("def etag", "K = hashlib.md5(b'')\n\n\ndef etag").replace("hashlib.md5(page)", "K"),
+            HASH.replace("md5", "sha256"),
+            true,
+            "`py-weak-hash` no longer matches at this location",
+        ),
+        (
+            HASH,
+            HASH.replace("page).hex", "page.x).hex"),
+            false,
+            "`py-weak-hash` still matches at a.py:5",
+        ),
+        (
+            HASH,
+            HASH.replace("def etag", "K = hashlib.md5(b'')\n\n\ndef etag")
+                .replace("hashlib.md5(page)", "K"),
             false,
             "`py-weak-hash` matches at least as often as before, now at a.py:4",
         ),
-        (HASH, HASH.replace("hashlib.md5(page)", "hashlib.("), false, "the change adds syntax errors to `a.py`"),
-        (&twice, twice.replacen("md5", "sha256", 1), true, "`py-weak-hash` no longer matches at this location"),
+        (
+            HASH,
+            HASH.replace("hashlib.md5(page)", "hashlib.("),
+            false,
+            "the change adds syntax errors to `a.py`",
+        ),
+        (
+            &twice,
+            twice.replacen("md5", "sha256", 1),
+            true,
+            "`py-weak-hash` no longer matches at this location",
+        ),
         (
             &twice,
             twice.replacen("return", "# a comment\n    return", 1),
@@ -436,15 +557,36 @@ fn a_recheck_asks_the_rule_again() {
     ];
     for (before, after, resolved, reason) in cases {
         let tree = Tree::new(&[("a.py", &after)]);
-        let change = with(finding("F1", "a.py:5", "py-weak-hash"), "response", json!("done"));
+        let change = with(
+            finding("F1", "a.py:5", "py-weak-hash"),
+            "response",
+            json!("done"),
+        );
         let change = with(change, "diff", json!(diff(before, &after)));
-        let answer =
-            tree.ask("rules", &json!({"kind": "recheck", "changes": [change], "files": [tree.source("a.py")]}));
-        assert_eq!(answer["checks"], json!([{"finding": "F1", "resolved": resolved, "reason": reason}]), "{after}");
+        let answer = tree.ask(
+            "rules",
+            &json!({"kind": "recheck", "changes": [change], "files": [tree.source("a.py")]}),
+        );
+        assert_eq!(
+            answer["checks"],
+            json!([{"finding": "F1", "resolved": resolved, "reason": reason}]),
+            "{after}"
+        );
     }
     let tree = Tree::new(&[]);
-    let change = with(with(finding("F1", "a.py:5", "py-weak-hash"), "response", json!("")), "diff", json!(""));
-    let answer = tree.ask("rules", &json!({"kind": "recheck", "changes": [change], "files": []}));
+    let change = with(
+        with(
+            finding("F1", "a.py:5", "py-weak-hash"),
+            "response",
+            json!(""),
+        ),
+        "diff",
+        json!(""),
+    );
+    let answer = tree.ask(
+        "rules",
+        &json!({"kind": "recheck", "changes": [change], "files": []}),
+    );
     assert_eq!(answer["checks"][0]["resolved"], true);
 }
 
@@ -456,7 +598,10 @@ fn an_agent_takes_only_its_own_tasks() {
         tree.try_ask("fixer", &review),
         Err("`builtin:fixer` cannot answer a request to a reviewer".to_owned())
     );
-    assert_eq!(tree.try_ask("nobody", &review), Err("unknown embedded agent `builtin:nobody`".to_owned()));
+    assert_eq!(
+        tree.try_ask("nobody", &review),
+        Err("unknown embedded agent `builtin:nobody`".to_owned())
+    );
     assert_eq!(
         answer("rules", b"{", tree.root()).unwrap_err().to_string(),
         "the request to the embedded agent is \
@@ -477,14 +622,24 @@ fn the_adapter_runs_glee_itself_with_nothing_in_its_environment() {
     .unwrap();
     assert_eq!(agent.name, AgentName::from("rules"));
     let program = crate::agents::probe::program::Program::new("/bin/glee");
-    let invocation = BuiltinAdapter.command(&crate::agents::samples::query(&agent, &program, &request)).unwrap();
+    let invocation = BuiltinAdapter
+        .command(&crate::agents::samples::query(&agent, &program, &request))
+        .unwrap();
     assert_eq!(invocation.program, Path::new("/bin/glee"));
     assert_eq!(invocation.args, ["__builtin", "rules"]);
     assert!(invocation.env.is_empty());
     assert_eq!(invocation.cwd, Path::new("/tree"));
-    assert_eq!(serde_json::from_slice::<Request>(&invocation.stdin).unwrap(), request);
+    assert_eq!(
+        serde_json::from_slice::<Request>(&invocation.stdin).unwrap(),
+        request
+    );
     agent.role = Role::Judge;
-    let error = BuiltinAdapter.command(&crate::agents::samples::query(&agent, &program, &request)).unwrap_err();
+    let error = BuiltinAdapter
+        .command(&crate::agents::samples::query(&agent, &program, &request))
+        .unwrap_err();
     assert_eq!(error.message, "`builtin:rules` cannot be a judge");
-    assert_eq!(Builtin::ALL.map(Builtin::role), [Role::Reviewer, Role::Coder, Role::Judge]);
+    assert_eq!(
+        Builtin::ALL.map(Builtin::role),
+        [Role::Reviewer, Role::Coder, Role::Judge]
+    );
 }

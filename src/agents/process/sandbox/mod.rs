@@ -48,7 +48,14 @@ pub(crate) use namespace::make_read_only;
 pub use namespace::{NAME as PROBE, makes_namespaces, probe};
 
 /// The devices to which every agent is allowed to write: terminals, `/dev/null` and similar devices.
-const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts"];
+const DEVICES: [&str; 6] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SandboxLayers {
@@ -57,7 +64,10 @@ pub struct SandboxLayers {
 }
 
 pub fn layers() -> SandboxLayers {
-    SandboxLayers { landlock: kernel::is_available(), subreaper: cfg!(target_os = "linux") }
+    SandboxLayers {
+        landlock: kernel::is_available(),
+        subreaper: cfg!(target_os = "linux"),
+    }
 }
 
 /// Returns the restrictions of an agent. A coder can write, but cannot inspect other processes. Codex has its
@@ -74,20 +84,33 @@ pub(crate) fn confinement(
     let hold = match (sandbox, role == Role::Coder) {
         (Sandbox::Off, _) => return None,
         (_, true) if nests => return None,
-        (_, true) => return Some(Confinement { hold: Hold::Isolated, ..Confinement::default() }),
+        (_, true) => {
+            return Some(Confinement {
+                hold: Hold::Isolated,
+                ..Confinement::default()
+            });
+        }
         (Sandbox::Auto, false) => Hold::IfPossible,
         (Sandbox::Required, false) => Hold::Always,
     };
     if nests {
         // Glee creates the folder `/tmp/codex-daemon-<user id>`. Codex runs no command without this folder, and
         // cannot create the folder inside the sandbox.
-        drop(private::folder(Path::new(&format!("/tmp/codex-daemon-{}", nix::unistd::geteuid()))));
+        drop(private::folder(Path::new(&format!(
+            "/tmp/codex-daemon-{}",
+            nix::unistd::geteuid()
+        ))));
     }
-    let hidden = protected.iter().map(|folder| real(folder).join("watch")).find(|folder| folder.is_dir());
+    let hidden = protected
+        .iter()
+        .map(|folder| real(folder).join("watch"))
+        .find(|folder| folder.is_dir());
     let protected: Vec<PathBuf> = protected.iter().map(|path| real(path)).collect();
     let allowed = |path: &PathBuf| {
         let path = real(path);
-        protected.iter().all(|other| !path.starts_with(other) && !other.starts_with(&path))
+        protected
+            .iter()
+            .all(|other| !path.starts_with(other) && !other.starts_with(&path))
     };
     let mut writable = Vec::new();
     for kind in programs(kind, command) {
@@ -95,11 +118,16 @@ pub(crate) fn confinement(
         let own = own_folders(&profile, env);
         // If creating the folder fails, the error is ignored, because the program that needs the folder reports a
         // more precise error.
-        own.iter().filter(|folder| allowed(folder)).for_each(|folder| drop(std::fs::create_dir_all(folder)));
+        own.iter()
+            .filter(|folder| allowed(folder))
+            .for_each(|folder| drop(std::fs::create_dir_all(folder)));
         writable.extend(own);
         // Configuration files are not created in advance, because some programs reject an empty file.
         let home = variable(env, "HOME");
-        writable.extend(home.iter().flat_map(|home| profile.files.iter().map(|file| home.join(file))));
+        writable.extend(
+            home.iter()
+                .flat_map(|home| profile.files.iter().map(|file| home.join(file))),
+        );
     }
     writable.extend(DEVICES.map(PathBuf::from));
     writable.retain(|path| path.exists() && allowed(path));
@@ -107,16 +135,27 @@ pub(crate) fn confinement(
     let cache = caches(env).filter(|cache| !is_own && cache.is_dir() && allowed(cache));
     let cache = cache.map(|cache| real(&cache).into());
     let writable = writable.iter().map(|path| real(path).into()).collect();
-    Some(Confinement { hold, nests, namespaces: false, cache, hidden: hidden.map(Into::into), writable })
+    Some(Confinement {
+        hold,
+        nests,
+        namespaces: false,
+        cache,
+        hidden: hidden.map(Into::into),
+        writable,
+    })
 }
 
 fn variable(env: &BTreeMap<OsString, OsString>, name: &str) -> Option<PathBuf> {
-    env.get(OsStr::new(name)).filter(|value| !value.is_empty()).map(PathBuf::from)
+    env.get(OsStr::new(name))
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
 fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let home = || Some(variable(env, "HOME")?.join(".cache"));
-    variable(env, "XDG_CACHE_HOME").or_else(home).filter(|path| path.is_absolute())
+    variable(env, "XDG_CACHE_HOME")
+        .or_else(home)
+        .filter(|path| path.is_absolute())
 }
 
 /// Returns the adapters of all programs that an agent's command possibly runs. The command of an agent with the
@@ -124,7 +163,12 @@ fn caches(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
 pub(crate) fn programs(kind: AdapterKind, command: &[String]) -> Vec<AdapterKind> {
     let named = |program: &&AdapterKind| command.iter().any(|word| word.contains(program.as_str()));
     match kind {
-        AdapterKind::Acp => AdapterKind::PROGRAMS.iter().filter(named).copied().chain([kind]).collect(),
+        AdapterKind::Acp => AdapterKind::PROGRAMS
+            .iter()
+            .filter(named)
+            .copied()
+            .chain([kind])
+            .collect(),
         kind => vec![kind],
     }
 }
@@ -144,8 +188,11 @@ fn real(path: &Path) -> PathBuf {
 impl Surroundings {
     pub(crate) fn make(confinement: &Confinement, temporary: &Path) -> Self {
         #[cfg(target_os = "linux")]
-        let mut made =
-            if confinement.namespaces { namespace::enter(confinement, temporary) } else { Self::default() };
+        let mut made = if confinement.namespaces {
+            namespace::enter(confinement, temporary)
+        } else {
+            Self::default()
+        };
         #[cfg(not(target_os = "linux"))]
         let mut made = Self::default();
         if let (Some(cache), None) = (&confinement.cache, &made.cache)
@@ -159,11 +206,17 @@ impl Surroundings {
     }
 
     pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
-        self.cache.as_deref().into_iter().chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
+        self.cache
+            .as_deref()
+            .into_iter()
+            .chain(self.has_memory.then_some(Path::new(SHARED_MEMORY)))
     }
 
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
-        self.instead.as_deref().map(|path| ("XDG_CACHE_HOME", path)).into_iter()
+        self.instead
+            .as_deref()
+            .map(|path| ("XDG_CACHE_HOME", path))
+            .into_iter()
     }
 }
 
@@ -172,8 +225,8 @@ mod kernel {
     use std::path::Path;
 
     use landlock::{
-        ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreated,
-        RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
+        ABI, AccessFs, BitFlags, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+        RulesetCreated, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
     };
     use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 
@@ -213,7 +266,9 @@ mod kernel {
     /// success.
     pub(crate) fn confine<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
         let rules = path_beneath_rules(writable, AccessFs::from_write(NEEDED));
-        ruleset().and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self()).is_ok()
+        ruleset()
+            .and_then(|ruleset| ruleset.add_rules(rules)?.restrict_self())
+            .is_ok()
     }
 
     /// Prevents the calling thread and its descendants from inspecting other processes, if possible.
@@ -225,7 +280,11 @@ mod kernel {
         let restrict = || -> Result<_, RulesetError> {
             let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
             let rules = path_beneath_rules(["/"], access);
-            ruleset.handle_access(access)?.create()?.add_rules(rules)?.restrict_self()
+            ruleset
+                .handle_access(access)?
+                .create()?
+                .add_rules(rules)?
+                .restrict_self()
         };
         drop(restrict());
     }
@@ -285,29 +344,62 @@ mod tests {
         let writable = |sandbox, role, kind, protected: &[&str]| {
             let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
             let held = confinement(sandbox, role, kind, &command, &env, &protected)?;
-            let own = held.writable.iter().filter_map(|path| Path::new(path).strip_prefix(&home).ok()?.to_str());
+            let own = held
+                .writable
+                .iter()
+                .filter_map(|path| Path::new(path).strip_prefix(&home).ok()?.to_str());
             Some(own.map(ToOwned::to_owned).collect::<Vec<_>>())
         };
-        let words = |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let words =
+            |words: &[&str]| Some(words.iter().map(ToString::to_string).collect::<Vec<_>>());
         let (auto, reviewer) = (Sandbox::Auto, Role::Reviewer);
-        assert_eq!(writable(auto, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
-        assert_eq!(writable(Sandbox::Required, reviewer, AdapterKind::Codex, &["project"]), words(&[".codex"]));
-        assert_eq!(writable(auto, Role::Judge, AdapterKind::Text, &["project"]), words(&[]));
-        assert_eq!(writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]), words(&[]));
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Codex, &["project"]),
+            words(&[".codex"])
+        );
+        assert_eq!(
+            writable(
+                Sandbox::Required,
+                reviewer,
+                AdapterKind::Codex,
+                &["project"]
+            ),
+            words(&[".codex"])
+        );
+        assert_eq!(
+            writable(auto, Role::Judge, AdapterKind::Text, &["project"]),
+            words(&[])
+        );
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Gemini, &[".gemini"]),
+            words(&[])
+        );
         // A missing folder of a known program is created, except inside a protected folder.
         assert_eq!(
             writable(auto, reviewer, AdapterKind::Copilot, &["project"]),
             words(&[".copilot", ".cache/copilot"])
         );
-        assert_eq!(writable(auto, reviewer, AdapterKind::Qwen, &[".qwen"]), words(&[]));
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Qwen, &[".qwen"]),
+            words(&[])
+        );
         assert!(home.join(".copilot").is_dir() && !home.join(".qwen").exists());
         assert_eq!(
             writable(auto, reviewer, AdapterKind::Acp, &["project"]),
             words(&[".claude", ".cache/claude-cli-nodejs"])
         );
-        assert_eq!(writable(auto, reviewer, AdapterKind::Builtin, &["project"]), words(&[]));
-        assert_eq!(writable(Sandbox::Off, reviewer, AdapterKind::Text, &["project"]), None);
-        assert_eq!(writable(Sandbox::Off, Role::Coder, AdapterKind::Text, &["project"]), None);
+        assert_eq!(
+            writable(auto, reviewer, AdapterKind::Builtin, &["project"]),
+            words(&[])
+        );
+        assert_eq!(
+            writable(Sandbox::Off, reviewer, AdapterKind::Text, &["project"]),
+            None
+        );
+        assert_eq!(
+            writable(Sandbox::Off, Role::Coder, AdapterKind::Text, &["project"]),
+            None
+        );
     }
 
     #[test]
@@ -323,24 +415,72 @@ mod tests {
                 env.insert("XDG_CACHE_HOME".into(), home.join(cache).into());
             }
             let protected: Vec<PathBuf> = protected.iter().map(|path| home.join(path)).collect();
-            confinement(Sandbox::Auto, role, kind, &["x".to_owned()], &env, &protected)
+            confinement(
+                Sandbox::Auto,
+                role,
+                kind,
+                &["x".to_owned()],
+                &env,
+                &protected,
+            )
         };
-        let cache =
-            |kind, cache: &str, protected: &[&str]| held(Role::Reviewer, kind, cache, protected).unwrap().cache;
-        assert_eq!(cache(AdapterKind::Text, "", &["project"]), Some(home.join(".cache").into()));
-        assert_eq!(cache(AdapterKind::Claude, "other", &["project"]), Some(home.join("other").into()));
-        assert_eq!(cache(AdapterKind::Text, "", &[".cache/checkout"]), None, "the tree is in it");
-        assert_eq!(cache(AdapterKind::Text, "project/cache", &["project"]), None, "it is in the tree");
+        let cache = |kind, cache: &str, protected: &[&str]| {
+            held(Role::Reviewer, kind, cache, protected).unwrap().cache
+        };
+        assert_eq!(
+            cache(AdapterKind::Text, "", &["project"]),
+            Some(home.join(".cache").into())
+        );
+        assert_eq!(
+            cache(AdapterKind::Claude, "other", &["project"]),
+            Some(home.join("other").into())
+        );
+        assert_eq!(
+            cache(AdapterKind::Text, "", &[".cache/checkout"]),
+            None,
+            "the tree is in it"
+        );
+        assert_eq!(
+            cache(AdapterKind::Text, "project/cache", &["project"]),
+            None,
+            "it is in the tree"
+        );
         assert_eq!(cache(AdapterKind::Text, "missing", &["project"]), None);
         assert_eq!(cache(AdapterKind::Builtin, "", &["project"]), None);
-        let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"]).unwrap().hidden;
+        let hidden = held(Role::Judge, AdapterKind::Text, "", &["project", "state"])
+            .unwrap()
+            .hidden;
         assert_eq!(hidden, Some(home.join("state/watch").into()));
-        let apart = Confinement { hold: Hold::Isolated, ..Confinement::default() };
-        assert_eq!(held(Role::Coder, AdapterKind::Text, "", &["project"]), Some(apart));
-        assert_eq!(held(Role::Coder, AdapterKind::Codex, "", &["project"]), None);
+        let apart = Confinement {
+            hold: Hold::Isolated,
+            ..Confinement::default()
+        };
+        assert_eq!(
+            held(Role::Coder, AdapterKind::Text, "", &["project"]),
+            Some(apart)
+        );
+        assert_eq!(
+            held(Role::Coder, AdapterKind::Codex, "", &["project"]),
+            None
+        );
         let codex = held(Role::Reviewer, AdapterKind::Codex, "", &["project"]).unwrap();
-        assert!(codex.is_omitted(), "its own sandbox does not work inside Landlock");
-        assert!(!Confinement { namespaces: true, ..codex.clone() }.is_omitted());
-        assert!(!Confinement { hold: Hold::Always, ..codex }.is_omitted());
+        assert!(
+            codex.is_omitted(),
+            "its own sandbox does not work inside Landlock"
+        );
+        assert!(
+            !Confinement {
+                namespaces: true,
+                ..codex.clone()
+            }
+            .is_omitted()
+        );
+        assert!(
+            !Confinement {
+                hold: Hold::Always,
+                ..codex
+            }
+            .is_omitted()
+        );
     }
 }

@@ -28,13 +28,22 @@ const OWN: CloneFlags = CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWIPC);
 /// succeeds.
 pub fn probe() -> ExitCode {
     let tried = new_namespaces().and_then(|()| empty(Path::new("/")));
-    if tried.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if tried.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Starts Glee's program, whose path is `glee`, to test whether agents can run in namespaces.
 pub fn makes_namespaces(glee: &Path) -> bool {
     let mut command = Command::new(glee);
-    command.arg(NAME).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg(NAME)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
@@ -46,20 +55,36 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
     }
     let own: Vec<&Path> = confinement.writable.iter().map(Path::new).collect();
     let cache = confinement.cache.as_ref().map(PathBuf::from);
-    let cache = cache.filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
+    let cache = cache
+        .filter(|cache| !temporary.starts_with(cache) && cover(cache, temporary, &own).is_ok());
     let has_memory = Path::new(SHARED_MEMORY).is_dir() && empty(Path::new(SHARED_MEMORY)).is_ok();
-    for socket in sockets.iter().filter(|socket| !own.iter().any(|own| socket.starts_with(own))) {
+    for socket in sockets
+        .iter()
+        .filter(|socket| !own.iter().any(|own| socket.starts_with(own)))
+    {
         drop(bind(Path::new("/dev/null"), socket));
     }
     let user = geteuid();
-    let folders = [format!("/run/user/{user}").into(), format!("/tmp/glee-{user}").into()];
-    for folder in folders.iter().chain(&confinement.hidden).map(Path::new).filter(|folder| folder.is_dir()) {
+    let folders = [
+        format!("/run/user/{user}").into(),
+        format!("/tmp/glee-{user}").into(),
+    ];
+    for folder in folders
+        .iter()
+        .chain(&confinement.hidden)
+        .map(Path::new)
+        .filter(|folder| folder.is_dir())
+    {
         let holds_own = |path: &Path| path.starts_with(folder);
         if !own.iter().any(|own| holds_own(own)) && !holds_own(temporary) {
             drop(empty(folder));
         }
     }
-    Surroundings { cache, has_memory, instead: None }
+    Surroundings {
+        cache,
+        has_memory,
+        instead: None,
+    }
 }
 
 /// Makes all mounts read-only for this thread and its descendants. The folders in `writable` stay writable.
@@ -68,8 +93,9 @@ pub(crate) fn enter(confinement: &Confinement, temporary: &Path) -> Surroundings
 /// Unlike Landlock, read-only mounts do not keep a program from creating a sandbox.
 pub(crate) fn make_read_only<'a>(writable: impl Iterator<Item = &'a Path>) -> bool {
     // Devices are writable even on a read-only mount.
-    let is_folder =
-        |path: &&Path| path.is_dir() && (!path.starts_with("/dev") || *path == Path::new(SHARED_MEMORY));
+    let is_folder = |path: &&Path| {
+        path.is_dir() && (!path.starts_with("/dev") || *path == Path::new(SHARED_MEMORY))
+    };
     remount(&writable.filter(is_folder).collect::<Vec<_>>()).is_ok()
 }
 
@@ -77,16 +103,30 @@ fn remount(writable: &[&Path]) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
     // Without `MS_PRIVATE`, a later mount outside the namespace would also appear inside the namespace, and would
     // be writable there.
-    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
+    mount(
+        None::<&str>,
+        "/",
+        None::<&str>,
+        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
+        None::<&str>,
+    )?;
     for folder in writable {
-        mount(Some(*folder), *folder, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)?;
+        mount(
+            Some(*folder),
+            *folder,
+            None::<&str>,
+            MsFlags::MS_BIND | MsFlags::MS_REC,
+            None::<&str>,
+        )?;
     }
     let table = fs::read("/proc/self/mountinfo")?;
     for line in path_bytes::items(&table, b'\n') {
         let found = MountPoint::of(line).ok_or(io::ErrorKind::InvalidData)?;
         // `/proc` stays writable, because the creation of a user namespace writes to `/proc`. Mounts of the type
         // `autofs` are skipped, because `autofs` contains no files.
-        if ["proc", "autofs"].contains(&found.kind.as_str()) || writable.contains(&found.path.as_path()) {
+        if ["proc", "autofs"].contains(&found.kind.as_str())
+            || writable.contains(&found.path.as_path())
+        {
             continue;
         }
         let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | found.flags;
@@ -111,8 +151,11 @@ struct MountPoint {
 
 impl MountPoint {
     fn of(line: &[u8]) -> Option<Self> {
-        const FLAGS: [(&str, MsFlags); 3] =
-            [("nosuid", MsFlags::MS_NOSUID), ("nodev", MsFlags::MS_NODEV), ("noexec", MsFlags::MS_NOEXEC)];
+        const FLAGS: [(&str, MsFlags); 3] = [
+            ("nosuid", MsFlags::MS_NOSUID),
+            ("nodev", MsFlags::MS_NODEV),
+            ("noexec", MsFlags::MS_NOEXEC),
+        ];
         let fields: Vec<&[u8]> = line.split(|byte| *byte == b' ').collect();
         let options = std::str::from_utf8(fields.get(5)?).ok()?;
         let has = |name: &str| options.split(',').any(|option| option == name);
@@ -121,7 +164,11 @@ impl MountPoint {
         let quoted = [b"\"", *fields.get(4)?, b"\""].concat();
         Some(Self {
             path: path_bytes::path(&path_bytes::unquoted(&quoted)?),
-            flags: FLAGS.iter().filter(|(name, _)| has(name)).map(|(_, flag)| *flag).collect(),
+            flags: FLAGS
+                .iter()
+                .filter(|(name, _)| has(name))
+                .map(|(_, flag)| *flag)
+                .collect(),
             kind: String::from_utf8_lossy(kind).into_owned(),
         })
     }
@@ -136,16 +183,34 @@ fn new_namespaces() -> io::Result<()> {
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
     }
     // Prevents the mounts from propagating to other namespaces.
-    Ok(mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_SLAVE, None::<&str>)?)
+    Ok(mount(
+        None::<&str>,
+        "/",
+        None::<&str>,
+        MsFlags::MS_REC | MsFlags::MS_SLAVE,
+        None::<&str>,
+    )?)
 }
 
 fn empty(folder: &Path) -> io::Result<()> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    Ok(mount(Some("glee"), folder, Some("tmpfs"), flags, Some("mode=0700"))?)
+    Ok(mount(
+        Some("glee"),
+        folder,
+        Some("tmpfs"),
+        flags,
+        Some("mode=0700"),
+    )?)
 }
 
 fn bind(from: &Path, to: &Path) -> io::Result<()> {
-    Ok(mount(Some(from), to, None::<&str>, MsFlags::MS_BIND, None::<&str>)?)
+    Ok(mount(
+        Some(from),
+        to,
+        None::<&str>,
+        MsFlags::MS_BIND,
+        None::<&str>,
+    )?)
 }
 
 /// Mounts an overlay over a folder. Changes to the folder stay in memory, and are lost when the last process in
@@ -166,7 +231,11 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
     fs::create_dir(&work)?;
     fs::set_permissions(&upper, fs::metadata(folder)?.permissions())?;
     let mut kept = Vec::new();
-    for (number, path) in own.iter().filter(|path| path.starts_with(folder) && path.is_dir()).enumerate() {
+    for (number, path) in own
+        .iter()
+        .filter(|path| path.starts_with(folder) && path.is_dir())
+        .enumerate()
+    {
         let at = place.join(number.to_string());
         fs::create_dir(&at)?;
         bind(path, &at)?;
@@ -175,14 +244,36 @@ fn overlay(folder: &Path, place: &Path, own: &[&Path]) -> io::Result<()> {
     // A path with a comma, a colon or a backslash is refused, because these characters have a meaning in mount
     // options.
     let option = |path: &Path| {
-        let text = path.to_str().filter(|text| !text.contains([',', ':', '\\']));
-        text.map(ToOwned::to_owned).ok_or(io::Error::from(io::ErrorKind::InvalidInput))
+        let text = path
+            .to_str()
+            .filter(|text| !text.contains([',', ':', '\\']));
+        text.map(ToOwned::to_owned)
+            .ok_or(io::Error::from(io::ErrorKind::InvalidInput))
     };
-    let options = format!("lowerdir={},upperdir={},workdir={}", option(folder)?, option(&upper)?, option(&work)?);
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={}",
+        option(folder)?,
+        option(&upper)?,
+        option(&work)?
+    );
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     let with_attributes = format!("{options},userxattr");
-    mount(Some("glee"), folder, Some("overlay"), flags, Some(with_attributes.as_str()))
-        .or_else(|_| mount(Some("glee"), folder, Some("overlay"), flags, Some(options.as_str())))?;
+    mount(
+        Some("glee"),
+        folder,
+        Some("overlay"),
+        flags,
+        Some(with_attributes.as_str()),
+    )
+    .or_else(|_| {
+        mount(
+            Some("glee"),
+            folder,
+            Some("overlay"),
+            flags,
+            Some(options.as_str()),
+        )
+    })?;
     for (at, path) in kept {
         bind(&at, path)?;
     }
@@ -198,7 +289,10 @@ mod tests {
         let line =
             br#"36 35 98:0 / /a\040b"c rw,nosuid,noexec,relatime shared:1 master:2 - ext4 /dev/root rw,nodev"#;
         let found = MountPoint::of(line).expect("a mount");
-        assert_eq!((found.path, found.kind.as_str()), (PathBuf::from("/a b\"c"), "ext4"));
+        assert_eq!(
+            (found.path, found.kind.as_str()),
+            (PathBuf::from("/a b\"c"), "ext4")
+        );
         assert_eq!(found.flags, MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC);
         assert!(MountPoint::of(b"36 35 98:0 / /a rw").is_none());
     }

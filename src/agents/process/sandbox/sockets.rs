@@ -7,7 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// Agents are allowed to see the sockets in these folders, because the services behind the sockets do nothing but
 /// resolve names of hosts and users.
-const RESOLVERS: [&str; 4] = ["/run/systemd/resolve/", "/run/systemd/userdb/", "/run/nscd/", "/var/run/nscd/"];
+const RESOLVERS: [&str; 4] = [
+    "/run/systemd/resolve/",
+    "/run/systemd/userdb/",
+    "/run/nscd/",
+    "/var/run/nscd/",
+];
 /// The folders in which Glee searches for sockets of other network namespaces. For example, the host of a
 /// container has another network namespace.
 const FOLDERS: [&str; 5] = ["/run", "/var/run", "/tmp", "/tmp/.X11-unix", "/run/dbus"];
@@ -19,7 +24,11 @@ pub(crate) fn all() -> BTreeSet<PathBuf> {
     let found = in_table(&String::from_utf8_lossy(&listening))
         .into_iter()
         .chain(mount_points(&mounted))
-        .chain(FOLDERS.iter().flat_map(|folder| in_folder(Path::new(folder))));
+        .chain(
+            FOLDERS
+                .iter()
+                .flat_map(|folder| in_folder(Path::new(folder))),
+        );
     found
         .filter(|path| !RESOLVERS.iter().any(|begin| path.starts_with(begin)))
         .filter(|path| fs::metadata(path).is_ok_and(|meta| meta.file_type().is_socket()))
@@ -30,7 +39,10 @@ pub(crate) fn all() -> BTreeSet<PathBuf> {
 
 fn in_table(table: &str) -> Vec<PathBuf> {
     let path = |line: &str| {
-        let at = line.match_indices(' ').map(|(at, _)| at + 1).find(|at| line[*at..].starts_with('/'))?;
+        let at = line
+            .match_indices(' ')
+            .map(|(at, _)| at + 1)
+            .find(|at| line[*at..].starts_with('/'))?;
         Some(PathBuf::from(&line[at..]))
     };
     table.lines().filter_map(path).collect()
@@ -38,13 +50,20 @@ fn in_table(table: &str) -> Vec<PathBuf> {
 
 fn mount_points(table: &str) -> Vec<PathBuf> {
     // The kernel escapes a space in a path as `\040`.
-    let path = |line: &str| line.split(' ').nth(4).map(|path| PathBuf::from(path.replace("\\040", " ")));
+    let path = |line: &str| {
+        line.split(' ')
+            .nth(4)
+            .map(|path| PathBuf::from(path.replace("\\040", " ")))
+    };
     table.lines().filter_map(path).collect()
 }
 
 fn in_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())).map(|entry| entry.path()).collect()
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket()))
+        .map(|entry| entry.path())
+        .collect()
 }
 
 #[cfg(test)]
@@ -60,9 +79,15 @@ mod tests {
             ffff: 00000002 00000000 00010000 0001 01 18152 @abstract/x\n\
             ffff: 00000003 00000000 00000000 0001 03 18153\n\
             ffff: 00000002 00000000 00000000 0002 01 18154 /dev/log\n";
-        assert_eq!(in_table(table), [PathBuf::from("/run/a b/x.sock"), PathBuf::from("/dev/log")]);
+        assert_eq!(
+            in_table(table),
+            [PathBuf::from("/run/a b/x.sock"), PathBuf::from("/dev/log")]
+        );
         let mounts = "22 1 0:5 / /a\\040b rw - tmpfs t rw\n23 1 0:5 /d.sock /run/d.sock rw - ext4 /dev/x rw\n";
-        assert_eq!(mount_points(mounts), [PathBuf::from("/a b"), PathBuf::from("/run/d.sock")]);
+        assert_eq!(
+            mount_points(mounts),
+            [PathBuf::from("/a b"), PathBuf::from("/run/d.sock")]
+        );
     }
 
     #[test]

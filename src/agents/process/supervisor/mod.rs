@@ -41,15 +41,20 @@ use crate::agents::process::sandbox::confinement::{Hold, Surroundings};
 use orders::{Orders, descriptor, parse};
 
 pub(crate) use orders::DESCRIPTORS;
-pub(crate) use orders::{ProcessEnd, RESUME, Report, SUSPEND, SupervisorPipes, arguments, hand_over};
+pub(crate) use orders::{
+    ProcessEnd, RESUME, Report, SUSPEND, SupervisorPipes, arguments, hand_over,
+};
 
 const SWEEP: Duration = Duration::from_secs(2);
 
 pub fn main(args: &[OsString]) -> ExitCode {
-    let Some((orders, program, args)) = parse(args) else { return ExitCode::from(2) };
-    let (Ok(liveness), Ok(report)) =
-        (File::open(descriptor(orders.liveness)), File::options().write(true).open(descriptor(orders.report)))
-    else {
+    let Some((orders, program, args)) = parse(args) else {
+        return ExitCode::from(2);
+    };
+    let (Ok(liveness), Ok(report)) = (
+        File::open(descriptor(orders.liveness)),
+        File::options().write(true).open(descriptor(orders.report)),
+    ) else {
         return ExitCode::from(2);
     };
     // If Glee ends, another process becomes the supervisor's parent, and the supervisor must not start the
@@ -72,8 +77,13 @@ pub fn main(args: &[OsString]) -> ExitCode {
 
 /// Closes all file descriptors except stdin, stdout, stderr and the descriptors in `kept`.
 fn close_inherited(kept: &[RawFd]) {
-    let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else { return };
-    let open: Vec<RawFd> = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let Ok(entries) = std::fs::read_dir(DESCRIPTORS) else {
+        return;
+    };
+    let open: Vec<RawFd> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
     for fd in open.into_iter().filter(|fd| *fd > 2 && !kept.contains(fd)) {
         // An error of `close` is ignored. The list `open` contains one descriptor that is already closed: the
         // descriptor through which `DESCRIPTORS` was read.
@@ -109,7 +119,11 @@ impl Events {
             io::Result::Ok(receiver)
         };
         let children = socket_for(&[SIGCHLD])?;
-        Ok(Self { liveness: Some(liveness), children, signals: socket_for(&[SIGTERM, SIGINT, SIGHUP])? })
+        Ok(Self {
+            liveness: Some(liveness),
+            children,
+            signals: socket_for(&[SIGTERM, SIGINT, SIGHUP])?,
+        })
     }
 
     fn next(&mut self, agent: Pid, until: Option<Instant>) -> Option<Notice> {
@@ -121,13 +135,19 @@ impl Events {
                 None => PollTimeout::NONE,
                 Some(Duration::ZERO) => return None,
                 // The timeout is rounded up, because a timeout of zero would cause a busy loop.
-                Some(left) => u16::try_from(left.as_millis() + 1).unwrap_or(u16::MAX).into(),
+                Some(left) => u16::try_from(left.as_millis() + 1)
+                    .unwrap_or(u16::MAX)
+                    .into(),
             };
             let mut ready = vec![
                 PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
                 PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             ];
-            ready.extend(self.liveness.as_ref().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+            ready.extend(
+                self.liveness
+                    .as_ref()
+                    .map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)),
+            );
             match poll(&mut ready, timeout) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 // If `poll` fails, the supervisor cannot supervise the agent any longer, and stops the agent.
@@ -142,7 +162,10 @@ impl Events {
             }
             if ended {
                 let mut orders = [0; 64];
-                let read = self.liveness.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut orders));
+                let read = self
+                    .liveness
+                    .as_mut()
+                    .map_or(Ok(0), |pipe| pipe.read(&mut orders));
                 match read {
                     Ok(length @ 1..) => {
                         return Some(Notice::Suspend(orders[length - 1] == SUSPEND));
@@ -187,7 +210,11 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     let _ = nix::sys::prctl::set_child_subreaper(true);
     let not_started = |error: io::Error| {
         let errno = error.raw_os_error().unwrap_or(Errno::EINVAL as i32);
-        Report { end: ProcessEnd::NotStarted(errno), held: false, left: None }
+        Report {
+            end: ProcessEnd::NotStarted(errno),
+            held: false,
+            left: None,
+        }
     };
     let mut events = match Events::new(liveness) {
         Ok(events) => events,
@@ -202,19 +229,30 @@ fn supervise(liveness: File, orders: &Orders, program: &OsStr, args: &[OsString]
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_dumpable(false);
     let mut command = Command::new(program);
-    command.args(args).envs(surroundings.variables()).process_group(0);
+    command
+        .args(args)
+        .envs(surroundings.variables())
+        .process_group(0);
     let (held, started) = match confinement.hold {
         Hold::Free => (false, Some(start(command))),
         // A separate thread enters the sandbox, because a thread can never leave a sandbox.
-        Hold::Isolated | Hold::IfPossible | Hold::Always => {
-            thread::scope(|scope| scope.spawn(|| start_held(command, confinement, &surroundings)).join())
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        }
+        Hold::Isolated | Hold::IfPossible | Hold::Always => thread::scope(|scope| {
+            scope
+                .spawn(|| start_held(command, confinement, &surroundings))
+                .join()
+        })
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
     };
     let agent = match started {
         Some(Ok(agent)) => agent,
         Some(Err(error)) => return not_started(error),
-        None => return Report { end: ProcessEnd::NotConfined, held, left: None },
+        None => {
+            return Report {
+                end: ProcessEnd::NotConfined,
+                held,
+                left: None,
+            };
+        }
     };
     release_stdin();
     let end = wait(agent, orders.grace, &mut events);
@@ -238,7 +276,13 @@ fn start_held(
         sandbox::isolate();
         return (false, Some(start(command)));
     }
-    let writable = || confinement.writable.iter().map(Path::new).chain(surroundings.writable());
+    let writable = || {
+        confinement
+            .writable
+            .iter()
+            .map(Path::new)
+            .chain(surroundings.writable())
+    };
     let held = match confinement.nests {
         true if confinement.namespaces && sandbox::make_read_only(writable()) => true,
         true if confinement.hold != Hold::Always => false,
@@ -268,7 +312,14 @@ fn wait(agent: Pid, grace: Duration, events: &mut Events) -> ProcessEnd {
                 deadline = Some(Instant::now() + grace);
             }
             Some(Notice::Suspend(suspend)) if deadline.is_none() => {
-                signal(agent, if suspend { Signal::SIGSTOP } else { Signal::SIGCONT });
+                signal(
+                    agent,
+                    if suspend {
+                        Signal::SIGSTOP
+                    } else {
+                        Signal::SIGCONT
+                    },
+                );
             }
             Some(Notice::Stop | Notice::Suspend(_)) => {}
             Some(Notice::Alone) | None => return ProcessEnd::Unknown,
@@ -294,7 +345,16 @@ fn sweep(agent: Pid, mut end: ProcessEnd, events: &mut Events) -> (ProcessEnd, O
         }
     }
     // The report contains at most 200 ids, so that the report fits into Glee's buffer.
-    (end, Some(descendants("self").iter().take(200).map(|pid| pid.as_raw()).collect()))
+    (
+        end,
+        Some(
+            descendants("self")
+                .iter()
+                .take(200)
+                .map(|pid| pid.as_raw())
+                .collect(),
+        ),
+    )
 }
 
 /// Sends a signal to the agent's process group and to every descendant outside the group.
@@ -329,11 +389,17 @@ pub(crate) fn descendants(process: &str) -> Vec<Pid> {
 /// Returns the children of a process. The parameter `process` is a process id or the word `self`.
 #[cfg(target_os = "linux")]
 pub(crate) fn children(process: &str) -> Vec<Pid> {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else {
+        return Vec::new();
+    };
     threads
         .flatten()
         .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
-        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .flat_map(|list| {
+            list.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<_>>()
+        })
         .map(Pid::from_raw)
         .collect()
 }

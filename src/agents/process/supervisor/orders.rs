@@ -49,11 +49,18 @@ pub(crate) fn arguments(
         temporary: temporary.into(),
         confinement: confinement.unwrap_or_default(),
     };
-    [NAME.into(), serde_json::to_string(&orders).expect("orders are representable in JSON").into()]
+    [
+        NAME.into(),
+        serde_json::to_string(&orders)
+            .expect("orders are representable in JSON")
+            .into(),
+    ]
 }
 
 pub(crate) fn parse(args: &[OsString]) -> Option<(Orders, &OsStr, &[OsString])> {
-    let [orders, program, args @ ..] = args else { return None };
+    let [orders, program, args @ ..] = args else {
+        return None;
+    };
     Some((serde_json::from_str(orders.to_str()?).ok()?, program, args))
 }
 
@@ -94,7 +101,11 @@ pub(crate) struct Report {
 pub(crate) const SUSPEND: u8 = b's';
 pub(crate) const RESUME: u8 = b'c';
 
-pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+pub(crate) const DESCRIPTORS: &str = if cfg!(target_os = "linux") {
+    "/proc/self/fd"
+} else {
+    "/dev/fd"
+};
 
 /// Returns a path through which a process can open an inherited pipe again. The agent does not inherit the new
 /// file descriptor.
@@ -113,16 +124,45 @@ mod tests {
     #[test]
     fn a_report_survives_the_pipe() {
         for report in [
-            Report { end: ProcessEnd::Exit(3), held: false, left: None },
-            Report { end: ProcessEnd::Signal(11), held: true, left: Some(vec![]) },
-            Report { end: ProcessEnd::NotStarted(2), held: false, left: None },
-            Report { end: ProcessEnd::NotConfined, held: false, left: None },
-            Report { end: ProcessEnd::Unknown, held: true, left: Some(vec![5, 6]) },
+            Report {
+                end: ProcessEnd::Exit(3),
+                held: false,
+                left: None,
+            },
+            Report {
+                end: ProcessEnd::Signal(11),
+                held: true,
+                left: Some(vec![]),
+            },
+            Report {
+                end: ProcessEnd::NotStarted(2),
+                held: false,
+                left: None,
+            },
+            Report {
+                end: ProcessEnd::NotConfined,
+                held: false,
+                left: None,
+            },
+            Report {
+                end: ProcessEnd::Unknown,
+                held: true,
+                left: Some(vec![5, 6]),
+            },
         ] {
             let line = serde_json::to_string(&report).expect("JSON");
-            assert_eq!(serde_json::from_str::<Report>(&line).ok(), Some(report), "{line}");
+            assert_eq!(
+                serde_json::from_str::<Report>(&line).ok(),
+                Some(report),
+                "{line}"
+            );
         }
-        for line in ["", "{}", r#"{"end":"Stop","held":true,"left":null}"#, r#"{"end":{"Exit":"x"},"held":true}"#] {
+        for line in [
+            "",
+            "{}",
+            r#"{"end":"Stop","held":true,"left":null}"#,
+            r#"{"end":{"Exit":"x"},"held":true}"#,
+        ] {
             assert!(serde_json::from_str::<Report>(line).is_err(), "{line}");
         }
     }
@@ -150,11 +190,26 @@ mod tests {
         let rest: Vec<OsString> = ["sh", "-c", "--"].map(OsString::from).into();
         let args = [vec![orders], rest.clone()].concat();
         let (orders, program, arguments) = parse(&args).expect("what was written");
-        assert_eq!((name.as_os_str(), program, arguments), (OsStr::new(NAME), OsStr::new("sh"), &rest[1..]));
-        assert_eq!((orders.starter, orders.liveness), (std::process::id(), ends.liveness.as_raw_fd()));
-        assert_eq!((orders.grace, orders.temporary.as_os_str()), (grace, OsStr::new("/tmp/x")));
+        assert_eq!(
+            (name.as_os_str(), program, arguments),
+            (OsStr::new(NAME), OsStr::new("sh"), &rest[1..])
+        );
+        assert_eq!(
+            (orders.starter, orders.liveness),
+            (std::process::id(), ends.liveness.as_raw_fd())
+        );
+        assert_eq!(
+            (orders.grace, orders.temporary.as_os_str()),
+            (grace, OsStr::new("/tmp/x"))
+        );
         let writable = vec![strange, "/tmp/x".into()];
-        assert_eq!(orders.confinement, Confinement { writable, ..confinement });
+        assert_eq!(
+            orders.confinement,
+            Confinement {
+                writable,
+                ..confinement
+            }
+        );
         assert_eq!(parse(&args[..1]), None, "no program");
         assert_eq!(parse(&["5", "sh"].map(OsString::from)), None, "no orders");
     }

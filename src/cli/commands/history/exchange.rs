@@ -66,17 +66,28 @@ fn push(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comma
     let (name, email) = workspace.author()?;
     let mut journal = history::open(globals, workspace)?;
     let _lock = lock(&journal)?;
-    let author = Author { name: name.clone(), email: email.clone() };
+    let author = Author {
+        name: name.clone(),
+        email: email.clone(),
+    };
     let Outgoing { records, large } = journal.outgoing(&author)?;
     for what in &large {
-        globals.say(&format!("{what} exceeds the maximum size of a record and is not sent"));
+        globals.say(&format!(
+            "{what} exceeds the maximum size of a record and is not sent"
+        ));
     }
     let last = last_fetched(&journal, &remote);
-    let to = ExchangeRemote { name: &remote, last: &last };
+    let to = ExchangeRemote {
+        name: &remote,
+        last: &last,
+    };
     let added = workspace.push_records(to, &records, (&name, &email))?;
     print(&match (records.is_empty(), added) {
         (true, _) => "Nothing to send: no run has ended yet.\n".to_owned(),
-        (false, 0) => format!("{remote} is up to date: {}.\n", style::count(records.len(), "record")),
+        (false, 0) => format!(
+            "{remote} is up to date: {}.\n",
+            style::count(records.len(), "record")
+        ),
         (false, added) => format!("Sent {} to {remote}.\n", style::count(added, "record")),
     })
 }
@@ -87,7 +98,10 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     let _lock = lock(&journal)?;
     let mut failed = Ok(());
     let last = last_fetched(&journal, &remote);
-    let from = ExchangeRemote { name: &remote, last: &last };
+    let from = ExchangeRemote {
+        name: &remote,
+        last: &last,
+    };
     let fetched = workspace.fetch_records(from, |hash| {
         journal.has_record(hash).unwrap_or_else(|error| {
             failed = Err(error);
@@ -97,11 +111,18 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
     failed?;
     let mut refused = Vec::new();
     let (mut records, mut paths) = (Vec::new(), Vec::new());
-    for FetchedRecord { path, authors, content } in fetched {
+    for FetchedRecord {
+        path,
+        authors,
+        content,
+    } in fetched
+    {
         let read = content.and_then(|bytes| {
             let record = HistoryRecord::read(&path.replace('/', ""), &bytes, &authors);
             let text = String::from_utf8(bytes).map_err(|_| Refusal::NotJson);
-            record.and_then(|record| Ok((record, text?))).map_err(|refusal| refusal.to_string())
+            record
+                .and_then(|record| Ok((record, text?)))
+                .map_err(|refusal| refusal.to_string())
         });
         match read {
             Ok(read) => {
@@ -112,7 +133,11 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
         }
     }
     let repeated = journal.import(&remote, &records)?;
-    refused.extend(repeated.iter().map(|index| (paths[*index].clone(), Refusal::Duplicate.to_string())));
+    refused.extend(
+        repeated
+            .iter()
+            .map(|index| (paths[*index].clone(), Refusal::Duplicate.to_string())),
+    );
     let taken = records.len() - repeated.len();
     stream::out(&match taken {
         0 => format!("Nothing new from {remote}.\n"),
@@ -122,13 +147,20 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
         return Ok(ExitReason::Clean);
     }
     for (path, why) in refused.iter().take(LISTED) {
-        stream::err(&format!("refused {}: {}\n", printable::line(path), printable::line(why)));
+        stream::err(&format!(
+            "refused {}: {}\n",
+            printable::line(path),
+            printable::line(why)
+        ));
     }
     let more = refused.len().saturating_sub(LISTED);
     if more > 0 {
         stream::err(&format!("and {more} more\n"));
     }
-    let message = format!("{} of {remote} refused", style::count(refused.len(), "record"));
+    let message = format!(
+        "{} of {remote} refused",
+        style::count(refused.len(), "record")
+    );
     let tip = std::fs::read_to_string(&last).unwrap_or_default();
     Err(CommandError::new(ExitReason::History, anyhow::Error::msg(message)).hint(format!(
         "`git log -p {} -- <record>` shows who sent a refused record; the other records were fetched",
@@ -138,7 +170,9 @@ fn fetch(globals: &Globals, workspace: &Workspace, remote: Option<&str>) -> Comm
 
 /// Returns the path of the file that stores the id of the last commit fetched from a remote.
 fn last_fetched(journal: &Journal, remote: &str) -> PathBuf {
-    journal.path().with_file_name(format!("fetched-{}", remote.replace('/', "%")))
+    journal
+        .path()
+        .with_file_name(format!("fetched-{}", remote.replace('/', "%")))
 }
 
 fn lock(journal: &Journal) -> Result<File, CommandError> {

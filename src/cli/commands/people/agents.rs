@@ -14,7 +14,9 @@ use crate::agents::error::AgentError;
 use crate::agents::process::own_process;
 use crate::agents::schema::SchemaForm;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::{AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream};
+use crate::cli::context::{
+    AlwaysJson, CommandResult, Globals, JsonFlag, pretty, print, settings, stream,
+};
 use crate::cli::style::{self, Color, Style};
 use crate::domain::{Agent, AgentName, ExitReason, Role};
 use crate::protocol::{secrets, text::printable};
@@ -56,7 +58,8 @@ enum Command {
 
 fn forms() -> impl TypedValueParser<Value = SchemaForm> {
     let names = SchemaForm::ALL.map(|(_, name, about, _)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| SchemaForm::parse(&name).ok_or("there is no such form"))
+    PossibleValuesParser::new(names)
+        .try_map(|name| SchemaForm::parse(&name).ok_or("there is no such form"))
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -72,10 +75,16 @@ fn list(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let (places, loaded) = settings::load(globals)?;
     own_process::provide_open_files(loaded.settings.agents.len())?;
     let agents = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     // In an untrusted project, Glee locates the agents' programs on the disk but does not execute them.
     let trusted = loaded.untrusted.is_none();
-    let rows = loaded.settings.agents.iter().map(|agent| row(&agents, agent, &places.root, trusted));
+    let rows = loaded
+        .settings
+        .agents
+        .iter()
+        .map(|agent| row(&agents, agent, &places.root, trusted));
     let rows = runtime.block_on(futures_util::future::join_all(rows));
     if output.json {
         return print_json(&rows);
@@ -120,9 +129,19 @@ async fn row<'a>(agents: &Agents, agent: &'a Agent, root: &Path, trusted: bool) 
         // Embedded agents are part of Glee, so no program is printed.
         Ok(_) if agent.adapter == AdapterKind::Builtin.as_str() => (None, None),
         Ok(program) => (Some(program), None),
-        Err(AgentError { message, hint, .. }) => (None, Some(Missing { error: message, hint })),
+        Err(AgentError { message, hint, .. }) => (
+            None,
+            Some(Missing {
+                error: message,
+                hint,
+            }),
+        ),
     };
-    let version = if trusted { agents.version(agent, root).await } else { None };
+    let version = if trusted {
+        agents.version(agent, root).await
+    } else {
+        None
+    };
     Row {
         name: &agent.name,
         role: agent.role,
@@ -160,7 +179,13 @@ fn table(rows: &[Row<'_>], style: Style) -> String {
 }
 
 fn cells(row: &Row<'_>) -> [String; 6] {
-    let shown = |text: &str| if text.is_empty() { "-".to_owned() } else { printable::line(text) };
+    let shown = |text: &str| {
+        if text.is_empty() {
+            "-".to_owned()
+        } else {
+            printable::line(text)
+        }
+    };
     let program = match (&row.program, &row.missing) {
         (Some(path), _) => path.display().to_string(),
         (None, Some(_)) => "missing".to_owned(),
@@ -171,7 +196,9 @@ fn cells(row: &Row<'_>) -> [String; 6] {
         row.role.to_string(),
         shown(&row.command.join(" ")),
         shown(&[row.domain, row.focus].concat().join(", ")),
-        row.version.as_deref().map_or_else(|| "-".to_owned(), style::version),
+        row.version
+            .as_deref()
+            .map_or_else(|| "-".to_owned(), style::version),
         shown(&program),
     ]
 }

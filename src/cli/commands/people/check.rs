@@ -11,7 +11,9 @@ use crate::agents::error::AgentError;
 use crate::agents::probe::check::{self, Files, Probed};
 use crate::agents::process::own_process;
 use crate::agents::{AdapterKind, Agents, ProcessRunner};
-use crate::cli::context::{CommandError, CommandResult, Globals, JsonFlag, pretty, settings, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, JsonFlag, pretty, settings, stream,
+};
 use crate::cli::style;
 use crate::cli::ui::live::spinner::spinner;
 use crate::config::settings::Settings;
@@ -41,17 +43,32 @@ struct CheckedAgent<'a> {
 }
 
 pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
-    let (places, Settings { agents, limits, sandbox, .. }) = settings::runnable(globals, Vec::new(), None)?;
+    let (
+        places,
+        Settings {
+            agents,
+            limits,
+            sandbox,
+            ..
+        },
+    ) = settings::runnable(globals, Vec::new(), None)?;
     own_process::provide_open_files(agents.len().min(AT_ONCE))?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let agents: Vec<&Agent> =
-        agents.iter().filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay)).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let agents: Vec<&Agent> = agents
+        .iter()
+        .filter(|agent| AdapterKind::of(agent) != Ok(AdapterKind::Replay))
+        .collect();
     let probes = agents.iter().map(|&agent| {
         let (programs, places, limits) = (&programs, &places, &limits);
         async move {
             let version = programs.version(agent, &places.root).await;
-            Ok::<_, std::io::Error>((version, programs.probe(agent, &places.root, limits, sandbox).await?))
+            Ok::<_, std::io::Error>((
+                version,
+                programs.probe(agent, &places.root, limits, sandbox).await?,
+            ))
         }
     });
     let mut reason = ExitReason::Clean;
@@ -64,13 +81,16 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
                 "waiting for {}",
                 style::names(agents[index..].iter().map(|agent| &agent.name))
             ));
-            let Some(probe) = probes.next().await else { break };
+            let Some(probe) = probes.next().await else {
+                break;
+            };
             let (version, probed) = probe?;
             reason = reason.strongest(verdict(agent, &probed));
             if output.json {
                 json.push(serde_json::to_value(checked(agent, version, &probed))?);
             } else {
-                let text = secrets::redact(&report(agent, version.as_deref(), &probed)).into_owned();
+                let text =
+                    secrets::redact(&report(agent, version.as_deref(), &probed)).into_owned();
                 waiting.suspend(|| stream::out(&text))?;
             }
         }
@@ -104,19 +124,34 @@ fn checked<'a>(agent: &'a Agent, version: Option<String>, probed: &'a Probed) ->
 fn verdict(agent: &Agent, probed: &Probed) -> ExitReason {
     let kind = AdapterKind::of(agent).unwrap_or(AdapterKind::Text);
     match probed.files {
-        Files::Edited | Files::Meddled if agent.role != Role::Coder => ExitReason::ReadOnlyViolation,
+        Files::Edited | Files::Meddled if agent.role != Role::Coder => {
+            ExitReason::ReadOnlyViolation
+        }
         _ if probed.keeps_to(agent.role, kind) => ExitReason::Clean,
-        _ if probed.answered.as_ref().is_err_and(|error| error.kind.is_exhausted()) => ExitReason::Budget,
+        _ if probed
+            .answered
+            .as_ref()
+            .is_err_and(|error| error.kind.is_exhausted()) =>
+        {
+            ExitReason::Budget
+        }
         _ => ExitReason::AgentFailed,
     }
 }
 
 fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
-    let adapter = AdapterKind::of(agent).map_or_else(|_| agent.adapter.clone(), |kind| kind.to_string());
-    let version = version.map_or_else(String::new, |version| format!(" {}", style::version(version)));
+    let adapter =
+        AdapterKind::of(agent).map_or_else(|_| agent.adapter.clone(), |kind| kind.to_string());
+    let version = version.map_or_else(String::new, |version| {
+        format!(" {}", style::version(version))
+    });
     let good = verdict(agent, probed) == ExitReason::Clean;
     let mark = if good { "ok    " } else { "FAILED" };
-    let mut text = format!("{mark}  {} ({}, {adapter}{version})\n", printable::line(&agent.name.0), agent.role);
+    let mut text = format!(
+        "{mark}  {} ({}, {adapter}{version})\n",
+        printable::line(&agent.name.0),
+        agent.role
+    );
     let mut say = |what: &str| {
         let _ = writeln!(text, "        {what}");
     };
@@ -130,16 +165,24 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
             }
         }
     }
-    let is_asked_to_edit = check::is_asked_to_edit(agent.role, AdapterKind::of(agent).unwrap_or(AdapterKind::Text));
+    let is_asked_to_edit = check::is_asked_to_edit(
+        agent.role,
+        AdapterKind::of(agent).unwrap_or(AdapterKind::Text),
+    );
     say(match (probed.files, agent.role) {
-        (Files::Untouched, Role::Coder) if is_asked_to_edit => "changed no file, although it was asked to edit one",
+        (Files::Untouched, Role::Coder) if is_asked_to_edit => {
+            "changed no file, although it was asked to edit one"
+        }
         (Files::Untouched, _) => "created and changed no file",
         (Files::Edited, _) => "changed the requested file only",
         (Files::Meddled, Role::Coder) => "changed other files than the requested one",
         (Files::Meddled, _) => "WROTE to the folder, which its role forbids",
     });
     if !probed.metadata.denied.is_empty() {
-        say(&format!("was refused {}", printable::line(&probed.metadata.denied.join(", "))));
+        say(&format!(
+            "was refused {}",
+            printable::line(&probed.metadata.denied.join(", "))
+        ));
     }
     say(&cost(probed));
     text
@@ -148,9 +191,21 @@ fn report(agent: &Agent, version: Option<&str>, probed: &Probed) -> String {
 fn cost(probed: &Probed) -> String {
     let usage = &probed.usage;
     let mut parts = vec![style::duration(probed.millis)];
-    parts.extend(usage.input_tokens.map(|tokens| format!("{} read", style::count(tokens, "token"))));
-    parts.extend(usage.output_tokens.map(|tokens| format!("{} written", style::count(tokens, "token"))));
-    parts.extend(usage.usd.map(|usd| format!("{}${usd:.4}", if usage.estimated { "about " } else { "" })));
+    parts.extend(
+        usage
+            .input_tokens
+            .map(|tokens| format!("{} read", style::count(tokens, "token"))),
+    );
+    parts.extend(
+        usage
+            .output_tokens
+            .map(|tokens| format!("{} written", style::count(tokens, "token"))),
+    );
+    parts.extend(
+        usage
+            .usd
+            .map(|usd| format!("{}${usd:.4}", if usage.estimated { "about " } else { "" })),
+    );
     parts.extend(probed.metadata.model.as_deref().map(printable::line));
     parts.join(" · ")
 }
@@ -162,13 +217,24 @@ mod tests {
 
     #[test]
     fn what_it_did_decides() {
-        let agent = |role: Role| Agent { adapter: "text".to_owned(), ..style::fixture::agent("it", role) };
+        let agent = |role: Role| Agent {
+            adapter: "text".to_owned(),
+            ..style::fixture::agent("it", role)
+        };
         let probed = |answered, files| Probed {
             answered,
             files,
             millis: 1200,
-            usage: Usage { input_tokens: Some(1_100), usd: Some(0.25), estimated: true, ..Usage::default() },
-            metadata: CallMetadata { denied: vec!["Write".to_owned()], ..CallMetadata::default() },
+            usage: Usage {
+                input_tokens: Some(1_100),
+                usd: Some(0.25),
+                estimated: true,
+                ..Usage::default()
+            },
+            metadata: CallMetadata {
+                denied: vec!["Write".to_owned()],
+                ..CallMetadata::default()
+            },
         };
         let reviewer = probed(Ok(true), Files::Untouched);
         assert_eq!(
@@ -177,13 +243,33 @@ mod tests {
              was refused Write\n        1.2s · 1,100 tokens read · about $0.2500\n"
         );
         let cases = [
-            (Role::Reviewer, probed(Ok(true), Files::Meddled), ExitReason::ReadOnlyViolation),
-            (Role::Coder, probed(Ok(true), Files::Edited), ExitReason::Clean),
-            (Role::Coder, probed(Ok(true), Files::Untouched), ExitReason::AgentFailed),
-            (Role::Judge, probed(Ok(false), Files::Untouched), ExitReason::AgentFailed),
+            (
+                Role::Reviewer,
+                probed(Ok(true), Files::Meddled),
+                ExitReason::ReadOnlyViolation,
+            ),
+            (
+                Role::Coder,
+                probed(Ok(true), Files::Edited),
+                ExitReason::Clean,
+            ),
+            (
+                Role::Coder,
+                probed(Ok(true), Files::Untouched),
+                ExitReason::AgentFailed,
+            ),
+            (
+                Role::Judge,
+                probed(Ok(false), Files::Untouched),
+                ExitReason::AgentFailed,
+            ),
         ];
         for (role, probed, expected) in cases {
-            assert_eq!(verdict(&agent(role), &probed), expected, "{role} {probed:?}");
+            assert_eq!(
+                verdict(&agent(role), &probed),
+                expected,
+                "{role} {probed:?}"
+            );
         }
     }
 }

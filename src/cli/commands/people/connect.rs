@@ -3,7 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::agents::probe::locate;
-use crate::cli::context::{CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, names, settings};
+use crate::cli::context::{
+    CommandError, CommandResult, ConfigTarget, Globals, Places, UserFlag, names, settings,
+};
 use crate::config;
 use crate::config::files::edit::{self, EditError};
 use crate::config::schema::{BUILTINS, KNOWN_PROGRAMS};
@@ -66,12 +68,18 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     // the short name `mine`. For this short name, the variable `twin` is the agent `mine-reviewer`.
     let twin = named.or_else(|| {
         let is_program = KNOWN_PROGRAMS.contains(&args.agent.as_str());
-        agents.iter().find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
+        agents
+            .iter()
+            .find(|agent| !is_program && agent.name.0 == default_name(&args.agent, agent.role))
     });
     // If neither `--name` nor `--command` is given, and exactly one agent runs the program in this role, Glee
     // updates this agent.
-    let mut same = agents.iter().filter(|agent| agent.role == role && names::runs(agent, &args.agent));
-    let same = same.next().filter(|_| same.next().is_none() && args.command.is_none());
+    let mut same = agents
+        .iter()
+        .filter(|agent| agent.role == role && names::runs(agent, &args.agent));
+    let same = same
+        .next()
+        .filter(|_| same.next().is_none() && args.command.is_none());
     let name = match (&args.name, twin) {
         (Some(name), _) => name.clone(),
         (None, Some(twin)) if twin.role == role => twin.name.0.clone(),
@@ -83,20 +91,26 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         let hint = format!(
             "choose another name with `--name <name>`, or remove the existing agent: `glee disconnect {name}`"
         );
-        return Err(
-            CommandError::usage(format!("the agent `{name}` already exists and is a {}", other.role)).hint(hint)
-        );
+        return Err(CommandError::usage(format!(
+            "the agent `{name}` already exists and is a {}",
+            other.role
+        ))
+        .hint(hint));
     }
     let target = ConfigTarget::find(globals, args.file.user)?;
     match known {
         Some(known) => {
             let update = update(args, known, role)?;
             if update.is_empty() {
-                globals.say(&format!("`{name}` is connected as {role} already; nothing to change"));
+                globals.say(&format!(
+                    "`{name}` is connected as {role} already; nothing to change"
+                ));
                 return Ok(ExitReason::Clean);
             }
             target.change(|text| changed(text, &name, &update))?;
-            let changes = update.iter().map(|(key, value)| format!("{key} = {}", config::flow(value)));
+            let changes = update
+                .iter()
+                .map(|(key, value)| format!("{key} = {}", config::flow(value)));
             let changes = changes.collect::<Vec<_>>().join(", ");
             globals.say(&format!("`{name}` is updated ({}): {changes}", target.name));
         }
@@ -106,7 +120,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 None => entry(args, &name, role, &command(args, role)?)?,
             };
             target.change(|text| edit::add_agent(text, &entry))?;
-            globals.say(&format!("`{name}` is connected as {role} ({})", target.name));
+            globals.say(&format!(
+                "`{name}` is connected as {role} ({})",
+                target.name
+            ));
         }
     }
     // Glee suggests a domain for a coder and a focus for a reviewer (design rule 1: agents are specialists).
@@ -126,7 +143,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 /// The new agent takes the adapter, the model and the environment variables from `twin`, unless `args` sets them.
-fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<String, Value>, CommandError> {
+fn further(
+    args: &Args,
+    twin: &Agent,
+    name: &str,
+    role: Role,
+) -> Result<Map<String, Value>, CommandError> {
     let command = command_line(twin, role)?;
     let mut entry = entry(args, name, role, &command)?;
     let mut keep = |key: &str, value: Option<Value>| {
@@ -143,19 +165,28 @@ fn further(args: &Args, twin: &Agent, name: &str, role: Role) -> Result<Map<Stri
 
 fn command_line(agent: &Agent, role: Role) -> Result<String, CommandError> {
     if !agent.is_embedded() || agent.role == role {
-        return Ok(
-            shlex::try_join(agent.command.iter().map(String::as_str)).unwrap_or_else(|_| agent.command.join(" "))
-        );
+        return Ok(shlex::try_join(agent.command.iter().map(String::as_str))
+            .unwrap_or_else(|_| agent.command.join(" ")));
     }
     let name = &agent.name;
-    Err(CommandError::usage(format!("the embedded agent `{name}` is a {} and cannot be a {role}", agent.role))
-        .hint(format!("connect a program instead: `glee connect <agent> --role {role}`")))
+    Err(CommandError::usage(format!(
+        "the embedded agent `{name}` is a {} and cannot be a {role}",
+        agent.role
+    ))
+    .hint(format!(
+        "connect a program instead: `glee connect <agent> --role {role}`"
+    )))
 }
 
 /// Returns the keys whose values in `args` differ from the values in `known`.
 fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, CommandError> {
     let name = known.name.0.as_str();
-    let mut update = entry(args, name, role, args.command.as_deref().unwrap_or("claude"))?;
+    let mut update = entry(
+        args,
+        name,
+        role,
+        args.command.as_deref().unwrap_or("claude"),
+    )?;
     for key in ["name", "role"] {
         update.remove(key);
     }
@@ -163,7 +194,10 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
         update.remove("command");
     }
     let is = |key: &str, value: &Value| match key {
-        "command" => value.as_str().and_then(shlex::split).is_some_and(|words| words == known.command),
+        "command" => value
+            .as_str()
+            .and_then(shlex::split)
+            .is_some_and(|words| words == known.command),
         "adapter" => *value == json!(known.adapter),
         "domain" => *value == json!(known.domain),
         "focus" => *value == json!(known.focus),
@@ -177,8 +211,9 @@ fn update(args: &Args, known: &Agent, role: Role) -> Result<Map<String, Value>, 
 /// Writes the keys of `update` into the agent's entry in the configuration `text`. If the agent is defined in
 /// another file, the function adds an entry to `text`.
 fn changed(text: &str, name: &str, update: &Map<String, Value>) -> Result<String, EditError> {
-    let set =
-        |text: String, (key, value): (&String, &Value)| edit::set(&text, &format!("agents.{name}.{key}"), value);
+    let set = |text: String, (key, value): (&String, &Value)| {
+        edit::set(&text, &format!("agents.{name}.{key}"), value)
+    };
     match update.iter().try_fold(text.to_owned(), set) {
         Err(EditError::NoAgent(_)) => {
             let mut entry = Map::from_iter([("name".to_owned(), json!(name))]);
@@ -193,15 +228,24 @@ fn role(args: &Args) -> Result<Role, CommandError> {
     let words = Role::ALL.map(Role::as_str);
     let all = "roles: coder, reviewer, judge, aggregator";
     let Some(typed) = &args.role else {
-        return Err(CommandError::usage(format!("`{}` needs a role", args.agent))
-            .hint(format!("{all}; for example `glee connect {} --role reviewer`", args.agent)));
+        return Err(
+            CommandError::usage(format!("`{}` needs a role", args.agent)).hint(format!(
+                "{all}; for example `glee connect {} --role reviewer`",
+                args.agent
+            )),
+        );
     };
-    Role::ALL.into_iter().find(|role| role.as_str() == typed).ok_or_else(|| {
-        CommandError::usage(format!("there is no role `{typed}`")).hint(match config::closest(typed, words) {
-            Some(word) => format!("{all}; did you mean `{word}`?"),
-            None => all.to_owned(),
+    Role::ALL
+        .into_iter()
+        .find(|role| role.as_str() == typed)
+        .ok_or_else(|| {
+            CommandError::usage(format!("there is no role `{typed}`")).hint(
+                match config::closest(typed, words) {
+                    Some(word) => format!("{all}; did you mean `{word}`?"),
+                    None => all.to_owned(),
+                },
+            )
         })
-    })
 }
 
 fn command(args: &Args, role: Role) -> Result<String, CommandError> {
@@ -212,12 +256,15 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     if let Some(kind) = agent.strip_prefix("builtin:") {
         return match BUILTINS.iter().find(|(name, _)| *name == kind) {
             Some((_, its)) if *its == role => Ok(agent.to_owned()),
-            Some((_, its)) => Err(CommandError::usage(format!("`{agent}` is a {its} and cannot be a {role}"))
-                .hint(format!("`glee connect {agent} --role {its}`"))),
+            Some((_, its)) => Err(CommandError::usage(format!(
+                "`{agent}` is a {its} and cannot be a {role}"
+            ))
+            .hint(format!("`glee connect {agent} --role {its}`"))),
             None => {
                 let hint = match config::closest(kind, BUILTINS.map(|(name, _)| name)) {
                     Some(name) => format!("did you mean `builtin:{name}`?"),
-                    None => "use an embedded agent: builtin:rules, builtin:fixer, builtin:referee".to_owned(),
+                    None => "use an embedded agent: builtin:rules, builtin:fixer, builtin:referee"
+                        .to_owned(),
                 };
                 Err(CommandError::usage(format!("there is no embedded agent `{agent}`")).hint(hint))
             }
@@ -226,7 +273,9 @@ fn command(args: &Args, role: Role) -> Result<String, CommandError> {
     if KNOWN_PROGRAMS.contains(&agent) {
         return Ok(agent.to_owned());
     }
-    let known = KNOWN_PROGRAMS.into_iter().chain(BUILTINS.map(|(name, _)| name));
+    let known = KNOWN_PROGRAMS
+        .into_iter()
+        .chain(BUILTINS.map(|(name, _)| name));
     let hint = match config::closest(agent, known) {
         Some(name) if BUILTINS.iter().any(|(builtin, _)| *builtin == name) => {
             format!("did you mean `builtin:{name}`?")
@@ -249,10 +298,18 @@ pub(crate) fn default_name(agent: &str, role: Role) -> String {
     }
 }
 
-fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<String, Value>, CommandError> {
+fn entry(
+    args: &Args,
+    name: &str,
+    role: Role,
+    command: &str,
+) -> Result<Map<String, Value>, CommandError> {
     let mut entry = Map::new();
     let mut add = |key: &str, text: &str| -> Result<(), CommandError> {
-        entry.insert(key.to_owned(), config::typed(&format!("agents.{name}.{key}"), text)?);
+        entry.insert(
+            key.to_owned(),
+            config::typed(&format!("agents.{name}.{key}"), text)?,
+        );
         Ok(())
     };
     add("name", name)?;
@@ -262,7 +319,11 @@ fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<Strin
     }
     add("role", role.as_str())?;
     for (key, words) in [("domain", &args.domain), ("focus", &args.focus)] {
-        let words: Vec<&str> = words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> = words
+            .iter()
+            .map(|word| word.trim())
+            .filter(|word| !word.is_empty())
+            .collect();
         if !words.is_empty() {
             add(key, &config::flow(&json!(words)))?;
         }
@@ -276,11 +337,17 @@ fn entry(args: &Args, name: &str, role: Role, command: &str) -> Result<Map<Strin
 }
 
 fn warn_if_missing(places: &Places, globals: &Globals, settings: &Settings, name: &str) {
-    let Some(agent) = settings.agents.iter().find(|agent| agent.name.0 == name) else { return };
+    let Some(agent) = settings.agents.iter().find(|agent| agent.name.0 == name) else {
+        return;
+    };
     if agent.adapter == "builtin" {
         return;
     }
-    if let Err(error) = locate::find(&agent.command, &places.root, std::env::var_os("PATH").as_deref()) {
+    if let Err(error) = locate::find(
+        &agent.command,
+        &places.root,
+        std::env::var_os("PATH").as_deref(),
+    ) {
         globals.say(&format!("warning: {error}"));
         if let Some(hint) = error.hint(name) {
             globals.say(&format!("hint: {hint}"));
@@ -293,7 +360,8 @@ pub(crate) fn next_step(settings: &Settings) -> String {
     if !has(Role::Reviewer) {
         "next: connect a reviewer: `glee connect <agent> --role reviewer`".to_owned()
     } else if !has(Role::Coder) {
-        "next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`".to_owned()
+        "next: `glee review`; to have findings fixed: `glee connect <agent> --role coder`"
+            .to_owned()
     } else {
         "next: `glee review`, or `glee review --arbitrate` to have findings fixed and disputes settled".to_owned()
     }
@@ -307,8 +375,14 @@ mod tests {
     #[test]
     fn the_configuration_knows_the_adapters_there_are() {
         for kind in AdapterKind::ALL {
-            assert_eq!(config::typed("agents.a.adapter", kind.as_str()).ok(), Some(json!(kind.as_str())));
+            assert_eq!(
+                config::typed("agents.a.adapter", kind.as_str()).ok(),
+                Some(json!(kind.as_str()))
+            );
         }
-        assert_eq!(KNOWN_PROGRAMS, AdapterKind::PROGRAMS.map(AdapterKind::as_str));
+        assert_eq!(
+            KNOWN_PROGRAMS,
+            AdapterKind::PROGRAMS.map(AdapterKind::as_str)
+        );
     }
 }

@@ -25,19 +25,34 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         other => other,
     };
     target.change(|_| after)?;
-    globals.say(&format!("`{name}` is no longer connected ({})", target.name));
+    globals.say(&format!(
+        "`{name}` is no longer connected ({})",
+        target.name
+    ));
     if let Ok((_, loaded)) = settings::load(globals)
         && let Err(error) = config::check_names(&loaded.settings)
     {
-        globals.say(&format!("note: {error}; `glee config set review.reviewers all`"));
+        globals.say(&format!(
+            "note: {error}; `glee config set review.reviewers all`"
+        ));
     }
     Ok(ExitReason::Clean)
 }
 
 fn unknown(args: &Args, globals: &Globals, target: &ConfigTarget<'_>) -> CommandError {
-    let error = CommandError::usage(format!("there is no agent `{}` in {}", args.name, target.name));
-    let Ok((_, loaded)) = settings::load(globals) else { return error };
-    let names: Vec<&str> = loaded.settings.agents.iter().map(|agent| agent.name.0.as_str()).collect();
+    let error = CommandError::usage(format!(
+        "there is no agent `{}` in {}",
+        args.name, target.name
+    ));
+    let Ok((_, loaded)) = settings::load(globals) else {
+        return error;
+    };
+    let names: Vec<&str> = loaded
+        .settings
+        .agents
+        .iter()
+        .map(|agent| agent.name.0.as_str())
+        .collect();
     if names.contains(&args.name.as_str()) {
         return error.hint(match target.owner {
             Owner::Project => {

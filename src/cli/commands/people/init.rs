@@ -47,11 +47,20 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         ));
     }
     let path = std::env::var_os("PATH");
-    let exists =
-        |program: &&str| locate::find(&[(*program).to_owned()], &target.places.root, path.as_deref()).is_ok();
+    let exists = |program: &&str| {
+        locate::find(
+            &[(*program).to_owned()],
+            &target.places.root,
+            path.as_deref(),
+        )
+        .is_ok()
+    };
     let installed: Vec<&str> = KNOWN_PROGRAMS.into_iter().filter(exists).collect();
     globals.say(&match installed.as_slice() {
-        [] => format!("none of {} is installed; the embedded agents are available", KNOWN_PROGRAMS.join(", ")),
+        [] => format!(
+            "none of {} is installed; the embedded agents are available",
+            KNOWN_PROGRAMS.join(", ")
+        ),
         installed => format!("installed: {}", installed.join(", ")),
     });
     let suggested = suggest(&installed);
@@ -61,7 +70,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         match choose(globals, &installed, &suggested) {
             Ok(chosen) => chosen,
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
-            Err(error) => return Err(CommandError::new(ExitReason::Usage, error).hint("no file was written")),
+            Err(error) => {
+                return Err(CommandError::new(ExitReason::Usage, error).hint("no file was written"));
+            }
         }
     } else {
         globals.say("without a terminal, Glee uses the suggestion");
@@ -70,7 +81,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if let Some(old) = old {
         let kept = target.path.with_extension("yml.old");
         file::write(&kept, &old, Links::Refused)?;
-        globals.say(&format!("the old configuration is kept in {}", kept.display()));
+        globals.say(&format!(
+            "the old configuration is kept in {}",
+            kept.display()
+        ));
     }
     target.write(&text(&assignment))?;
     globals.say(&format!("{} is written:", target.path.display()));
@@ -91,7 +105,12 @@ fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
         let (coder, judge) = (Some(fixer), Some(referee));
-        return Assignment { coder, reviewers: vec![rules], judge, aggregator: None };
+        return Assignment {
+            coder,
+            reviewers: vec![rules],
+            judge,
+            aggregator: None,
+        };
     };
     let reviewers = if others.is_empty() { installed } else { others };
     Assignment {
@@ -102,15 +121,32 @@ fn suggest(installed: &[&str]) -> Assignment {
     }
 }
 
-fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Result<Assignment, AskError> {
+fn choose(
+    globals: &Globals,
+    installed: &[&str],
+    suggested: &Assignment,
+) -> Result<Assignment, AskError> {
     let color = globals.color_stderr();
     let candidates = |role: Role| -> Vec<String> {
-        let builtins = BUILTINS.iter().filter(|(_, its)| *its == role).map(|(name, _)| format!("builtin:{name}"));
-        installed.iter().map(|&name| name.to_owned()).chain(builtins).collect()
+        let builtins = BUILTINS
+            .iter()
+            .filter(|(_, its)| *its == role)
+            .map(|(name, _)| format!("builtin:{name}"));
+        installed
+            .iter()
+            .map(|&name| name.to_owned())
+            .chain(builtins)
+            .collect()
     };
-    let one = |role: Role, prompt: &str, suggested: &Option<String>| -> Result<Option<String>, AskError> {
+    let one = |role: Role,
+               prompt: &str,
+               suggested: &Option<String>|
+     -> Result<Option<String>, AskError> {
         let mut items = candidates(role);
-        let preselected = items.iter().position(|item| Some(item) == suggested.as_ref()).unwrap_or(items.len());
+        let preselected = items
+            .iter()
+            .position(|item| Some(item) == suggested.as_ref())
+            .unwrap_or(items.len());
         items.push("no agent".to_owned());
         let chosen = questions::select(color, prompt, &items, preselected)?;
         Ok((chosen + 1 < items.len()).then(|| items.swap_remove(chosen)))
@@ -121,20 +157,46 @@ fn choose(globals: &Globals, installed: &[&str], suggested: &Assignment) -> Resu
         (item, is_suggested)
     });
     let items: Vec<(String, bool)> = items.collect();
-    let chosen = questions::multi_select(color, "Who reviews? (space selects, enter confirms)", &items)?;
-    let reviewers = chosen.into_iter().map(|index| items[index].0.clone()).collect();
-    let neutral = installed.iter().rev().map(|&name| name.to_owned()).find(|name| Some(name) != coder.as_ref());
-    let judge = one(Role::Judge, "Who judges disputes?", &neutral.or(suggested.judge.clone()))?;
+    let chosen = questions::multi_select(
+        color,
+        "Who reviews? (space selects, enter confirms)",
+        &items,
+    )?;
+    let reviewers = chosen
+        .into_iter()
+        .map(|index| items[index].0.clone())
+        .collect();
+    let neutral = installed
+        .iter()
+        .rev()
+        .map(|&name| name.to_owned())
+        .find(|name| Some(name) != coder.as_ref());
+    let judge = one(
+        Role::Judge,
+        "Who judges disputes?",
+        &neutral.or(suggested.judge.clone()),
+    )?;
     let aggregator = match installed {
         [] => None,
-        _ => one(Role::Aggregator, "Who summarises the answers in `glee consensus`?", &suggested.aggregator)?,
+        _ => one(
+            Role::Aggregator,
+            "Who summarises the answers in `glee consensus`?",
+            &suggested.aggregator,
+        )?,
     };
-    Ok(Assignment { coder, reviewers, judge, aggregator })
+    Ok(Assignment {
+        coder,
+        reviewers,
+        judge,
+        aggregator,
+    })
 }
 
 impl Assignment {
     fn members<'a>(&'a self) -> impl Iterator<Item = (Role, &'a str)> {
-        let of = |role: Role, agents: &'a [String]| agents.iter().map(move |agent| (role, agent.as_str()));
+        let of = |role: Role, agents: &'a [String]| {
+            agents.iter().map(move |agent| (role, agent.as_str()))
+        };
         of(Role::Coder, self.coder.as_slice())
             .chain(of(Role::Reviewer, &self.reviewers))
             .chain(of(Role::Judge, self.judge.as_slice()))
@@ -154,7 +216,10 @@ fn text(assignment: &Assignment) -> String {
     text.push('\n');
     for (role, agent) in assignment.members() {
         let (name, example) = (default_name(agent, role), example(agent, role));
-        let _ = write!(text, "  - name: {name}\n    command: {agent}\n    role: {role}\n{example}");
+        let _ = write!(
+            text,
+            "  - name: {name}\n    command: {agent}\n    role: {role}\n{example}"
+        );
     }
     let (default, escalate) = if assignment.judge.is_some() {
         ("judge", "# judge | human | discard")
@@ -182,7 +247,9 @@ review:
 fn example(agent: &str, role: Role) -> &'static str {
     match role {
         _ if agent.starts_with("builtin:") => "",
-        Role::Coder => "    # domain: [backend, rust, \"src/api/**\"]   # the code that the coder handles\n",
+        Role::Coder => {
+            "    # domain: [backend, rust, \"src/api/**\"]   # the code that the coder handles\n"
+        }
         Role::Reviewer => {
             "    # focus: [security, performance]   # the kinds of problems that the reviewer \
         looks for\n"
@@ -206,8 +273,14 @@ mod tests {
 
     #[test]
     fn the_suggestion_follows_what_is_installed() {
-        assert_eq!(suggest(&[]), cast("builtin:fixer", &["builtin:rules"], "builtin:referee"));
+        assert_eq!(
+            suggest(&[]),
+            cast("builtin:fixer", &["builtin:rules"], "builtin:referee")
+        );
         assert_eq!(suggest(&["codex"]), cast("codex", &["codex"], "codex"));
-        assert_eq!(suggest(&["claude", "codex", "qwen"]), cast("claude", &["codex", "qwen"], "qwen"));
+        assert_eq!(
+            suggest(&["claude", "codex", "qwen"]),
+            cast("claude", &["codex", "qwen"], "qwen")
+        );
     }
 }

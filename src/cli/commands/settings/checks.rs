@@ -32,15 +32,30 @@ pub(super) struct DoctorCheck {
 
 impl DoctorCheck {
     fn good(name: &str, found: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), state: State::Good, found: found.into(), hint: None }
+        Self {
+            name: name.to_owned(),
+            state: State::Good,
+            found: found.into(),
+            hint: None,
+        }
     }
 
     fn weak(name: &str, found: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), state: State::Weak, found: found.into(), hint: Some(hint.into()) }
+        Self {
+            name: name.to_owned(),
+            state: State::Weak,
+            found: found.into(),
+            hint: Some(hint.into()),
+        }
     }
 
     fn bad(name: &str, found: impl Into<String>, hint: Option<String>) -> Self {
-        Self { name: name.to_owned(), state: State::Bad, found: found.into(), hint }
+        Self {
+            name: name.to_owned(),
+            state: State::Bad,
+            found: found.into(),
+            hint,
+        }
     }
 
     fn failed(name: &str, error: &CommandError) -> Self {
@@ -74,7 +89,11 @@ pub(super) async fn all(
 async fn git(programs: &Agents, places: &Places) -> DoctorCheck {
     match programs.version_of("git", &places.root).await {
         Some(version) => DoctorCheck::good("git", style::version(&version)),
-        None => DoctorCheck::bad("git", "not found", Some("install git, and put it on PATH".to_owned())),
+        None => DoctorCheck::bad(
+            "git",
+            "not found",
+            Some("install git, and put it on PATH".to_owned()),
+        ),
     }
 }
 
@@ -88,9 +107,11 @@ fn in_repository(globals: &Globals) -> DoctorCheck {
 fn sandbox_check(wanted: Sandbox) -> DoctorCheck {
     let layers = sandbox::layers();
     match (wanted, layers.landlock) {
-        (Sandbox::Off, _) => {
-            DoctorCheck::weak("sandbox", "turned off", "turn the sandbox on with `glee config set sandbox auto`")
-        }
+        (Sandbox::Off, _) => DoctorCheck::weak(
+            "sandbox",
+            "turned off",
+            "turn the sandbox on with `glee config set sandbox auto`",
+        ),
         (_, true) => DoctorCheck::good("sandbox", "reviewers and judges cannot write to the tree"),
         (Sandbox::Auto, false) => DoctorCheck::weak(
             "sandbox",
@@ -126,26 +147,42 @@ fn trust(loaded: &Loaded) -> DoctorCheck {
         None => DoctorCheck::good("trust", "nothing waits for your trust"),
         Some(untrusted) => DoctorCheck::bad(
             "trust",
-            format!("the configuration is not trusted to run `{}`", untrusted.runs.join("`, `")),
+            format!(
+                "the configuration is not trusted to run `{}`",
+                untrusted.runs.join("`, `")
+            ),
             Some("read it with `glee trust --show`, then run `glee trust`".to_owned()),
         ),
     }
 }
 
 fn roles(loaded: &Loaded) -> DoctorCheck {
-    let has = |role: Role| loaded.settings.agents.iter().any(|agent| agent.role == role);
+    let has = |role: Role| {
+        loaded
+            .settings
+            .agents
+            .iter()
+            .any(|agent| agent.role == role)
+    };
     let missing: Vec<&str> = [Role::Reviewer, Role::Coder, Role::Judge]
         .into_iter()
         .filter(|role| !has(*role))
         .map(Role::as_str)
         .collect();
-    let connect = |role: &str| format!("connect an agent with `glee connect <agent> --role {role}`");
+    let connect =
+        |role: &str| format!("connect an agent with `glee connect <agent> --role {role}`");
     match missing.as_slice() {
         [] => DoctorCheck::good("roles", "a coder, a reviewer and a judge are connected"),
-        ["reviewer", ..] => DoctorCheck::bad("roles", "no reviewer is connected", Some(connect("reviewer"))),
-        [role, ..] => {
-            DoctorCheck::weak("roles", format!("no {} is connected", missing.join(" and no ")), connect(role))
-        }
+        ["reviewer", ..] => DoctorCheck::bad(
+            "roles",
+            "no reviewer is connected",
+            Some(connect("reviewer")),
+        ),
+        [role, ..] => DoctorCheck::weak(
+            "roles",
+            format!("no {} is connected", missing.join(" and no ")),
+            connect(role),
+        ),
     }
 }
 
@@ -158,21 +195,37 @@ async fn of_agent(programs: &Agents, agent: &Agent, places: &Places, trusted: bo
     if !is_known {
         return DoctorCheck::good(&name, format!("{}, {}", agent.role, agent.adapter));
     }
-    let version = if trusted { programs.version(agent, &places.root).await } else { None };
+    let version = if trusted {
+        programs.version(agent, &places.root).await
+    } else {
+        None
+    };
     let version = match (version, trusted) {
         (Some(version), _) => style::version(&version),
         (None, true) => {
-            let hint = format!("`{}` printed no version; run the command yourself", agent.command.join(" "));
-            return DoctorCheck::bad(&name, format!("{}, of an unknown version", agent.role), Some(hint));
+            let hint = format!(
+                "`{}` printed no version; run the command yourself",
+                agent.command.join(" ")
+            );
+            return DoctorCheck::bad(
+                &name,
+                format!("{}, of an unknown version", agent.role),
+                Some(hint),
+            );
         }
         (None, false) => "version not checked in an untrusted project".to_owned(),
     };
     match login(agent) {
-        Login::Found(source) => DoctorCheck::good(&name, format!("{}, {version}, login in {source}", agent.role)),
+        Login::Found(source) => DoctorCheck::good(
+            &name,
+            format!("{}, {version}, login in {source}", agent.role),
+        ),
         Login::Unknown => DoctorCheck::good(&name, format!("{}, {version}", agent.role)),
-        Login::Missing(how) => {
-            DoctorCheck::weak(&name, format!("{}, {version}, no login was found", agent.role), how)
-        }
+        Login::Missing(how) => DoctorCheck::weak(
+            &name,
+            format!("{}, {version}, no login was found", agent.role),
+            how,
+        ),
     }
 }
 
@@ -184,7 +237,11 @@ fn history_check(globals: &Globals) -> DoctorCheck {
 }
 
 pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
-    let width = checks.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    let width = checks
+        .iter()
+        .map(|check| check.name.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for check in checks {
         let glyph = match check.state {
@@ -193,19 +250,35 @@ pub(super) fn text(checks: &[DoctorCheck], style: Style) -> String {
             State::Bad => Glyph::Failed,
         };
         let indent = width + 4;
-        let found = style::wrap(&printable::line(&check.found), style.width.saturating_sub(indent).max(20));
+        let found = style::wrap(
+            &printable::line(&check.found),
+            style.width.saturating_sub(indent).max(20),
+        );
         let head = format!("{} {:width$}  ", style.mark(glyph), check.name);
-        text.push_str(&format!("{head}{}\n", found.join(&format!("\n{:indent$}", ""))));
+        text.push_str(&format!(
+            "{head}{}\n",
+            found.join(&format!("\n{:indent$}", ""))
+        ));
         if let Some(hint) = &check.hint {
             let hint = style::wrap(
                 &format!("hint: {}", printable::line(hint)),
                 style.width.saturating_sub(indent).max(20),
             );
-            text.push_str(&format!("{:indent$}{}\n", "", hint.join(&format!("\n{:indent$}", ""))));
+            text.push_str(&format!(
+                "{:indent$}{}\n",
+                "",
+                hint.join(&format!("\n{:indent$}", ""))
+            ));
         }
     }
-    let to_do = checks.iter().filter(|check| check.state == State::Bad).count();
-    let weak = checks.iter().filter(|check| check.state == State::Weak).count();
+    let to_do = checks
+        .iter()
+        .filter(|check| check.state == State::Bad)
+        .count();
+    let weak = checks
+        .iter()
+        .filter(|check| check.state == State::Weak)
+        .count();
     text + &match (to_do, weak) {
         (0, 0) => "Everything works. `glee agents --check` asks each agent one harmless question.\n".to_owned(),
         (0, _) => {

@@ -6,8 +6,8 @@ use std::process;
 use serde_json::{Map, Value, json};
 
 use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag, names, pretty, print,
-    settings, stream,
+    AlwaysJson, CommandError, CommandResult, ConfigTarget, Globals, HEAD, JsonFlag, UserFlag,
+    names, pretty, print, settings, stream,
 };
 use crate::cli::ui::dialogs::questions;
 use crate::config::files::edit;
@@ -94,7 +94,9 @@ Examples:
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match &args.command {
         Command::Get { key, output } => get(globals, &full_key(globals, key)?, output),
-        Command::Set { key, value, file } => set(globals, &full_key(globals, key)?, value, file.user),
+        Command::Set { key, value, file } => {
+            set(globals, &full_key(globals, key)?, value, file.user)
+        }
         Command::Unset { key, file } => unset(globals, &full_key(globals, key)?, file.user),
         Command::List { output, .. } if output.json => list_json(globals, |_| true),
         Command::List { origin, .. } => list(globals, *origin),
@@ -131,7 +133,12 @@ fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
         .values
         .iter()
         .filter(|(name, _)| name.starts_with(&inside))
-        .map(|(name, setting)| format!("{name} = {}\n", plain(name, &config::shown(name, &setting.value))))
+        .map(|(name, setting)| {
+            format!(
+                "{name} = {}\n",
+                plain(name, &config::shown(name, &setting.value))
+            )
+        })
         .collect();
     if lines.is_empty() {
         return Err(missing(&loaded, key));
@@ -141,12 +148,19 @@ fn get(globals: &Globals, key: &str, output: &JsonFlag) -> CommandResult {
 
 fn missing(loaded: &Loaded, key: &str) -> CommandError {
     if key == "agents" {
-        return CommandError::usage("no agent is connected")
-            .hint("connect an agent with `glee connect <agent> --role coder|reviewer|judge|aggregator`");
+        return CommandError::usage("no agent is connected").hint(
+            "connect an agent with `glee connect <agent> --role coder|reviewer|judge|aggregator`",
+        );
     }
-    let Some(rest) = key.strip_prefix("agents.") else { return config::unknown_key(key).into() };
+    let Some(rest) = key.strip_prefix("agents.") else {
+        return config::unknown_key(key).into();
+    };
     let (name, field) = rest.rsplit_once('.').unwrap_or((rest, ""));
-    let agents = loaded.settings.agents.iter().map(|agent| agent.name.0.as_str());
+    let agents = loaded
+        .settings
+        .agents
+        .iter()
+        .map(|agent| agent.name.0.as_str());
     if agents.clone().any(|agent| agent == name) {
         return match config::typed(key, "") {
             Err(error @ config::ConfigError::UnknownKey { .. }) => error.into(),
@@ -155,10 +169,12 @@ fn missing(loaded: &Loaded, key: &str) -> CommandError {
         };
     }
     let name = if field.is_empty() { rest } else { name };
-    CommandError::usage(format!("there is no agent `{name}`")).hint(match config::closest(name, agents) {
-        Some(agent) => format!("did you mean `{agent}`?"),
-        None => "`glee agents` lists the connected agents".to_owned(),
-    })
+    CommandError::usage(format!("there is no agent `{name}`")).hint(
+        match config::closest(name, agents) {
+            Some(agent) => format!("did you mean `{agent}`?"),
+            None => "`glee agents` lists the connected agents".to_owned(),
+        },
+    )
 }
 
 fn set(globals: &Globals, key: &str, text: &str, user: bool) -> CommandResult {
@@ -172,16 +188,26 @@ fn set(globals: &Globals, key: &str, text: &str, user: bool) -> CommandResult {
 fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
     let target = ConfigTarget::find(globals, user)?;
     if target.read()?.is_none() {
-        return Err(CommandError::usage(format!("`{key}` is not set: there is no {}", target.name))
-            .hint("`glee config list --origin` shows the source of every value"));
+        return Err(CommandError::usage(format!(
+            "`{key}` is not set: there is no {}",
+            target.name
+        ))
+        .hint("`glee config list --origin` shows the source of every value"));
     }
     target.change(|text| edit::unset(text, key))?;
     let (_, loaded) = settings::load(globals)?;
-    let now = loaded
-        .values
-        .get(key)
-        .map(|setting| format!("; now {} ({})", plain(key, &setting.value), setting.origin.label()));
-    globals.say(&format!("{key} is no longer set in {}{}", target.name, now.unwrap_or_default()));
+    let now = loaded.values.get(key).map(|setting| {
+        format!(
+            "; now {} ({})",
+            plain(key, &setting.value),
+            setting.origin.label()
+        )
+    });
+    globals.say(&format!(
+        "{key} is no longer set in {}{}",
+        target.name,
+        now.unwrap_or_default()
+    ));
     Ok(ExitReason::Clean)
 }
 
@@ -189,11 +215,17 @@ fn unset(globals: &Globals, key: &str, user: bool) -> CommandResult {
 fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> CommandResult {
     // An error of `settings::load` is ignored. The changed file is valid, so the error comes from another file or
     // an environment variable.
-    let Ok((_, loaded)) = settings::load(globals) else { return Ok(ExitReason::Clean) };
+    let Ok((_, loaded)) = settings::load(globals) else {
+        return Ok(ExitReason::Clean);
+    };
     if let Some(Setting { origin, value }) = loaded.values.get(key)
         && !matches!(origin, Origin::File { owner, .. } if *owner == target.owner)
     {
-        globals.say(&format!("note: the value remains {} here, because of {}", plain(key, value), origin.label()));
+        globals.say(&format!(
+            "note: the value remains {} here, because of {}",
+            plain(key, value),
+            origin.label()
+        ));
     }
     Ok(ExitReason::Clean)
 }
@@ -201,19 +233,40 @@ fn overridden(globals: &Globals, key: &str, target: &ConfigTarget<'_>) -> Comman
 fn list(globals: &Globals, origin: bool) -> CommandResult {
     let (_, loaded) = settings::load(globals)?;
     let row = |(key, setting): (&String, &Setting)| {
-        (format!("{key} = {}", plain(key, &config::shown(key, &setting.value))), setting.origin.label())
+        (
+            format!(
+                "{key} = {}",
+                plain(key, &config::shown(key, &setting.value))
+            ),
+            setting.origin.label(),
+        )
     };
     let rows: Vec<_> = loaded.values.iter().map(row).collect();
     // Cells with more than 72 characters do not widen the first column. Otherwise the origins in the second column
     // would not fit on the screen.
     let lengths = rows.iter().map(|(row, _)| row.chars().count());
-    let width = lengths.filter(|length| *length <= 72).max().unwrap_or_default();
+    let width = lengths
+        .filter(|length| *length <= 72)
+        .max()
+        .unwrap_or_default();
     let lines: String = rows
         .iter()
-        .map(|(row, from)| if origin { format!("{row:width$}  {from}\n") } else { format!("{row}\n") })
+        .map(|(row, from)| {
+            if origin {
+                format!("{row:width$}  {from}\n")
+            } else {
+                format!("{row}\n")
+            }
+        })
         .collect();
     let presets = Preset::ALL.iter();
-    let presets = presets.map(|preset| format!("# `glee review {}` sets {}\n", preset.flag, preset.sentence()));
+    let presets = presets.map(|preset| {
+        format!(
+            "# `glee review {}` sets {}\n",
+            preset.flag,
+            preset.sentence()
+        )
+    });
     redacted(&(lines + &presets.collect::<String>()))
 }
 
@@ -244,7 +297,10 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
     let target = ConfigTarget::find(globals, user)?;
     let before = target.read()?.unwrap_or_else(|| HEAD.to_owned());
     // The editor opens a copy of the file, so that no Glee process reads a half-edited configuration.
-    let mut draft = tempfile::Builder::new().prefix("glee-config-").suffix(".yml").tempfile()?;
+    let mut draft = tempfile::Builder::new()
+        .prefix("glee-config-")
+        .suffix(".yml")
+        .tempfile()?;
     std::io::Write::write_all(&mut draft, before.as_bytes())?;
     loop {
         open_editor(draft.path())?;
@@ -266,28 +322,43 @@ fn edit_file(globals: &Globals, user: bool) -> CommandResult {
         }
         let (_, kept) = draft.keep().map_err(|error| error.error)?;
         let kept = kept.display();
-        return Err(error.hint(format!("correct the edited copy `{kept}`; {} is unchanged", target.name)));
+        return Err(error.hint(format!(
+            "correct the edited copy `{kept}`; {} is unchanged",
+            target.name
+        )));
     }
 }
 
 fn open_editor(path: &Path) -> Result<(), CommandError> {
     let words = ["VISUAL", "EDITOR"]
         .iter()
-        .find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
-        .map_or_else(|| Some(vec!["vi".to_owned()]), |command| shlex::split(&command))
+        .find_map(|name| {
+            std::env::var(name)
+                .ok()
+                .filter(|value| !value.trim().is_empty())
+        })
+        .map_or_else(
+            || Some(vec!["vi".to_owned()]),
+            |command| shlex::split(&command),
+        )
         .unwrap_or_default();
     let hint = "set the variable `EDITOR` to the command of your editor";
     let Some((program, args)) = words.split_first() else {
         return Err(CommandError::usage("`EDITOR` is not a valid command line").hint(hint));
     };
-    let status =
-        process::Command::new(program).args(args).arg(path).status().map_err(|error| {
+    let status = process::Command::new(program)
+        .args(args)
+        .arg(path)
+        .status()
+        .map_err(|error| {
             CommandError::caused(format!("cannot run the editor `{program}`"), error).hint(hint)
         })?;
     if status.success() {
         return Ok(());
     }
-    Err(CommandError::usage(format!("the editor `{program}` failed ({status}); the file is unchanged")))
+    Err(CommandError::usage(format!(
+        "the editor `{program}` failed ({status}); the file is unchanged"
+    )))
 }
 
 /// Formats a value in the form that a user types: text without quotes, a command as a command line, and a list as
@@ -301,7 +372,9 @@ fn plain(key: &str, value: &Value) -> String {
         Value::Array(commands) if key == "review.verify" => {
             config::flow(&commands.iter().map(config::command_line).collect())
         }
-        Value::Array(_) | Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => config::flow(value),
+        Value::Array(_) | Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {
+            config::flow(value)
+        }
     }
 }
 

@@ -41,7 +41,9 @@ const SECRETS: [&str; 4] = ["key", "token", "secret", "password"];
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let places = Places::find(globals)?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&places.state);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     // Each started program needs open files, so Glee raises the limit of open files before the checks start.
     let files = own_process::provide_open_files(0);
     let loaded = settings::load(globals).map(|(_, loaded)| loaded);
@@ -58,17 +60,30 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut say = |name: &str, what: &str| {
         let _ = writeln!(text, "{name:10} {}", printable::line(what));
     };
-    say("system", &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH));
+    say(
+        "system",
+        &format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+    );
     let git = runtime.block_on(programs.version_of("git", &places.root));
     if let Err(error) = &files {
         say("files", &error.to_string());
     }
-    say("git", git.as_deref().unwrap_or(if files.is_ok() { "not found" } else { "could not be run" }));
+    say(
+        "git",
+        git.as_deref().unwrap_or(if files.is_ok() {
+            "not found"
+        } else {
+            "could not be run"
+        }),
+    );
     let layers = sandbox::layers();
     let on = |on: bool| if on { "yes" } else { "no" };
     let namespaces = on(sandbox::makes_namespaces(Path::new("/proc/self/exe")));
     let (landlock, subreaper) = (on(layers.landlock), on(layers.subreaper));
-    say("sandbox", &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"));
+    say(
+        "sandbox",
+        &format!("landlock {landlock}, namespaces {namespaces}, subreaper {subreaper}"),
+    );
     say("project", &places.root.display().to_string());
     say("state", &places.state.display().to_string());
     say("identity", &readable(history::identity(globals)));
@@ -78,7 +93,14 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| VARIABLES.split(' ').any(|prefix| name.starts_with(prefix)))
         .collect();
-    say("variables", &if variables.is_empty() { "none".to_owned() } else { variables.join(" ") });
+    say(
+        "variables",
+        &if variables.is_empty() {
+            "none".to_owned()
+        } else {
+            variables.join(" ")
+        },
+    );
     match loaded {
         Ok(loaded) => {
             configuration(&mut text, &loaded);
@@ -87,17 +109,28 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
                 text.push_str(&runtime.block_on(about(&programs, agent, &places, trusted)));
             }
             for (name, rest) in programs.cooldowns(Timestamp::now()) {
-                let _ = writeln!(text, "cooldown   {name} until {:.0}: {}", rest.until, printable::line(&rest.why));
+                let _ = writeln!(
+                    text,
+                    "cooldown   {name} until {:.0}: {}",
+                    rest.until,
+                    printable::line(&rest.why)
+                );
             }
         }
-        Err(error) => text.push_str(&format!("settings   cannot be read:\n{}", error.render(false))),
+        Err(error) => text.push_str(&format!(
+            "settings   cannot be read:\n{}",
+            error.render(false)
+        )),
     }
     print(&secrets::redact(&text))
 }
 
 fn readable(found: Result<String, CommandError>) -> String {
     found.unwrap_or_else(|error| {
-        format!("cannot be read: {}", error.render(false).lines().next().unwrap_or_default())
+        format!(
+            "cannot be read: {}",
+            error.render(false).lines().next().unwrap_or_default()
+        )
     })
 }
 
@@ -117,7 +150,11 @@ fn configuration(text: &mut String, loaded: &Loaded) {
         Some(path) => printable::line(&path.display().to_string()),
         None => "none".to_owned(),
     };
-    let trust = if loaded.untrusted.is_some() { " (not trusted)" } else { "" };
+    let trust = if loaded.untrusted.is_some() {
+        " (not trusted)"
+    } else {
+        ""
+    };
     let _ = writeln!(text, "project's  {}{trust}", shown(&loaded.project_file));
     let _ = writeln!(text, "user's     {}", shown(&loaded.user_file));
     for (key, setting) in &loaded.values {
@@ -125,14 +162,24 @@ fn configuration(text: &mut String, loaded: &Loaded) {
             continue;
         }
         let value = config::flow(&setting.value);
-        let _ = writeln!(text, "setting    {key} = {} ({})", printable::line(&value), setting.origin.label());
+        let _ = writeln!(
+            text,
+            "setting    {key} = {} ({})",
+            printable::line(&value),
+            setting.origin.label()
+        );
     }
 }
 
 async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool) -> String {
-    let adapter = AdapterKind::of(agent).map_or_else(|error| error.message, |kind| kind.to_string());
-    let mut text =
-        format!("agent      {} ({}, {})\n", printable::line(&agent.name.0), agent.role, printable::line(&adapter));
+    let adapter =
+        AdapterKind::of(agent).map_or_else(|error| error.message, |kind| kind.to_string());
+    let mut text = format!(
+        "agent      {} ({}, {})\n",
+        printable::line(&agent.name.0),
+        agent.role,
+        printable::line(&adapter)
+    );
     let mut say = |name: &str, what: &str| {
         let _ = writeln!(text, "  {name:8} {}", printable::line(what));
     };
@@ -141,13 +188,24 @@ async fn about(programs: &Agents, agent: &Agent, places: &Places, trusted: bool)
         Ok(path) => say("program", &path.display().to_string()),
         Err(error) => say("program", &error.message),
     }
-    let version = if trusted { programs.version(agent, &places.root).await } else { None };
+    let version = if trusted {
+        programs.version(agent, &places.root).await
+    } else {
+        None
+    };
     say("version", version.as_deref().unwrap_or("unknown"));
     for (name, value) in [
         ("model", agent.model.clone()),
-        ("effort", agent.effort.map(|effort| effort.as_str().to_owned())),
+        (
+            "effort",
+            agent.effort.map(|effort| effort.as_str().to_owned()),
+        ),
         ("backup", agent.backup.as_ref().map(ToString::to_string)),
-        ("sets", Some(agent.env.keys().cloned().collect::<Vec<_>>().join(" ")).filter(|names| !names.is_empty())),
+        (
+            "sets",
+            Some(agent.env.keys().cloned().collect::<Vec<_>>().join(" "))
+                .filter(|names| !names.is_empty()),
+        ),
     ] {
         if let Some(value) = value {
             say(name, &value);
@@ -186,7 +244,11 @@ mod tests {
 
     #[test]
     fn a_secret_in_a_command_is_not_told() {
-        let command = ["x", "--api-key", "sk-1", "--token=t", "--model=m", "-v"].map(ToOwned::to_owned);
-        assert_eq!(masked(&command), ["x", "--api-key", "***", "--token=***", "--model=m", "-v"]);
+        let command =
+            ["x", "--api-key", "sk-1", "--token=t", "--model=m", "-v"].map(ToOwned::to_owned);
+        assert_eq!(
+            masked(&command),
+            ["x", "--api-key", "***", "--token=***", "--model=m", "-v"]
+        );
     }
 }

@@ -58,7 +58,10 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(not(feature = "astgrep"))]
-pub(crate) fn run(_args: &Args, _globals: &crate::cli::context::Globals) -> crate::cli::context::CommandResult {
+pub(crate) fn run(
+    _args: &Args,
+    _globals: &crate::cli::context::Globals,
+) -> crate::cli::context::CommandResult {
     Err(crate::agents::builtin::BuiltinError::NotBuilt.into())
 }
 
@@ -82,18 +85,31 @@ mod imp {
                 let catalog = Catalog::all(&globals.directory())?;
                 output.print(&catalog.infos().collect::<Vec<_>>(), || list(&catalog))
             }
-            Action::Test { folder, output, misses, min_precision, min_recall } => {
+            Action::Test {
+                folder,
+                output,
+                misses,
+                min_precision,
+                min_recall,
+            } => {
                 let path = globals.directory().join(folder);
                 if !path.is_dir() {
-                    return Err(CommandError::usage(format!("there is no folder `{}`", folder.display()))
-                        .hint("`glee rules test --help` describes the folder of labelled files"));
+                    return Err(CommandError::usage(format!(
+                        "there is no folder `{}`",
+                        folder.display()
+                    ))
+                    .hint("`glee rules test --help` describes the folder of labelled files"));
                 }
                 let measured = measure(&path)?;
                 output.print(&measured, || table(&measured, *misses))?;
                 let total = measured.total;
                 let enough = total.precision().unwrap_or(1.0) >= min_precision.unwrap_or(0.0)
                     && total.recall().unwrap_or(1.0) >= min_recall.unwrap_or(0.0);
-                Ok(if enough { ExitReason::Clean } else { ExitReason::FindingsOpen })
+                Ok(if enough {
+                    ExitReason::Clean
+                } else {
+                    ExitReason::FindingsOpen
+                })
             }
         }
     }
@@ -120,8 +136,16 @@ mod imp {
     }
 
     fn table(measured: &Measure, misses: bool) -> String {
-        let mut text = format!("{}, {}\n\n", count(measured.files, "file"), count(measured.labels, "label"));
-        let _ = writeln!(text, "{:24} {:>5} {:>5} {:>6}  precision  recall", "class", "right", "wrong", "missed");
+        let mut text = format!(
+            "{}, {}\n\n",
+            count(measured.files, "file"),
+            count(measured.labels, "label")
+        );
+        let _ = writeln!(
+            text,
+            "{:24} {:>5} {:>5} {:>6}  precision  recall",
+            "class", "right", "wrong", "missed"
+        );
         for (category, score) in &measured.categories {
             row(&mut text, category, *score);
         }
@@ -129,15 +153,25 @@ mod imp {
         if misses {
             text.push('\n');
             for miss in &measured.misses {
-                let what = miss.rule.as_ref().map_or("missed".to_owned(), |rule| format!("wrong ({rule})"));
-                let _ = writeln!(text, "{}:{}: {} {what}", printable::line(&miss.file), miss.line, miss.category);
+                let what = miss
+                    .rule
+                    .as_ref()
+                    .map_or("missed".to_owned(), |rule| format!("wrong ({rule})"));
+                let _ = writeln!(
+                    text,
+                    "{}:{}: {} {what}",
+                    printable::line(&miss.file),
+                    miss.line,
+                    miss.category
+                );
             }
         }
         text
     }
 
     fn row(text: &mut String, name: &str, score: Score) {
-        let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
+        let share =
+            |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
         let _ = writeln!(
             text,
             "{:24} {:>5} {:>5} {:>6}  {:>9}  {:>6}",

@@ -43,7 +43,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let places = &target.places;
     let store = Store::new(&places.state);
     if args.list {
-        return if args.json { print(&secrets::redact(&pretty(&store.list()?))) } else { list(&store) };
+        return if args.json {
+            print(&secrets::redact(&pretty(&store.list()?)))
+        } else {
+            list(&store)
+        };
     }
     if args.revoke {
         globals.say(match store.revoke(&places.root)? {
@@ -53,22 +57,38 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Ok(ExitReason::Clean);
     }
     let text = target.read()?.unwrap_or_default();
-    let content = config::check_text(&places.sources(globals), target.owner, Some(&target.name), &text)?;
+    let content = config::check_text(
+        &places.sources(globals),
+        target.owner,
+        Some(&target.name),
+        &text,
+    )?;
     if args.show && args.json {
         let (runs, hash) = content.map(|content| (content.runs, content.hash)).unzip();
-        let trusted = hash.as_ref().map(|hash| store.trusts(&places.root, hash)).transpose()?.unwrap_or(true);
+        let trusted = hash
+            .as_ref()
+            .map(|hash| store.trusts(&places.root, hash))
+            .transpose()?
+            .unwrap_or(true);
         let shown = json!({ "trusted": trusted, "hash": hash, "runs": runs.unwrap_or_default() });
         return print(&secrets::redact(&pretty(&shown)));
     }
     let Some(content) = content else {
-        globals.say(&format!("{} runs nothing that needs trust", paths::PROJECT_FILE));
+        globals.say(&format!(
+            "{} runs nothing that needs trust",
+            paths::PROJECT_FILE
+        ));
         return Ok(ExitReason::Clean);
     };
     let trusted = store.trusts(&places.root, &content.hash)?;
     if args.show {
         let state = if trusted { "trusted" } else { "not trusted" };
         let runs = content.runs.join("\n");
-        return print(&format!("{}\n{} ({state})\n", secrets::redact(&runs), content.hash));
+        return print(&format!(
+            "{}\n{} ({state})\n",
+            secrets::redact(&runs),
+            content.hash
+        ));
     }
     store.trust(&places.root, &content)?;
     let (root, runs) = (places.root.display(), content.runs.join("\n  "));
@@ -80,9 +100,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn list(store: &Store) -> CommandResult {
     for record in store.list()? {
         let project = printable::line(&record.project.display().to_string());
-        let runs: String = record.runs.iter().map(|run| format!("  {}\n", printable::line(run))).collect();
+        let runs: String = record
+            .runs
+            .iter()
+            .map(|run| format!("  {}\n", printable::line(run)))
+            .collect();
         let runs = secrets::redact(&runs);
-        print(&format!("{project}\n{runs}  {} since {}\n", record.hash, record.at))?;
+        print(&format!(
+            "{project}\n{runs}  {} since {}\n",
+            record.hash, record.at
+        ))?;
     }
     Ok(ExitReason::Clean)
 }

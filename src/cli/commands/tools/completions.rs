@@ -26,7 +26,8 @@ pub(crate) fn run(args: &Args) -> CommandResult {
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(&name) else {
         return Err(
-            CommandError::usage(format!("there are no completions for `{name}`")).hint("choose another shell")
+            CommandError::usage(format!("there are no completions for `{name}`"))
+                .hint("choose another shell"),
         );
     };
     let mut script = Vec::new();

@@ -28,8 +28,9 @@ pub(crate) fn run(args: &Args, mut program: clap::Command) -> CommandResult {
     let page = match &args.command {
         None => program,
         Some(name) => {
-            let found =
-                program.get_subcommands().find(|command| command.get_name() == name && !command.is_hide_set());
+            let found = program
+                .get_subcommands()
+                .find(|command| command.get_name() == name && !command.is_hide_set());
             let command = found.cloned().ok_or_else(|| {
                 CommandError::usage(format!("there is no command `{name}`"))
                     .hint("`glee --help` lists the commands")
@@ -64,7 +65,9 @@ fn show(text: &str) -> io::Result<()> {
 }
 
 fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+    std::env::var(name)
+        .ok()
+        .filter(|value| !value.trim().is_empty())
 }
 
 fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
@@ -73,5 +76,9 @@ fn feed(mut program: Command, text: &[u8]) -> io::Result<()> {
     if let Some(mut input) = child.stdin.take() {
         drop(input.write_all(text));
     }
-    if child.wait()?.success() { Ok(()) } else { Err(io::Error::other("the program failed")) }
+    if child.wait()?.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("the program failed"))
+    }
 }

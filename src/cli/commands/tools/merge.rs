@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    AlwaysJson, CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print, settings, stream,
-    unreadable,
+    AlwaysJson, CommandError, CommandResult, Globals, Input, POLICIES, one_of, pretty, print,
+    settings, stream, unreadable,
 };
 use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
@@ -56,7 +56,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     }
     let mut merger = Merger::new(args.policy, globals)?;
     let stdin = vec![PathBuf::from("-")];
-    let files = if args.files.is_empty() { &stdin } else { &args.files };
+    let files = if args.files.is_empty() {
+        &stdin
+    } else {
+        &args.files
+    };
     if args.batch {
         for file in files {
             batch(&mut merger, file, globals)?;
@@ -66,7 +70,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let mut text = String::new();
     for file in files {
         let Input { name, mut reader } = Input::open(globals, Some(file))?;
-        reader.read_to_string(&mut text).map_err(|error| unreadable(&name, error))?;
+        reader
+            .read_to_string(&mut text)
+            .map_err(|error| unreadable(&name, error))?;
         text.push('\n');
     }
     let mut input = merge_input::read(&text).map_err(|error| not_findings(&error.to_string()))?;
@@ -77,7 +83,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn recorded(run: &str, policy: Policy, globals: &Globals) -> CommandResult {
     let (workspace, journal, run) = lookup::find(globals, run)?;
-    print(&view::decided_again(&workspace, &journal, &run, policy)?.iter().map(pretty).collect::<String>())
+    print(
+        &view::decided_again(&workspace, &journal, &run, policy)?
+            .iter()
+            .map(pretty)
+            .collect::<String>(),
+    )
 }
 
 fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), CommandError> {
@@ -88,8 +99,8 @@ fn batch(merger: &mut Merger, file: &Path, globals: &Globals) -> Result<(), Comm
         if line.trim().is_empty() {
             continue;
         }
-        let mut input =
-            merge_input::read(&line).map_err(|error| not_findings(&format!("line {number}: {error}")))?;
+        let mut input = merge_input::read(&line)
+            .map_err(|error| not_findings(&format!("line {number}: {error}")))?;
         if !merger.answer(&mut input, false, &mut out)? {
             break;
         }
@@ -121,7 +132,12 @@ impl Merger {
             );
         }
         let workspace = Workspace::discover(&globals.directory()).ok();
-        Ok(Self { policy, workspace, advisories, texts: HashMap::new() })
+        Ok(Self {
+            policy,
+            workspace,
+            advisories,
+            texts: HashMap::new(),
+        })
     }
 
     /// Merges `input` and writes the answer. Returns false if the reader has closed the output.
@@ -136,8 +152,17 @@ impl Merger {
         }
         self.check(input)?;
         let merged = consensus::merge(&input.members, &input.debate, &[], self.policy);
-        let answer = merged.answer(&input.members, &input.debate, self.policy, input.id.as_deref());
-        let to_text = if is_pretty { serde_json::to_string_pretty } else { serde_json::to_string };
+        let answer = merged.answer(
+            &input.members,
+            &input.debate,
+            self.policy,
+            input.id.as_deref(),
+        );
+        let to_text = if is_pretty {
+            serde_json::to_string_pretty
+        } else {
+            serde_json::to_string
+        };
         let text = to_text(&answer).map_err(io::Error::from)?;
         let written = writeln!(out, "{}", printable::json(text)).and_then(|()| out.flush());
         match written {
@@ -147,7 +172,9 @@ impl Merger {
     }
 
     fn check(&mut self, input: &mut MergeInput) -> Result<(), CommandError> {
-        let Some(workspace) = &self.workspace else { return Ok(()) };
+        let Some(workspace) = &self.workspace else {
+            return Ok(());
+        };
         let mut by_file: HashMap<String, Vec<&mut Member>> = HashMap::new();
         for member in &mut input.members {
             if let Some(file) = member.raw.file.clone() {
@@ -155,11 +182,20 @@ impl Merger {
             }
         }
         for (file, members) in by_file {
-            let text = self.texts.entry(file.clone()).or_insert_with(|| workspace.read(&file));
+            let text = self
+                .texts
+                .entry(file.clone())
+                .or_insert_with(|| workspace.read(&file));
             let Some(text) = text else { continue };
             let blocks = Blocks::of(&file, text);
-            members.into_iter().for_each(|member| citation::check(member, text, &blocks));
+            members
+                .into_iter()
+                .for_each(|member| citation::check(member, text, &blocks));
         }
-        Ok(check::check(&mut input.members, workspace, &self.advisories)?)
+        Ok(check::check(
+            &mut input.members,
+            workspace,
+            &self.advisories,
+        )?)
     }
 }

@@ -8,7 +8,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::context::{CommandError, CommandResult, Globals, Input, number, pretty, print, unreadable};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, Input, number, pretty, print, unreadable,
+};
 use crate::cli::style::{self, Color, Style};
 use crate::domain::{AnswerStatus, DisputeNumber, FindingId, Recheck, Response, Ruling, Untrusted};
 use crate::protocol::replies::response::{self, AnswersByFinding};
@@ -70,7 +72,9 @@ enum ParsedFormat {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if args.dispute.is_some() && args.kind != Kind::Ruling {
-        return Err(CommandError::usage("`--dispute` applies only to rulings").hint("add `--kind ruling`"));
+        return Err(
+            CommandError::usage("`--dispute` applies only to rulings").hint("add `--kind ruling`")
+        );
     }
     let text = Input::open(globals, args.file.as_deref()).and_then(|Input { name, reader }| {
         read(reader, args, globals.style_of(80)).map_err(|error| unreadable(&name, error))
@@ -84,16 +88,36 @@ fn read(input: impl BufRead, args: &Args, look: Style) -> io::Result<String> {
     Ok(match args.kind {
         Kind::Review => {
             let answer = reader::parse(input, nonce)?;
-            if json { pretty(&answer) } else { review_text(&answer, look) }
+            if json {
+                pretty(&answer)
+            } else {
+                review_text(&answer, look)
+            }
         }
-        Kind::Response => answers(&response::parse(input, nonce, None)?, "responses", response_row, json, look),
-        Kind::Recheck => answers(&recheck::parse(input, nonce, None)?, "checks", recheck_row, json, look),
+        Kind::Response => answers(
+            &response::parse(input, nonce, None)?,
+            "responses",
+            response_row,
+            json,
+            look,
+        ),
+        Kind::Recheck => answers(
+            &recheck::parse(input, nonce, None)?,
+            "checks",
+            recheck_row,
+            json,
+            look,
+        ),
         Kind::Ruling => match ruling::parse(input, nonce, args.dispute.map(DisputeNumber))? {
             Ok(ruling) if json => pretty(&ruling),
             Ok(ruling) => ruling_text(&ruling, look),
             Err(error) if json => pretty(&json!({ "error": error.to_string() })),
             Err(error) => {
-                format!("{}: {}\n", look.paint(Color::Bad, "no ruling"), printable::line(&error.to_string()))
+                format!(
+                    "{}: {}\n",
+                    look.paint(Color::Bad, "no ruling"),
+                    printable::line(&error.to_string())
+                )
             }
         },
     })
@@ -106,16 +130,28 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
         AnswerStatus::Incomplete => ("incomplete", Color::Warn),
         AnswerStatus::NotReviewed => ("not reviewed", Color::Bad),
     };
-    let mut text = format!("{}: {}", look.paint(tone, status), style::count(answer.findings.len(), "finding"));
+    let mut text = format!(
+        "{}: {}",
+        look.paint(tone, status),
+        style::count(answer.findings.len(), "finding")
+    );
     if answer.truncated {
         text.push_str(", truncated");
     }
     text.push('\n');
     for finding in &answer.findings {
         let tag = printable::line(&finding.severity.to_string());
-        let _ = write!(text, "  {}", look.paint(Color::of(&finding.severity), &format!("[{tag}]")));
+        let _ = write!(
+            text,
+            "  {}",
+            look.paint(Color::of(&finding.severity), &format!("[{tag}]"))
+        );
         if let Some(place) = finding.location() {
-            let _ = write!(text, " {}", look.paint(Color::Strong, &printable::line(&place.to_string())));
+            let _ = write!(
+                text,
+                " {}",
+                look.paint(Color::Strong, &printable::line(&place.to_string()))
+            );
         }
         let _ = writeln!(text, " {}", printable::line(&finding.title));
         indented(&mut text, "      ", &finding.body);
@@ -134,15 +170,30 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
 
 /// One entry of an agent's answer: the finding's id, the keyword, the colour of the keyword, the text, and the
 /// evidence.
-type Row<'a> = (FindingId, &'static str, Color, &'a Untrusted, &'a [Untrusted]);
+type Row<'a> = (
+    FindingId,
+    &'static str,
+    Color,
+    &'a Untrusted,
+    &'a [Untrusted],
+);
 
 fn response_row(response: &Response) -> Row<'_> {
-    let Response { finding, answer, text, evidence } = response;
+    let Response {
+        finding,
+        answer,
+        text,
+        evidence,
+    } = response;
     (*finding, answer.as_str(), Color::Strong, text, evidence)
 }
 
 fn recheck_row(check: &Recheck) -> Row<'_> {
-    let (word, tone) = if check.resolved { ("RESOLVED", Color::Good) } else { ("UNRESOLVED", Color::Bad) };
+    let (word, tone) = if check.resolved {
+        ("RESOLVED", Color::Good)
+    } else {
+        ("UNRESOLVED", Color::Bad)
+    };
     (check.finding, word, tone, &check.reason, &[])
 }
 
@@ -154,12 +205,27 @@ fn answers<T: Serialize>(
     json: bool,
     look: Style,
 ) -> String {
-    let AnswersByFinding { entries, complete, missing, problems } = read;
+    let AnswersByFinding {
+        entries,
+        complete,
+        missing,
+        problems,
+    } = read;
     if json {
-        return pretty(&json!({ name: entries, "complete": complete, "missing": missing, "problems": problems }));
+        return pretty(
+            &json!({ name: entries, "complete": complete, "missing": missing, "problems": problems }),
+        );
     }
-    let (status, tone) = if *complete { ("complete", Color::Good) } else { ("incomplete", Color::Warn) };
-    let mut text = format!("{}: {}\n", look.paint(tone, status), style::count(entries.len(), "answer"));
+    let (status, tone) = if *complete {
+        ("complete", Color::Good)
+    } else {
+        ("incomplete", Color::Warn)
+    };
+    let mut text = format!(
+        "{}: {}\n",
+        look.paint(tone, status),
+        style::count(entries.len(), "answer")
+    );
     for (finding, word, tone, answer, evidence) in entries.iter().map(row) {
         let _ = writeln!(text, "  [{finding}] {}", look.paint(tone, word));
         indented(&mut text, "      ", answer);
@@ -168,7 +234,12 @@ fn answers<T: Serialize>(
         }
     }
     for problem in problems {
-        let _ = writeln!(text, "{}: {}", look.paint(Color::Warn, "problem"), printable::line(problem));
+        let _ = writeln!(
+            text,
+            "{}: {}",
+            look.paint(Color::Warn, "problem"),
+            printable::line(problem)
+        );
     }
     text
 }

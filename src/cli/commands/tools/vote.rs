@@ -9,7 +9,9 @@ use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::cli::context::{AlwaysJson, CommandError, CommandResult, Globals, Input, Words, one_of, unreadable};
+use crate::cli::context::{
+    AlwaysJson, CommandError, CommandResult, Globals, Input, Words, one_of, unreadable,
+};
 use crate::domain::ExitReason;
 use crate::protocol::text::printable;
 use crate::rules::votes::vote::{Version, Vote, VoteAction, VoteLists, Voter, decide};
@@ -50,7 +52,11 @@ pub(crate) struct Args {
 }
 
 const RULES: Words<Version> = &[
-    ("v1", Version::V1, "A majority decides, else a FLIP with a structural reason code"),
+    (
+        "v1",
+        Version::V1,
+        "A majority decides, else a FLIP with a structural reason code",
+    ),
     (
         "v2",
         Version::V2,
@@ -68,25 +74,44 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     if !args.facet_priority.is_empty() {
         lists.facet_priority = BTreeMap::new();
         for (conflict, voters) in &args.facet_priority {
-            lists.facet_priority.entry(conflict.clone()).or_default().extend(voters);
+            lists
+                .facet_priority
+                .entry(conflict.clone())
+                .or_default()
+                .extend(voters);
         }
     }
-    let ballot = Ballot { version: args.rules, lists };
-    let Input { name, reader } = Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
+    let ballot = Ballot {
+        version: args.rules,
+        lists,
+    };
+    let Input { name, reader } =
+        Input::open(globals, args.file.as_deref()).map_err(|error| error.hint(HINT))?;
     ballot.count(reader, args.batch, &name)
 }
 
 const HINT: &str = "name a file with votes, or pipe one in: `glee vote < votes.json`";
 
 fn malformed(place: &str, error: &serde_json::Error) -> CommandError {
-    CommandError::usage(format!("{place} has no valid votes: {}", printable::line(&error.to_string())))
-        .hint("`glee vote --help` describes the input; use `--batch` for several inputs in one stream")
+    CommandError::usage(format!(
+        "{place} has no valid votes: {}",
+        printable::line(&error.to_string())
+    ))
+    .hint("`glee vote --help` describes the input; use `--batch` for several inputs in one stream")
 }
 
 fn priority(text: &str) -> Result<(String, BTreeSet<Voter>), String> {
-    let (conflict, voters) = text.split_once('=').ok_or("write TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
-    let voters: Option<BTreeSet<Voter>> = voters.split(',').map(|voter| Voter::parse(voter.trim())).collect();
-    Ok((conflict.to_owned(), voters.ok_or("name the voters A, B and C, separated by commas")?))
+    let (conflict, voters) = text
+        .split_once('=')
+        .ok_or("write TYPE=VOTERS, like REDUNDANT_UPPER_REF=C")?;
+    let voters: Option<BTreeSet<Voter>> = voters
+        .split(',')
+        .map(|voter| Voter::parse(voter.trim()))
+        .collect();
+    Ok((
+        conflict.to_owned(),
+        voters.ok_or("name the voters A, B and C, separated by commas")?,
+    ))
 }
 
 impl Ballot {
@@ -96,9 +121,13 @@ impl Ballot {
             self.lines(input, &mut out, name)?
         } else {
             let mut text = Vec::new();
-            input.read_to_end(&mut text).map_err(|error| unreadable(name, error).hint(HINT))?;
-            let input: VoteInput = serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
-            let decided = serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
+            input
+                .read_to_end(&mut text)
+                .map_err(|error| unreadable(name, error).hint(HINT))?;
+            let input: VoteInput =
+                serde_json::from_slice(&text).map_err(|error| malformed(name, &error))?;
+            let decided =
+                serde_json::to_string_pretty(&self.decide(&input)).map_err(io::Error::from)?;
             writeln!(out, "{decided}")
         };
         match written.and_then(|()| out.flush()) {
@@ -108,14 +137,21 @@ impl Ballot {
     }
 
     /// Stops with an error at the first malformed line, after writing the results for the earlier lines.
-    fn lines(&self, input: impl BufRead, out: &mut impl Write, name: &str) -> Result<io::Result<()>, CommandError> {
+    fn lines(
+        &self,
+        input: impl BufRead,
+        out: &mut impl Write,
+        name: &str,
+    ) -> Result<io::Result<()>, CommandError> {
         for (number, line) in (1_u64..).zip(input.split(b'\n')) {
             let line = line.map_err(|error| unreadable(name, error).hint(HINT))?;
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let written = match serde_json::from_slice(&line) {
-                Ok(input) => serde_json::to_writer(&mut *out, &self.decide(&input)).map_err(io::Error::from),
+                Ok(input) => {
+                    serde_json::to_writer(&mut *out, &self.decide(&input)).map_err(io::Error::from)
+                }
                 Err(error) => {
                     out.flush()?;
                     return Err(malformed(&format!("line {number} of {name}"), &error));
@@ -129,7 +165,11 @@ impl Ballot {
     }
 
     fn decide<'a>(&self, input: &'a VoteInput) -> Vec<Decided<'a>> {
-        let conflicts = input.conflict_flags.as_ref().map(Flags::by_tuple).unwrap_or_default();
+        let conflicts = input
+            .conflict_flags
+            .as_ref()
+            .map(Flags::by_tuple)
+            .unwrap_or_default();
         let decided = input.actions_by_tuple.0.iter().map(|(id, votes)| {
             let conflict = conflicts.get(id.as_str()).copied();
             let decision = decide(votes.each(), conflict, self.version, &self.lists);
@@ -247,17 +287,25 @@ impl TryFrom<Value> for MaybeVote {
         }
         let given: Given = serde_json::from_value(value).map_err(|error| error.to_string())?;
         let action = given.action_type.map_or(Ok(VoteAction::Keep), |word| {
-            let unknown = || format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE");
+            let unknown =
+                || format!("unknown action `{word}`, expected KEEP, DROP, FLIP, FLAG or MERGE");
             VoteAction::parse(word.trim()).ok_or_else(unknown)
         })?;
-        Ok(Self(Some(Vote { action, reason: given.reason_code.map(Into::into), new_value: given.new_value })))
+        Ok(Self(Some(Vote {
+            action,
+            reason: given.reason_code.map(Into::into),
+            new_value: given.new_value,
+        })))
     }
 }
 
 /// The tuples with conflicting votes, and the type of each conflict. If the list contains a tuple several times,
 /// the last entry applies.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a list of flags, or a map from tuple to conflict type")]
+#[serde(
+    untagged,
+    expecting = "expected a list of flags, or a map from tuple to conflict type"
+)]
 enum Flags {
     List(Vec<Flag>),
     ByTuple(HashMap<String, Option<String>>),
@@ -274,12 +322,23 @@ impl Flags {
         let mut types: HashMap<&str, Option<&str>> = HashMap::new();
         match self {
             Self::List(flags) => flags.iter().for_each(|flag| {
-                types.extend(flag.tuple_ids.iter().map(|id| (id.as_str(), flag.conflict_type.as_deref())));
+                types.extend(
+                    flag.tuple_ids
+                        .iter()
+                        .map(|id| (id.as_str(), flag.conflict_type.as_deref())),
+                );
             }),
             Self::ByTuple(flags) => {
-                types.extend(flags.iter().map(|(id, conflict)| (id.as_str(), conflict.as_deref())));
+                types.extend(
+                    flags
+                        .iter()
+                        .map(|(id, conflict)| (id.as_str(), conflict.as_deref())),
+                );
             }
         }
-        types.into_iter().filter_map(|(id, conflict)| Some((id, conflict?))).collect()
+        types
+            .into_iter()
+            .filter_map(|(id, conflict)| Some((id, conflict?)))
+            .collect()
     }
 }

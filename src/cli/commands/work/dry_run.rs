@@ -23,8 +23,15 @@ pub(crate) fn render(
 ) -> String {
     match format {
         BasicFormat::Text => {
-            let details = if is_detailed { details(plan, previews) } else { String::new() };
-            style::fit(&(text(style, plan, settings, previews, is_detailed) + &details), style.width)
+            let details = if is_detailed {
+                details(plan, previews)
+            } else {
+                String::new()
+            };
+            style::fit(
+                &(text(style, plan, settings, previews, is_detailed) + &details),
+                style.width,
+            )
         }
         BasicFormat::Json | BasicFormat::Jsonl => json(plan, previews),
     }
@@ -54,7 +61,13 @@ fn json(plan: &Plan, previews: &[Preview]) -> String {
     format!("{value:#}\n")
 }
 
-fn text(style: Style, plan: &Plan, settings: &Settings, previews: &[Preview], is_detailed: bool) -> String {
+fn text(
+    style: Style,
+    plan: &Plan,
+    settings: &Settings,
+    previews: &[Preview],
+    is_detailed: bool,
+) -> String {
     let mut out = String::new();
     let mut row = |name: &str, text: &str| {
         for line in style::behind(style, &format!("{name:<11}"), 2, text, usize::MAX) {
@@ -62,13 +75,39 @@ fn text(style: Style, plan: &Plan, settings: &Settings, previews: &[Preview], is
         }
     };
     let files: usize = plan.shards.iter().map(Vec::len).sum();
-    let lines: u64 = plan.shards.iter().flatten().map(|covered| u64::from(covered.lines)).sum();
-    let at = plan.commit.as_deref().map(|commit| format!(" at commit {}", short(commit))).unwrap_or_default();
-    row("Target", &format!("{}{at}, tree {}", printable::line(&plan.target), short(&plan.tree)));
+    let lines: u64 = plan
+        .shards
+        .iter()
+        .flatten()
+        .map(|covered| u64::from(covered.lines))
+        .sum();
+    let at = plan
+        .commit
+        .as_deref()
+        .map(|commit| format!(" at commit {}", short(commit)))
+        .unwrap_or_default();
+    row(
+        "Target",
+        &format!(
+            "{}{at}, tree {}",
+            printable::line(&plan.target),
+            short(&plan.tree)
+        ),
+    );
     let shards = count(plan.shards.len(), "shard");
-    row("Files", &format!("{}, {} in {shards}", count(files, "file"), count(lines, "line")));
+    row(
+        "Files",
+        &format!(
+            "{}, {} in {shards}",
+            count(files, "file"),
+            count(lines, "line")
+        ),
+    );
     if !plan.skipped.is_empty() {
-        row("Skipped", &style::skipped(&plan.skipped, if is_detailed { usize::MAX } else { 3 }));
+        row(
+            "Skipped",
+            &style::skipped(&plan.skipped, if is_detailed { usize::MAX } else { 3 }),
+        );
     }
     for role in Role::ALL {
         let agents = plan.agents.iter().filter(|agent| agent.role == role);
@@ -92,41 +131,72 @@ fn text(style: Style, plan: &Plan, settings: &Settings, previews: &[Preview], is
             row(name, &agents.join(", "));
         }
     }
-    let asked: Vec<&Preview> = previews.iter().filter(|preview| preview.asked > 0).collect();
+    let asked: Vec<&Preview> = previews
+        .iter()
+        .filter(|preview| preview.asked > 0)
+        .collect();
     let jobs = match settings.review.jobs {
         _ if asked.len() < 2 => String::new(),
         None => ", all at the same time".to_owned(),
         Some(jobs) => format!(", at most {jobs} at the same time"),
     };
-    let reused = previews.iter().map(|preview| preview.files.len().saturating_sub(preview.asked)).sum::<usize>();
+    let reused = previews
+        .iter()
+        .map(|preview| preview.files.len().saturating_sub(preview.asked))
+        .sum::<usize>();
     let reused = match reused {
         0 => String::new(),
-        files => format!("; recorded answers about {} are reused", count(files, "file")),
+        files => format!(
+            "; recorded answers about {} are reused",
+            count(files, "file")
+        ),
     };
-    row("Calls", &format!("{} of reviewers{jobs}{reused}", count(asked.len(), "call")));
+    row(
+        "Calls",
+        &format!("{} of reviewers{jobs}{reused}", count(asked.len(), "call")),
+    );
     let bytes: usize = asked.iter().map(|preview| preview.prompt_bytes).sum();
     let tokens: u64 = asked.iter().map(|preview| preview.tokens).sum();
     if tokens > 0 {
-        let tokens = format!("{}, about {} tokens (estimated)", size(bytes), style::thousands(tokens));
+        let tokens = format!(
+            "{}, about {} tokens (estimated)",
+            size(bytes),
+            style::thousands(tokens)
+        );
         row("Prompts", &tokens);
         row("Cost", &cost(&asked).unwrap_or_default());
     } else if bytes > 0 {
-        row("Prompts", &format!("{}, for embedded agents, which cost nothing", size(bytes)));
+        row(
+            "Prompts",
+            &format!("{}, for embedded agents, which cost nothing", size(bytes)),
+        );
     }
     row(
         "Then",
         match plan.mode {
             Mode::Review => "the findings are reported; no file is changed",
             Mode::Fix => "the coder receives the findings and edits files; disputes stay open",
-            Mode::Arbitrate => "the coder receives the findings and edits files; disputes are settled",
+            Mode::Arbitrate => {
+                "the coder receives the findings and edits files; disputes are settled"
+            }
         },
     );
     if plan.mode == Mode::Arbitrate {
         let judge = plan.agents.iter().find(|agent| agent.role == Role::Judge);
         let judge = judge.map_or("none".to_owned(), |agent| printable::line(&agent.name.0));
-        row("Disputes", &format!("{} by default, the judge is {judge}", settings.review.on_dispute.default));
+        row(
+            "Disputes",
+            &format!(
+                "{} by default, the judge is {judge}",
+                settings.review.on_dispute.default
+            ),
+        );
     }
-    let more = if is_detailed { "" } else { "; `-v` lists files and calls" };
+    let more = if is_detailed {
+        ""
+    } else {
+        "; `-v` lists files and calls"
+    };
     let _ = writeln!(out, "This was a dry run: no agent was called{more}.");
     out
 }
@@ -152,9 +222,14 @@ pub(crate) fn calls_and_cost(asked: &[Preview]) -> String {
 
 fn cost(asked: &[&Preview]) -> Option<String> {
     let unpriced = asked.iter().filter(|preview| preview.usd.is_none());
-    let unpriced: BTreeSet<String> = unpriced.map(|preview| printable::line(&preview.agent.0)).collect();
+    let unpriced: BTreeSet<String> = unpriced
+        .map(|preview| printable::line(&preview.agent.0))
+        .collect();
     let mut cost = Vec::new();
-    if asked.iter().any(|preview| preview.tokens > 0 && preview.usd.is_some()) {
+    if asked
+        .iter()
+        .any(|preview| preview.tokens > 0 && preview.usd.is_some())
+    {
         let usd: f64 = asked.iter().filter_map(|preview| preview.usd).sum();
         cost.push(format!(
             "about {} for the prompts (estimated, without answers and files that agents read)",
@@ -163,7 +238,9 @@ fn cost(asked: &[&Preview]) -> Option<String> {
     }
     if !unpriced.is_empty() {
         let names = unpriced.into_iter().collect::<Vec<_>>().join(", ");
-        cost.push(format!("unknown for {names}: no price is known (`agents.<name>.price`)"));
+        cost.push(format!(
+            "unknown for {names}: no price is known (`agents.<name>.price`)"
+        ));
     }
     (!cost.is_empty()).then(|| cost.join("; "))
 }
@@ -188,9 +265,15 @@ fn details(plan: &Plan, previews: &[Preview]) -> String {
             if !from.in_part.is_empty() {
                 files = format!("{files} and parts of {}", from.in_part.len());
             }
-            format!("; {files} reused from run {}", printable::line(from.run.short()))
+            format!(
+                "; {files} reused from run {}",
+                printable::line(from.run.short())
+            )
         });
-        let (name, reused) = (printable::line(&preview.agent.0), reused.collect::<String>());
+        let (name, reused) = (
+            printable::line(&preview.agent.0),
+            reused.collect::<String>(),
+        );
         let _ = writeln!(out, "  {name} shard {}: {what}{reused}", preview.shard);
     }
     out

@@ -12,7 +12,9 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use crate::cli::commands::work::watch::connection;
-use crate::cli::context::{CommandError, CommandResult, Globals, Input, names, number, settings, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, Input, names, number, settings, stream,
+};
 use crate::cli::style;
 use crate::domain::{AgentName, EventType, ExitReason, Role, Trigger, WatchStatus};
 use crate::protocol::text::printable;
@@ -68,7 +70,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let if_running = args.if_running | globals.is_earlier(args.if_watched, "--if-watched", "--if-running");
+    let if_running =
+        args.if_running | globals.is_earlier(args.if_watched, "--if-watched", "--if-running");
     let client = match connection::connect(globals)? {
         Ok(client) => client,
         Err(_) if if_running => return Ok(ExitReason::Clean),
@@ -91,18 +94,32 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
                 .hint("use up to 64 letters, digits, `.`, `_` and `-`")
         })?;
     }
-    let agent = args.agent.as_deref().map(|name| full_name(globals, name)).transpose()?;
-    let key = client.key().filter(|_| kind == EventType::UserManual.as_str());
+    let agent = args
+        .agent
+        .as_deref()
+        .map(|name| full_name(globals, name))
+        .transpose()?;
+    let key = client
+        .key()
+        .filter(|_| kind == EventType::UserManual.as_str());
     let line = json!({"type": kind, "agent": agent, "summary": args.summary, "files": args.files,
         "clarifies": args.clarifies, KEY: key});
     let answer = connection::accepted(client.ask(&line.to_string())?)?;
     let own = |waiting: &AgentName| agent.as_ref() == Some(&waiting.0);
     let (asked, status) = if args.wait {
         let report = decided(&mut client)?;
-        let asked = report.clarification.filter(|asked| asked.waiting.iter().any(own));
-        (asked.map(|asked| (asked.cycle, asked.prompt)), report.status)
+        let asked = report
+            .clarification
+            .filter(|asked| asked.waiting.iter().any(own));
+        (
+            asked.map(|asked| (asked.cycle, asked.prompt)),
+            report.status,
+        )
     } else {
-        (answer.clarify.map(|asked| (asked.cycle, asked.prompt)), answer.status.unwrap_or_default())
+        (
+            answer.clarify.map(|asked| (asked.cycle, asked.prompt)),
+            answer.status.unwrap_or_default(),
+        )
     };
     if let Some((cycle, prompt)) = asked {
         let agent = printable::line(agent.as_deref().unwrap_or_default());
@@ -115,7 +132,11 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
     if paused {
         globals.say("note: the work is PAUSED");
     }
-    Ok(if paused && args.wait { ExitReason::DisputeOpen } else { ExitReason::Clean })
+    Ok(if paused && args.wait {
+        ExitReason::DisputeOpen
+    } else {
+        ExitReason::Clean
+    })
 }
 
 /// Returns the full name of a connected agent. `name` is the agent's program or the beginning of the agent's
@@ -124,7 +145,10 @@ fn one(mut client: Client, args: &Args, kind: &str, globals: &Globals) -> Comman
 fn full_name(globals: &Globals, name: &str) -> Result<String, CommandError> {
     let agents = settings::agents(globals);
     let prefix = format!("{name}-");
-    if agents.iter().any(|agent| names::runs(agent, name) || agent.name.0.starts_with(&prefix)) {
+    if agents
+        .iter()
+        .any(|agent| names::runs(agent, name) || agent.name.0.starts_with(&prefix))
+    {
         return names::full(&agents, name, Some(Role::Coder));
     }
     Ok(name.to_owned())
@@ -138,7 +162,8 @@ fn decided(client: &mut Client) -> Result<WatchReport, CommandError> {
     loop {
         let answer = connection::accepted(client.command(&WatchCommand::Status)?)?;
         let report: WatchReport = connection::part(answer.standing)?;
-        let by_person = |trigger: &Trigger| matches!(trigger, Trigger::UserManual | Trigger::Clarified);
+        let by_person =
+            |trigger: &Trigger| matches!(trigger, Trigger::UserManual | Trigger::Clarified);
         let begins = match report.status {
             WatchStatus::Running => !report.pending.is_empty(),
             WatchStatus::Paused => report.pending.iter().any(by_person),
@@ -195,7 +220,10 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
     if !sent_all.load(Ordering::Acquire) {
         return Err(cut_off());
     }
-    match sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+    match sending
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(cut_off()),
         copied => copied?,
     };
@@ -206,9 +234,8 @@ fn all(mut client: Client, path: &Path, globals: &Globals) -> CommandResult {
             1 => "1 line is not a valid event".to_owned(),
             many => format!("{many} lines are not valid events; the last error"),
         };
-        return Err(
-            CommandError::usage(format!("{lines}: {last}")).hint("docs/watch.md describes the format of a line")
-        );
+        return Err(CommandError::usage(format!("{lines}: {last}"))
+            .hint("docs/watch.md describes the format of a line"));
     }
     Ok(ExitReason::Clean)
 }

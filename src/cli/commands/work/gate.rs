@@ -84,7 +84,9 @@ fn ask(args: &Ask, globals: &Globals) -> CommandResult {
         ));
     };
     let questions = globals.directory().join(questions);
-    args.request.ask(globals, |context, id, agents| plan(context, id, checkpoint, &questions, agents))
+    args.request.ask(globals, |context, id, agents| {
+        plan(context, id, checkpoint, &questions, agents)
+    })
 }
 
 pub(crate) fn plan(
@@ -96,11 +98,22 @@ pub(crate) fn plan(
 ) -> Result<StagePlan, CommandError> {
     files::name(id)?;
     let Some(checkpoint) = files::checkpoint(checkpoint) else {
-        return Err(CommandError::usage(format!("there is no checkpoint `{checkpoint}`"))
-            .hint(format!("choose one of the checkpoints {}", CHECKPOINTS.join(", "))));
+        return Err(
+            CommandError::usage(format!("there is no checkpoint `{checkpoint}`")).hint(format!(
+                "choose one of the checkpoints {}",
+                CHECKPOINTS.join(", ")
+            )),
+        );
     };
     let questions = files::questions(questions)?;
-    Ok(consensus::checkpoint(&context.settings, context.workspace.root(), id, checkpoint, agents, questions)?)
+    Ok(consensus::checkpoint(
+        &context.settings,
+        context.workspace.root(),
+        id,
+        checkpoint,
+        agents,
+        questions,
+    )?)
 }
 
 fn answer(args: &Answer, globals: &Globals) -> CommandResult {
@@ -109,7 +122,8 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
     let mut waiting = consensus::waiting(&journal, &args.id)?;
     waiting.retain(|last| match &last.outcome.step {
         NextStep::Checkpoint { open, .. } => {
-            let is_named = |name: &String| files::checkpoint(name).unwrap_or(name) == last.outcome.stage;
+            let is_named =
+                |name: &String| files::checkpoint(name).unwrap_or(name) == last.outcome.stage;
             args.checkpoint.as_ref().is_none_or(is_named)
                 && open.iter().any(|open| open.question.id == args.question)
         }
@@ -118,12 +132,21 @@ fn answer(args: &Answer, globals: &Globals) -> CommandResult {
     let last = match (waiting.pop(), waiting.as_slice()) {
         (Some(last), []) => last,
         (Some(_), _) => {
-            let message = format!("question `{}` waits at several checkpoints of `{}`", args.question, args.id);
-            return Err(CommandError::usage(message).hint("choose a checkpoint with `--checkpoint`"));
+            let message = format!(
+                "question `{}` waits at several checkpoints of `{}`",
+                args.question, args.id
+            );
+            return Err(
+                CommandError::usage(message).hint("choose a checkpoint with `--checkpoint`")
+            );
         }
         (None, _) => {
-            let message = format!("no question `{}` of `{}` waits for an answer", args.question, args.id);
-            return Err(CommandError::usage(message).hint("`glee consensus` lists the recorded checkpoints"));
+            let message = format!(
+                "no question `{}` of `{}` waits for an answer",
+                args.question, args.id
+            );
+            return Err(CommandError::usage(message)
+                .hint("`glee consensus` lists the recorded checkpoints"));
         }
     };
     let outcome = consensus::answer(

@@ -17,16 +17,29 @@ use crate::protocol::text::printable;
 /// reviewer of the entry. Embedded reviewers use no model. If a connected reviewer runs a program in the list
 /// `with`, Glee selects this reviewer. The configured name, focus and environment variables of the reviewer remain
 /// in force.
-pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str>) -> Result<(), CommandError> {
-    let named = with.iter().map(|text| Named::parse(text)).collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn apply(
+    settings: &mut Settings,
+    with: &[String],
+    model: Option<&str>,
+) -> Result<(), CommandError> {
+    let named = with
+        .iter()
+        .map(|text| Named::parse(text))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut reviewers = Vec::new();
-    for Named { program, model: own } in named {
+    for Named {
+        program,
+        model: own,
+    } in named
+    {
         let index = reviewer(settings, &program, &reviewers);
         set_model(&mut settings.agents[index], own.as_deref())?;
         reviewers.push(index);
     }
     if !reviewers.is_empty() {
-        let names = reviewers.iter().map(|index| settings.agents[*index].name.0.clone());
+        let names = reviewers
+            .iter()
+            .map(|index| settings.agents[*index].name.0.clone());
         settings.review.reviewers = ReviewerChoice::Named(names.collect());
     }
     let Some(model) = model else { return Ok(()) };
@@ -34,8 +47,10 @@ pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str
         [] => asked(settings),
         named => named.to_vec(),
     };
-    let given: Vec<bool> =
-        with.iter().map(|text| Named::parse(text).is_ok_and(|named| named.model.is_some())).collect();
+    let given: Vec<bool> = with
+        .iter()
+        .map(|text| Named::parse(text).is_ok_and(|named| named.model.is_some()))
+        .collect();
     let mut is_used = false;
     for (position, index) in asked.into_iter().enumerate() {
         let agent = &mut settings.agents[index];
@@ -45,8 +60,10 @@ pub(crate) fn apply(settings: &mut Settings, with: &[String], model: Option<&str
         }
     }
     if !is_used {
-        return Err(CommandError::usage("no reviewer of this run accepts `--model`")
-            .hint("remove `--model`, or choose a program: `--with claude --model <model>`"));
+        return Err(
+            CommandError::usage("no reviewer of this run accepts `--model`")
+                .hint("remove `--model`, or choose a program: `--with claude --model <model>`"),
+        );
     }
     Ok(())
 }
@@ -58,7 +75,10 @@ fn asked(settings: &Settings) -> Vec<usize> {
         ReviewerChoice::All | ReviewerChoice::First => true,
     };
     let agents = settings.agents.iter().enumerate();
-    agents.filter(|(_, agent)| agent.role == Role::Reviewer && is_asked(agent)).map(|(index, _)| index).collect()
+    agents
+        .filter(|(_, agent)| agent.role == Role::Reviewer && is_asked(agent))
+        .map(|(index, _)| index)
+        .collect()
 }
 
 struct Named {
@@ -69,10 +89,17 @@ struct Named {
 
 impl Named {
     fn parse(text: &str) -> Result<Self, CommandError> {
-        let builtin = |name: &str| BUILTINS.iter().any(|(kind, role)| *kind == name && *role == Role::Reviewer);
+        let builtin = |name: &str| {
+            BUILTINS
+                .iter()
+                .any(|(kind, role)| *kind == name && *role == Role::Reviewer)
+        };
         if let Some(name) = text.strip_prefix("builtin:") {
             return match builtin(name) {
-                true => Ok(Self { program: text.to_owned(), model: None }),
+                true => Ok(Self {
+                    program: text.to_owned(),
+                    model: None,
+                }),
                 false => Err(unknown(text)),
             };
         }
@@ -83,7 +110,10 @@ impl Named {
         if !KNOWN_PROGRAMS.contains(&program) {
             return Err(unknown(text));
         }
-        Ok(Self { program: program.to_owned(), model: model.map(str::to_owned) })
+        Ok(Self {
+            program: program.to_owned(),
+            model: model.map(str::to_owned),
+        })
     }
 }
 
@@ -99,14 +129,21 @@ fn unknown(text: &str) -> CommandError {
 /// list `taken` does not contain.
 fn reviewer(settings: &mut Settings, program: &str, taken: &[usize]) -> usize {
     let command = [program.to_owned()];
-    let connected = settings.agents.iter().enumerate().position(|(index, agent)| {
-        agent.role == Role::Reviewer && agent.command == command && !taken.contains(&index)
-    });
+    let connected = settings
+        .agents
+        .iter()
+        .enumerate()
+        .position(|(index, agent)| {
+            agent.role == Role::Reviewer && agent.command == command && !taken.contains(&index)
+        });
     connected.unwrap_or_else(|| {
         let base = program.strip_prefix("builtin:").unwrap_or(program);
         let is_free = |name: &String| settings.agents.iter().all(|agent| agent.name.0 != *name);
         let numbered = (2..).map(|number: u32| format!("{base}-{number}"));
-        let name = std::iter::once(base.to_owned()).chain(numbered).find(is_free).unwrap_or_default();
+        let name = std::iter::once(base.to_owned())
+            .chain(numbered)
+            .find(is_free)
+            .unwrap_or_default();
         settings.agents.push(Agent {
             name: AgentName(name),
             role: Role::Reviewer,
@@ -148,43 +185,94 @@ mod tests {
     use crate::agents::samples;
 
     fn settings() -> Settings {
-        let focused = Agent { focus: vec!["security".to_owned()], ..samples::agent("eye", "claude", &["claude"]) };
+        let focused = Agent {
+            focus: vec!["security".to_owned()],
+            ..samples::agent("eye", "claude", &["claude"])
+        };
         let agents = [focused, samples::agent("codex", "text", &["./codex.sh"])];
-        let agents = agents.map(|agent| Agent { role: Role::Reviewer, ..agent });
-        Settings { agents: agents.into(), ..Settings::default() }
+        let agents = agents.map(|agent| Agent {
+            role: Role::Reviewer,
+            ..agent
+        });
+        Settings {
+            agents: agents.into(),
+            ..Settings::default()
+        }
     }
 
     fn chosen(with: &[&str], model: Option<&str>) -> Result<String, String> {
         let mut settings = settings();
         let with: Vec<String> = with.iter().map(|text| (*text).to_owned()).collect();
         apply(&mut settings, &with, model).map_err(|error| error.render(false))?;
-        let ReviewerChoice::Named(names) = &settings.review.reviewers else { return Ok("all".to_owned()) };
-        let agent = |name: &String| settings.agents.iter().find(|agent| agent.name.0 == *name).unwrap();
-        let line = |agent: &Agent| {
-            let model = agent.model.as_ref().map(|model| format!(":{model}")).unwrap_or_default();
-            format!("{}={}{model} {}", agent.name, agent.command.join(" "), agent.focus.join(","))
+        let ReviewerChoice::Named(names) = &settings.review.reviewers else {
+            return Ok("all".to_owned());
         };
-        Ok(names.iter().map(|name| line(agent(name)).trim_end().to_owned()).collect::<Vec<_>>().join(" | "))
+        let agent = |name: &String| {
+            settings
+                .agents
+                .iter()
+                .find(|agent| agent.name.0 == *name)
+                .unwrap()
+        };
+        let line = |agent: &Agent| {
+            let model = agent
+                .model
+                .as_ref()
+                .map(|model| format!(":{model}"))
+                .unwrap_or_default();
+            format!(
+                "{}={}{model} {}",
+                agent.name,
+                agent.command.join(" "),
+                agent.focus.join(",")
+            )
+        };
+        Ok(names
+            .iter()
+            .map(|name| line(agent(name)).trim_end().to_owned())
+            .collect::<Vec<_>>()
+            .join(" | "))
     }
 
     #[test]
     fn reviewers_are_named_by_program_and_model() {
         assert_eq!(chosen(&["claude"], None).unwrap(), "eye=claude security");
-        assert_eq!(chosen(&["claude:opus", "claude"], None).unwrap(), "eye=claude:opus security | claude=claude");
-        assert_eq!(chosen(&["codex:gpt-5.2"], None).unwrap(), "codex-2=codex:gpt-5.2");
+        assert_eq!(
+            chosen(&["claude:opus", "claude"], None).unwrap(),
+            "eye=claude:opus security | claude=claude"
+        );
+        assert_eq!(
+            chosen(&["codex:gpt-5.2"], None).unwrap(),
+            "codex-2=codex:gpt-5.2"
+        );
         assert_eq!(
             chosen(&["gemini:a:b", "claude", "builtin:rules"], Some("m")).unwrap(),
             "gemini=gemini:a:b | eye=claude:m security | rules=builtin:rules"
         );
         assert_eq!(chosen(&[], None).unwrap(), "all");
         let model = chosen(&[], Some("m")).unwrap_err();
-        assert!(model.contains("the model of `codex` cannot be set: the adapter `text`"), "{model}");
+        assert!(
+            model.contains("the model of `codex` cannot be set: the adapter `text`"),
+            "{model}"
+        );
         for (with, model, error) in [
             ("clade", None, "`clade` is not a supported reviewer"),
-            ("builtin:fixer", None, "`builtin:fixer` is not a supported reviewer"),
+            (
+                "builtin:fixer",
+                None,
+                "`builtin:fixer` is not a supported reviewer",
+            ),
             ("claude:", None, "cannot be"),
-            ("builtin:rules", Some("m"), "no reviewer of this run accepts `--model`"),
-            ("claude:opus", Some("m"), "no reviewer of this run accepts `--model`"),
+            (
+                "builtin:rules",
+                Some("m"),
+                "no reviewer of this run accepts `--model`",
+            ),
+            (
+                "claude:opus",
+                Some("m"),
+                "no reviewer of this run accepts `--model`",
+            ),
         ] {
             let said = chosen(&[with], model).unwrap_err();
             assert!(said.contains(error), "{said}");

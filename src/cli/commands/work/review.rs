@@ -11,8 +11,8 @@ use crate::agents::Agents;
 use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::cli::commands::work::{one_off, pr, pr::change::PullRequestChange};
 use crate::cli::context::{
-    BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs, ROUTES,
-    ReportOutputs, execute, history, number, one_of, place, print,
+    BasicFormat, CommandContext, CommandError, CommandResult, Format, Globals, Input, Outputs,
+    ROUTES, ReportOutputs, execute, history, number, one_of, place, print,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::fix_command;
@@ -123,8 +123,11 @@ pub(crate) struct Args {
 impl Args {
     /// Parses arguments of `glee review`, without the name of the program and of the command.
     pub(crate) fn of_words(words: &[String]) -> Result<Self, CommandError> {
-        let parser = <Self as clap::Args>::augment_args(clap::Command::new("review")).no_binary_name(true);
-        let parsed = parser.try_get_matches_from(words).and_then(|found| Self::from_arg_matches(&found));
+        let parser =
+            <Self as clap::Args>::augment_args(clap::Command::new("review")).no_binary_name(true);
+        let parsed = parser
+            .try_get_matches_from(words)
+            .and_then(|found| Self::from_arg_matches(&found));
         parsed.map_err(|error| CommandError::new(ExitReason::Usage, error))
     }
 
@@ -149,29 +152,50 @@ impl Args {
     /// Returns the settings of the presets, followed by the settings of the other flags. Later settings override
     /// earlier settings.
     fn overrides(&self) -> Result<Vec<(String, serde_json::Value)>, CommandError> {
-        let presets = [(self.quick, presets::QUICK), (self.thorough, presets::THOROUGH)];
+        let presets = [
+            (self.quick, presets::QUICK),
+            (self.thorough, presets::THOROUGH),
+        ];
         let mut values = Vec::new();
         for (_, preset) in presets.iter().filter(|(is_given, _)| *is_given) {
             values.extend(preset.values()?);
         }
         let flags = [
-            ("review.on_dispute.default", self.on_dispute.map(|route| route.as_str().into())),
+            (
+                "review.on_dispute.default",
+                self.on_dispute.map(|route| route.as_str().into()),
+            ),
             ("review.rounds", self.rounds.map(Into::into)),
             ("review.debate", self.debate.as_deref().map(Into::into)),
             ("review.jobs", self.jobs.map(Into::into)),
             ("review.reuse", self.full.then_some(false.into())),
-            ("review.reviewers", (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into())),
+            (
+                "review.reviewers",
+                (!self.reviewer.is_empty()).then(|| self.reviewer.clone().into()),
+            ),
             // The option `--with` sets the key `review.reviewers` to the value `all`. The configured value could
             // name a reviewer that is not connected, and this would cause an error.
-            ("review.reviewers", (!self.with.is_empty()).then(|| "all".into())),
+            (
+                "review.reviewers",
+                (!self.with.is_empty()).then(|| "all".into()),
+            ),
         ];
-        values.extend(flags.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+        values.extend(
+            flags
+                .into_iter()
+                .filter_map(|(key, value)| Some((key.to_owned(), value?))),
+        );
         Ok(values)
     }
 
     /// The command-line arguments for another review of the target `spec`. `None` for a diff from standard input
     /// or a pipe.
-    fn target_args(&self, spec: &TargetSpec, workspace: &Workspace, globals: &Globals) -> Option<Vec<String>> {
+    fn target_args(
+        &self,
+        spec: &TargetSpec,
+        workspace: &Workspace,
+        globals: &Globals,
+    ) -> Option<Vec<String>> {
         let path = |path: &PathBuf| argument(path, workspace.root(), globals);
         match spec {
             TargetSpec::Uncommitted => Some(Vec::new()),
@@ -180,7 +204,10 @@ impl Args {
             TargetSpec::Commit(revision) => Some(vec!["--commit".to_owned(), revision.clone()]),
             TargetSpec::Range(range) => Some(vec![range.clone()]),
             TargetSpec::Diff { .. } => {
-                let file = self.diff.as_ref().filter(|file| globals.directory().join(file).is_file())?;
+                let file = self
+                    .diff
+                    .as_ref()
+                    .filter(|file| globals.directory().join(file).is_file())?;
                 Some(vec!["--diff".to_owned(), path(file)?])
             }
             TargetSpec::Paths(paths) => paths.iter().map(path).collect(),
@@ -188,15 +215,19 @@ impl Args {
     }
 
     fn target(&self, workspace: &Workspace, globals: &Globals) -> Result<TargetSpec, CommandError> {
-        Ok(match (&self.base, &self.commit, &self.diff, self.paths.as_slice()) {
-            _ if self.staged => TargetSpec::Staged,
-            (Some(base), ..) => TargetSpec::Base(base.clone()),
-            (_, Some(commit), ..) => TargetSpec::Commit(commit.clone()),
-            (_, _, Some(diff), _) => read_diff(diff, globals)?,
-            (.., []) => TargetSpec::Uncommitted,
-            (.., [range]) if is_range(range, workspace) => TargetSpec::Range(range.to_string_lossy().into_owned()),
-            (.., paths) => TargetSpec::Paths(paths.to_vec()),
-        })
+        Ok(
+            match (&self.base, &self.commit, &self.diff, self.paths.as_slice()) {
+                _ if self.staged => TargetSpec::Staged,
+                (Some(base), ..) => TargetSpec::Base(base.clone()),
+                (_, Some(commit), ..) => TargetSpec::Commit(commit.clone()),
+                (_, _, Some(diff), _) => read_diff(diff, globals)?,
+                (.., []) => TargetSpec::Uncommitted,
+                (.., [range]) if is_range(range, workspace) => {
+                    TargetSpec::Range(range.to_string_lossy().into_owned())
+                }
+                (.., paths) => TargetSpec::Paths(paths.to_vec()),
+            },
+        )
     }
 }
 
@@ -217,7 +248,9 @@ fn is_range(path: &Path, workspace: &Workspace) -> bool {
     let text = path.to_string_lossy();
     workspace.is_git()
         && text.contains("..")
-        && !path.components().any(|part| matches!(part, Component::ParentDir))
+        && !path
+            .components()
+            .any(|part| matches!(part, Component::ParentDir))
         && !workspace.root().join(path).exists()
         && !path.exists()
 }
@@ -244,15 +277,20 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 /// is shorter than `limit`.
 pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>) -> CommandResult {
     if args.restage && args.mode() == Mode::Review {
-        return Err(CommandError::usage("`--restage` requires a coder, and this review calls no coder")
-            .hint("add `--fix` or `--arbitrate`"));
+        return Err(CommandError::usage(
+            "`--restage` requires a coder, and this review calls no coder",
+        )
+        .hint("add `--fix` or `--arbitrate`"));
     }
     let outputs = args.report.check(globals)?;
     outputs.check_filter(&args.filter.flags())?;
     let plan_format = args.dry_run.then(|| plan_format(&outputs)).transpose()?;
     let mut workspace = place::workspace(globals)?;
-    let change =
-        args.pr.as_deref().map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace)).transpose()?;
+    let change = args
+        .pr
+        .as_deref()
+        .map(|wanted| PullRequestChange::fetch(wanted, globals, &workspace))
+        .transpose()?;
     let (spec, steering) = match &change {
         Some(change) => {
             change.check_mode(args.mode(), &workspace)?;
@@ -260,16 +298,26 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         }
         None => {
             let spec = args.target(&workspace, globals)?;
-            let steering = if is_ci() { workspace.control_files_of(&spec)? } else { None };
+            let steering = if is_ci() {
+                workspace.control_files_of(&spec)?
+            } else {
+                None
+            };
             (spec, steering)
         }
     };
-    let (mut settings, mut scripts) =
-        execute::settings(globals, args.overrides()?, &mut workspace, steering.as_ref())?;
+    let (mut settings, mut scripts) = execute::settings(
+        globals,
+        args.overrides()?,
+        &mut workspace,
+        steering.as_ref(),
+    )?;
     if let Some(change) = &change {
         scripts = change.edited_scripts(&scripts, &workspace)?;
     }
-    settings.budget.duration = limit.map_or(settings.budget.duration, |limit| limit.min(settings.budget.duration));
+    settings.budget.duration = limit.map_or(settings.budget.duration, |limit| {
+        limit.min(settings.budget.duration)
+    });
     one_off::apply(&mut settings, &args.with, args.model.as_deref())?;
     let steering = steering.filter(|steering| !steering.edited.is_empty() || !scripts.is_empty());
     let base = steering.as_ref().map(|steering| steering.base.clone());
@@ -277,7 +325,10 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         workspace.use_commit(&change.commits.head);
     }
     let workspace = Arc::new(workspace);
-    let options = SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
+    let options = SelectOptions {
+        max_file: settings.review.max_file_size,
+        shard: settings.review.max_shard_size,
+    };
     let mut target = workspace.select(&spec, &options)?;
     let chosen = args.on_dispute;
     let asks = globals.interactive() && chosen.is_none();
@@ -295,15 +346,31 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
         change.record(&mut plan, &mut target);
     }
     let shared = SharedRulings::of_plan(&workspace, &plan)?;
-    plan.own.extend(steering.iter().flat_map(|steering| edited(steering, &scripts)));
-    plan.own.extend(rulings::edits(&workspace, &spec, &target, &shared)?);
+    plan.own.extend(
+        steering
+            .iter()
+            .flat_map(|steering| edited(steering, &scripts)),
+    );
+    plan.own
+        .extend(rulings::edits(&workspace, &spec, &target, &shared)?);
     plan.staged = args.staged_use();
     plan.on_dispute = chosen;
     let agents = execute::programs(&plan.agents, &plan.backups, workspace.root())?;
     if let Some(format) = plan_format {
-        return dry_run(format, globals, (&workspace, &settings, &agents), (&mut plan, &target, &shared));
+        return dry_run(
+            format,
+            globals,
+            (&workspace, &settings, &agents),
+            (&mut plan, &target, &shared),
+        );
     }
-    confirm(globals, (&workspace, &settings, &agents), &plan, &target, &shared)?;
+    confirm(
+        globals,
+        (&workspace, &settings, &agents),
+        &plan,
+        &target,
+        &shared,
+    )?;
     let context = CommandContext {
         outputs: &outputs,
         mode: args.mode(),
@@ -314,19 +381,31 @@ pub(crate) fn run_within(args: &Args, globals: &Globals, limit: Option<Duration>
     };
     let fix = FixCommand {
         command: match limit {
-            None => plan.target_args.as_ref().map(|_| fix_command::of_arguments()),
+            None => plan
+                .target_args
+                .as_ref()
+                .map(|_| fix_command::of_arguments()),
             // A hook of git started this review through `glee hook run`, so the command line of the process is not
             // a command line of `glee review`.
-            Some(_) => fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref()),
+            Some(_) => {
+                fix_command::of_plan(&plan, &globals.directory(), globals.history.as_deref())
+            }
         },
         has_coder: execute::has_coder(&settings),
     };
     let (run, pr) = (review::new_run(), settings.pr);
-    let exit = execute::review(&context, workspace, settings, agents, (&run, &fix), |setup, resolver| {
-        review::start(setup, resolver, run.clone(), plan, target)
-    })?;
+    let exit = execute::review(
+        &context,
+        workspace,
+        settings,
+        agents,
+        (&run, &fix),
+        |setup, resolver| review::start(setup, resolver, run.clone(), plan, target),
+    )?;
     match change {
-        Some(change) if args.publish => pr::publish_review(change, &run, exit, outputs.stdout, globals),
+        Some(change) if args.publish => {
+            pr::publish_review(change, &run, exit, outputs.stdout, globals)
+        }
         Some(_) => Ok(pr::reported_exit(exit, pr.mode, globals)),
         None => Ok(exit),
     }
@@ -382,7 +461,9 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
                     file applies after a merge."
                 )
             }
-            _ => format!("This review ignores the edit: Glee uses the version of `.glee` in commit {base}."),
+            _ => format!(
+                "This review ignores the edit: Glee uses the version of `.glee` in commit {base}."
+            ),
         };
         RawFinding {
             severity: Severity::known(if is_rule { Tag::Must } else { Tag::Medium }),
@@ -394,7 +475,9 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
             ..RawFinding::default()
         }
     };
-    let others = scripts.iter().filter(|script| !steering.edited.contains(script));
+    let others = scripts
+        .iter()
+        .filter(|script| !steering.edited.contains(script));
     // Files with shared rulings are skipped here. The function `rulings::edits` creates findings about edits of
     // these files.
     let edited = steering.edited.iter().filter(|path| !is_shared(path));
@@ -404,13 +487,19 @@ fn edited(steering: &ControlFiles, scripts: &[String]) -> Vec<RawFinding> {
 /// The format of the plan that `--dry-run` prints.
 fn plan_format(outputs: &Outputs) -> Result<BasicFormat, CommandError> {
     match (outputs.stdout, outputs.files.as_slice()) {
-        _ if outputs.is_opened => Err(CommandError::usage("`--dry-run` writes no report that can be opened")
-            .hint("to print only the plan, leave out `--web`; to review the code, leave out `--dry-run`")),
+        _ if outputs.is_opened => Err(CommandError::usage(
+            "`--dry-run` writes no report that can be opened",
+        )
+        .hint(
+            "to print only the plan, leave out `--web`; to review the code, leave out `--dry-run`",
+        )),
         (Format::Text, []) => Ok(BasicFormat::Text),
         (Format::Json, []) => Ok(BasicFormat::Json),
         (Format::Jsonl, []) => Ok(BasicFormat::Jsonl),
-        _ => Err(CommandError::usage("`--dry-run` writes no report, because it reviews nothing")
-            .hint("leave out `--format`, or use `--format json` to print the plan as JSON")),
+        _ => Err(
+            CommandError::usage("`--dry-run` writes no report, because it reviews nothing")
+                .hint("leave out `--format`, or use `--format json` to print the plan as JSON"),
+        ),
     }
 }
 
@@ -422,7 +511,14 @@ fn dry_run(
 ) -> CommandResult {
     let previews = previews(globals, of, plan, target, shared)?;
     let detail = globals.verbose > 0;
-    print(&super::dry_run::render(format, globals.style(), detail, plan, of.1, &previews))
+    print(&super::dry_run::render(
+        format,
+        globals.style(),
+        detail,
+        plan,
+        of.1,
+        &previews,
+    ))
 }
 
 fn previews(
@@ -435,8 +531,15 @@ fn previews(
     let journal = history::open_read(globals, workspace)?;
     let (bindings, max_age) = (shared.bindings(), &settings.rulings.max_age);
     let bindings = rulings::known(journal.as_ref(), &bindings, max_age, Timestamp::now())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let preview = review::preview((workspace, settings, agents), plan, target, (journal.as_ref(), &bindings));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let preview = review::preview(
+        (workspace, settings, agents),
+        plan,
+        target,
+        (journal.as_ref(), &bindings),
+    );
     Ok(runtime.block_on(preview)?)
 }
 
@@ -448,7 +551,9 @@ fn confirm(
     target: &Target,
     shared: &SharedRulings,
 ) -> Result<(), CommandError> {
-    let Some(above) = of.1.review.confirm_above.filter(|_| globals.interactive()) else { return Ok(()) };
+    let Some(above) = of.1.review.confirm_above.filter(|_| globals.interactive()) else {
+        return Ok(());
+    };
     let is_small = |calls: usize| match above {
         ConfirmAbove::Calls(most) => calls <= usize::try_from(most).unwrap_or(usize::MAX),
         ConfirmAbove::Usd(_) => calls == 0,
@@ -460,16 +565,26 @@ fn confirm(
     // Only new calls are counted. A call counts as new if Glee has no recorded answer to reuse.
     let mut previews = previews(globals, of, &mut plan.clone(), target, shared)?;
     previews.retain(|preview| preview.tokens > 0);
-    let is_cheap =
-        |most| previews.iter().map(|preview| preview.usd).sum::<Option<f64>>().is_some_and(|usd| usd <= most);
+    let is_cheap = |most| {
+        previews
+            .iter()
+            .map(|preview| preview.usd)
+            .sum::<Option<f64>>()
+            .is_some_and(|usd| usd <= most)
+    };
     if is_small(previews.len()) || matches!(above, ConfirmAbove::Usd(most) if is_cheap(most)) {
         return Ok(());
     }
-    let question = format!("This review makes {}. Go on?", super::dry_run::calls_and_cost(&previews));
+    let question = format!(
+        "This review makes {}. Go on?",
+        super::dry_run::calls_and_cost(&previews)
+    );
     match questions::confirm(globals.color_stderr(), &question, true) {
         Ok(true) => Ok(()),
-        Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage("the review was not started")
-            .hint("review fewer files, or print the planned calls with `glee review --dry-run`")),
+        Ok(false) | Err(AskError::Cancelled) => Err(CommandError::usage(
+            "the review was not started",
+        )
+        .hint("review fewer files, or print the planned calls with `glee review --dry-run`")),
         Err(error) => Err(CommandError::new(ExitReason::Signal(2), error)),
     }
 }

@@ -33,12 +33,16 @@ use crate::config::files::scripts;
 use crate::config::settings::{Sandbox, Settings};
 use crate::config::{self, ConfigSources};
 use crate::domain::event::{CallId, Event, Mode, Plan};
-use crate::domain::{Agent, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord, RunId};
+use crate::domain::{
+    Agent, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord, RunId,
+};
 use crate::protocol::text::printable;
 use crate::system::{log, private};
 use crate::workflows::review::{self, EndedReview, Rest, RunSetup};
 use crate::workflows::run::error::RunError;
-use crate::workflows::run::ports::{Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion};
+use crate::workflows::run::ports::{
+    Choice, DisputeResolver, EventSink, PersonAnswer, PersonQuestion,
+};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ControlFiles, TreeLock};
 
@@ -72,20 +76,34 @@ pub(crate) fn settings(
     private::folder(&folder)?;
     steering.write(&folder)?;
     workspace.use_recorded_ignores(steering);
-    let sources =
-        ConfigSources { flags: flags.clone(), project_copy: Some(folder.clone()), ..places.sources(globals) };
+    let sources = ConfigSources {
+        flags: flags.clone(),
+        project_copy: Some(folder.clone()),
+        ..places.sources(globals)
+    };
     let named = config::load(&sources)?.settings;
     let root = workspace.root().to_owned();
-    let wanted = commands(&named).iter().flat_map(|command| scripts::paths(command, &root)).collect();
+    let wanted = commands(&named)
+        .iter()
+        .flat_map(|command| scripts::paths(command, &root))
+        .collect();
     let files = workspace.files_at(&steering.base, &wanted)?;
     if let Some(path) = files.added.first() {
-        return Err(not_at_base(path, "the base commit does not contain this file"));
+        return Err(not_at_base(
+            path,
+            "the base commit does not contain this file",
+        ));
     }
     let copies = files.write(&folder)?;
     let mut settings = load::runnable(globals, flags, Some(folder))?.1;
-    if let Some(command) = commands(&settings).iter().find(|command| scripts::is_module_of(command, &root, &copies))
+    if let Some(command) = commands(&settings)
+        .iter()
+        .find(|command| scripts::is_module_of(command, &root, &copies))
     {
-        return Err(not_at_base(&command.join(" "), "the reviewed change edits the module that the command runs"));
+        return Err(not_at_base(
+            &command.join(" "),
+            "the reviewed change edits the module that the command runs",
+        ));
     }
     for agent in &mut settings.agents {
         agent.command = scripts::replaced(&agent.command, &root, &copies);
@@ -93,7 +111,12 @@ pub(crate) fn settings(
             *value = scripts::replaced(&[take(value)], &root, &copies).concat();
         }
     }
-    for command in settings.review.verify.iter_mut().chain(&mut settings.notify.command) {
+    for command in settings
+        .review
+        .verify
+        .iter_mut()
+        .chain(&mut settings.notify.command)
+    {
         *command = scripts::replaced(command, &root, &copies);
     }
     Ok((settings, files.edited.into_iter().collect()))
@@ -105,10 +128,14 @@ fn commands(settings: &Settings) -> Vec<Vec<String>> {
     let own = settings.agents.iter().flat_map(|agent| {
         // The functions of the module `scripts` expect a program and its arguments. The functions therefore get
         // `env` as the program and the values of the environment variables as the arguments.
-        let variables = std::iter::once("env".to_owned()).chain(agent.env.values().cloned()).collect();
+        let variables = std::iter::once("env".to_owned())
+            .chain(agent.env.values().cloned())
+            .collect();
         [agent.command.clone(), variables]
     });
-    own.chain(settings.review.verify.iter().cloned()).chain(settings.notify.command.clone()).collect()
+    own.chain(settings.review.verify.iter().cloned())
+        .chain(settings.notify.command.clone())
+        .collect()
 }
 
 fn not_at_base(what: &str, why: &str) -> CommandError {
@@ -120,7 +147,11 @@ fn not_at_base(what: &str, why: &str) -> CommandError {
 }
 
 /// Fails if an agent's program and the program of the agent's backup are both missing.
-pub(crate) fn programs(agents: &[Agent], backups: &[Agent], root: &Path) -> Result<Agents, CommandError> {
+pub(crate) fn programs(
+    agents: &[Agent],
+    backups: &[Agent],
+    root: &Path,
+) -> Result<Agents, CommandError> {
     own_process::provide_open_files(agents.len())?;
     let programs = Agents::new(Arc::new(ProcessRunner::new()?)).remembering(&state_dir()?);
     programs.check(agents, backups, root)?;
@@ -148,14 +179,22 @@ pub(crate) fn settle(
     disputes: Vec<DisputeNumber>,
     judges: Vec<Agent>,
 ) -> Result<(Vec<Dispute>, bool), CommandError> {
-    let ((disputes, rest), _, notifier) =
-        execute(context, Arc::new(workspace), settings, agents, run, None, |setup, resolver| {
-            review::settle(setup, resolver, run.clone(), disputes, judges)
-        })?;
+    let ((disputes, rest), _, notifier) = execute(
+        context,
+        Arc::new(workspace),
+        settings,
+        agents,
+        run,
+        None,
+        |setup, resolver| review::settle(setup, resolver, run.clone(), disputes, judges),
+    )?;
     let open = disputes.iter().filter(|dispute| dispute.is_open()).count();
     if rest != Rest::Stopped {
         notifier.ended(
-            &format!("{} settled, {open} open", count(disputes.len() - open, "dispute")),
+            &format!(
+                "{} settled, {open} open",
+                count(disputes.len() - open, "dispute")
+            ),
             None,
             json!({}),
         );
@@ -174,28 +213,47 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());
     let reviewed = Arc::clone(&workspace);
-    let (mut ended, cause, notifier) = execute(context, workspace, settings, agents, id, Some(&resume), run)?;
+    let (mut ended, cause, notifier) =
+        execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
         // If the user stops the run in a dialog, the exit code is the same as after Ctrl-C.
         ended.outcome.exit = cause.unwrap_or(ExitReason::Signal(2));
-        ended.outcome.notices.push(format!("the run was stopped early, and its results are recorded; {resume}"));
+        ended.outcome.notices.push(format!(
+            "the run was stopped early, and its results are recorded; {resume}"
+        ));
     }
     let (globals, outputs) = (context.globals, context.outputs);
     // With the format `jsonl` on standard output, each event was already printed when the event was recorded.
     let shown = outputs.formats().filter(|format| format.shows_events());
     let is_printed = usize::from(outputs.stdout == Format::Jsonl);
     let events = match shown.count() > is_printed {
-        true => history::open_read(globals, &reviewed)?.map(|journal| journal.events(id)).transpose()?,
+        true => history::open_read(globals, &reviewed)?
+            .map(|journal| journal.events(id))
+            .transpose()?,
         false => None,
     };
     let (events, only) = (events.unwrap_or_default(), context.findings);
-    let EndedReview { outcome, reviewed: sources, .. } = &ended;
+    let EndedReview {
+        outcome,
+        reviewed: sources,
+        ..
+    } = &ended;
     // If a signal arrived after the run had ended, the signal nevertheless determines the exit code.
-    let exit = cause.filter(|cause| matches!(cause, ExitReason::Signal(_))).unwrap_or(outcome.exit);
+    let exit = cause
+        .filter(|cause| matches!(cause, ExitReason::Signal(_)))
+        .unwrap_or(outcome.exit);
     notifier.reviewed(outcome, exit, &report::text::conclusion(outcome));
     let was_asked = notifier.was_asked() || matches!(exit, ExitReason::Signal(_));
     let filter = context.filter;
-    let report = reports::RunReport { outcome, reviewed: sources, events: &events, fix, only, filter, was_asked };
+    let report = reports::RunReport {
+        outcome,
+        reviewed: sources,
+        events: &events,
+        fix,
+        only,
+        filter,
+        was_asked,
+    };
     let written = report.write(globals, outputs, reviewed.root());
     warn(globals, &notifier);
     written.map(|()| exit)
@@ -203,7 +261,10 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
 
 /// Waits for the commands of the notifications, and prints their failures.
 pub(crate) fn warn(globals: &Globals, notifier: &Notifier) {
-    notifier.finish().iter().for_each(|warning| globals.say(warning));
+    notifier
+        .finish()
+        .iter()
+        .for_each(|warning| globals.say(warning));
 }
 
 /// The second value of the result is the signal or the time limit that stopped the run. After the run, the caller
@@ -229,7 +290,10 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     let terminal = Terminal::new(context.globals.screen());
     let folder = work_folder(context.globals, &workspace);
     let notifier = Notifier::new(&settings, &agents, workspace.root(), id, &terminal);
-    let dialog = Noticed { dialog: Dialog::new(&terminal).seen_from(folder.clone()), notifier: notifier.clone() };
+    let dialog = Noticed {
+        dialog: Dialog::new(&terminal).seen_from(folder.clone()),
+        notifier: notifier.clone(),
+    };
     let resolver: Box<dyn DisputeResolver> = match (context.globals.interactive(), context.chosen) {
         (true, Some(route)) => Box::new(ChosenRoute { route, dialog }),
         (true, None) if settings.review.on_dispute.prompt_user => Box::new(dialog),
@@ -239,10 +303,25 @@ fn execute<T, F: Future<Output = Result<T, RunError>>>(
     let prints_events = context.outputs.stdout == Format::Jsonl;
     let sink = sink(prints_events, &terminal, context.globals.interactive());
     let folder = folder.for_people(!prints_events);
-    let sink = Box::new(RunObserver { sink, folder, is_recorded: Arc::clone(&is_recorded) });
+    let sink = Box::new(RunObserver {
+        sink,
+        folder,
+        is_recorded: Arc::clone(&is_recorded),
+    });
     let resume = resume.map(|resume| (resume.to_owned(), is_recorded));
     let (ended, cause) = drive(settings.budget.duration, &terminal, resume, |stop| {
-        run(RunSetup { workspace, state_dir, journal, agents, settings, sink, stop }, resolver)
+        run(
+            RunSetup {
+                workspace,
+                state_dir,
+                journal,
+                agents,
+                settings,
+                sink,
+                stop,
+            },
+            resolver,
+        )
     })?;
     match ended {
         Ok(ended) => Ok((ended, cause, notifier)),
@@ -276,7 +355,9 @@ pub(crate) fn drive<T, F: Future<Output = T>>(
     let shown = terminal.clone();
     let shows = terminal.screen().verbosity > Verbosity::Quiet;
     let _lines = shows.then(|| log::on_screen(Box::new(move |line| shown.line(line))));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let (handle, cause) = (Arc::new(handle), Arc::new(AtomicU8::new(0)));
     let event_loop = Arc::new(Loop::default());
     let attached = signals::attach(signals::SignalScope {
@@ -345,9 +426,16 @@ struct ChosenRoute {
 
 impl DisputeResolver for ChosenRoute {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
-        let route =
-            if question.judge.is_none() && self.route == Route::Judge { question.default } else { self.route };
-        Some(Choice { route, by_person: true, for_all: true })
+        let route = if question.judge.is_none() && self.route == Route::Judge {
+            question.default
+        } else {
+            self.route
+        };
+        Some(Choice {
+            route,
+            by_person: true,
+            for_all: true,
+        })
     }
 
     fn rule(&mut self, question: &PersonQuestion) -> PersonAnswer<RulingWord> {
@@ -366,7 +454,10 @@ pub(crate) fn fix_command(globals: &Globals, plan: &Plan) -> FixCommand {
 }
 
 pub(crate) fn has_coder(settings: &Settings) -> bool {
-    settings.agents.iter().any(|agent| agent.role == Role::Coder)
+    settings
+        .agents
+        .iter()
+        .any(|agent| agent.role == Role::Coder)
 }
 
 /// The variable `cause` has this value if the time limit `budget.duration` stopped the run. The value 0 in `cause`
@@ -381,7 +472,10 @@ async fn stop_after(mut left: Duration, handle: Arc<StopHandle>, cause: Arc<Atom
         tokio::time::sleep(step).await;
         left = left.saturating_sub(began.elapsed().min(2 * STEP));
     }
-    if cause.compare_exchange(0, OVER_BUDGET, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+    if cause
+        .compare_exchange(0, OVER_BUDGET, Ordering::Relaxed, Ordering::Relaxed)
+        .is_ok()
+    {
         handle.stop();
     }
 }

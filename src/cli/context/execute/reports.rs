@@ -39,7 +39,12 @@ pub(crate) struct RunReport<'a> {
 
 impl RunReport<'_> {
     /// Writes all reports. If Glee cannot write one report, Glee still writes the other reports.
-    pub(crate) fn write(&self, globals: &Globals, outputs: &Outputs, root: &Path) -> Result<(), CommandError> {
+    pub(crate) fn write(
+        &self,
+        globals: &Globals,
+        outputs: &Outputs,
+        root: &Path,
+    ) -> Result<(), CommandError> {
         // The whole outcome is redacted, because even file names may contain secret tokens.
         let outcome = secrets::redact_value(self.outcome.clone());
         let work_folder = WorkFolder::new(&globals.directory(), root);
@@ -70,16 +75,28 @@ impl RunReport<'_> {
         let mut failure = None;
         let mut inside = Vec::new();
         for (format, path) in &outputs.files {
-            let detail = if globals.verbose > 0 { Detail::Full } else { Detail::Short };
-            let style = Style { color: false, unicode: true, width: 100 };
+            let detail = if globals.verbose > 0 {
+                Detail::Full
+            } else {
+                Detail::Short
+            };
+            let style = Style {
+                color: false,
+                unicode: true,
+                width: 100,
+            };
             let text = render(*format, style, detail, TextOptions::default());
             match outputs::write(*format, path, &text) {
                 Ok(()) => inside.extend(WrittenReport::of(*format, path, root, &text)),
                 Err(error) => {
-                    let again = format!("glee runs show {} --format {}=FILE", outcome.run.short(), format.as_str());
-                    failure.get_or_insert(
-                        error.hint(format!("the run is recorded; write the report again with `{again}`")),
+                    let again = format!(
+                        "glee runs show {} --format {}=FILE",
+                        outcome.run.short(),
+                        format.as_str()
                     );
+                    failure.get_or_insert(error.hint(format!(
+                        "the run is recorded; write the report again with `{again}`"
+                    )));
                 }
             }
         }
@@ -99,37 +116,61 @@ impl RunReport<'_> {
         // In the format `jsonl`, Glee already printed each event when the event was recorded.
         if outputs.stdout != Format::Jsonl {
             let viewer = Viewer::new(globals, self.was_asked);
-            let options = TextOptions { links: viewer.links(), filter: self.filter };
+            let options = TextOptions {
+                links: viewer.links(),
+                filter: self.filter,
+            };
             let mut text = render(outputs.stdout, globals.style(), detail, options);
-            if outputs.stdout == Format::Text && detail != Detail::Verdict && viewer.is_long(&text) {
-                text.insert_str(0, &format!("{}\n", report::text::head(&outcome, globals.style())));
+            if outputs.stdout == Format::Text && detail != Detail::Verdict && viewer.is_long(&text)
+            {
+                text.insert_str(
+                    0,
+                    &format!("{}\n", report::text::head(&outcome, globals.style())),
+                );
             }
             if let Err(error) = viewer.show(&text) {
                 let again = format!("glee runs show {}", outcome.run.short());
                 failure.get_or_insert(
-                    CommandError::caused("the report cannot be written to standard output".to_owned(), error)
-                        .hint(format!("the run is recorded; print the report again with `{again}`")),
+                    CommandError::caused(
+                        "the report cannot be written to standard output".to_owned(),
+                        error,
+                    )
+                    .hint(format!(
+                        "the run is recorded; print the report again with `{again}`"
+                    )),
                 );
             }
         }
         if outputs.formats().any(|format| format == Format::Github) {
             summarise_job(
                 globals,
-                &render(Format::Markdown, globals.style(), Detail::Short, TextOptions::default()),
+                &render(
+                    Format::Markdown,
+                    globals.style(),
+                    Detail::Short,
+                    TextOptions::default(),
+                ),
             );
         }
         if outputs.is_opened {
             let path = match outputs.page() {
                 Some(path) => path.to_owned(),
                 None => {
-                    let page = render(Format::Html, globals.style(), Detail::Full, TextOptions::default());
+                    let page = render(
+                        Format::Html,
+                        globals.style(),
+                        Detail::Full,
+                        TextOptions::default(),
+                    );
                     outputs::keep(&state_dir()?, &outcome.run, &page)?
                 }
             };
             let shown = path.display();
             globals.say(&match browser::open(&path) {
                 Ok(()) => format!("note: the report opens in the browser: {shown}"),
-                Err(error) => format!("note: no browser can be started ({error}); open {shown} yourself"),
+                Err(error) => {
+                    format!("note: no browser can be started ({error}); open {shown} yourself")
+                }
             });
         }
         failure.map_or(Ok(()), Err)
@@ -142,7 +183,9 @@ const JOB_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 /// Appends `text` to the file of the job summary. The file can already contain text from earlier commands of the
 /// same CI step.
 fn summarise_job(globals: &Globals, text: &str) {
-    let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else { return };
+    let Some(path) = std::env::var_os(JOB_SUMMARY).filter(|path| !path.is_empty()) else {
+        return;
+    };
     let opened = OpenOptions::new().create(true).append(true).open(path);
     if let Err(error) = opened.and_then(|mut file| writeln!(file, "{text}")) {
         globals.say(&format!("note: the job summary cannot be written: {error}"));

@@ -46,7 +46,8 @@ impl StageRequest {
         let new = review::new_run();
         let id = self.id.as_deref().unwrap_or(new.short());
         let context = StageContext::new(globals, self.report.format)?;
-        let agents = names::full_of_any_role(&context.settings.agents, &self.agents, Role::Reviewer)?;
+        let agents =
+            names::full_of_any_role(&context.settings.agents, &self.agents, Role::Reviewer)?;
         let plan = plan(&context, id, &agents)?;
         context.finish(context.ask(plan, self.fresh.is_given(globals))?)
     }
@@ -64,10 +65,17 @@ pub(crate) struct StageContext<'a> {
 impl<'a> StageContext<'a> {
     pub(crate) fn new(globals: &'a Globals, format: BasicFormat) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
-        let (settings::Places { root: project, .. }, settings) = settings::runnable(globals, Vec::new(), None)?;
+        let (settings::Places { root: project, .. }, settings) =
+            settings::runnable(globals, Vec::new(), None)?;
         execute::require_sandbox(&settings)?;
         place::refuse_inside(&workspace, &place::state_dir()?)?;
-        Ok(Self { globals, format, settings, workspace, project })
+        Ok(Self {
+            globals,
+            format,
+            settings,
+            workspace,
+            project,
+        })
     }
 
     pub(crate) fn journal(&self) -> Result<Journal, CommandError> {
@@ -79,18 +87,29 @@ impl<'a> StageContext<'a> {
     pub(crate) fn ask(&self, plan: StagePlan, fresh: bool) -> Result<StageOutcome, CommandError> {
         let last = consensus::last(&self.journal()?, &plan.id, &plan.stage)?;
         match last {
-            Some(last) if !fresh && last.is_open() && last.asked_the_same(&plan, &self.settings) => {
+            Some(last)
+                if !fresh && last.is_open() && last.asked_the_same(&plan, &self.settings) =>
+            {
                 self.resume(last.outcome.run, &last.plan)
             }
             _ => self.execute(review::new_run(), &plan, Some(plan.clone())),
         }
     }
 
-    pub(crate) fn resume(&self, run: RunId, plan: &StagePlan) -> Result<StageOutcome, CommandError> {
+    pub(crate) fn resume(
+        &self,
+        run: RunId,
+        plan: &StagePlan,
+    ) -> Result<StageOutcome, CommandError> {
         self.execute(run, plan, None)
     }
 
-    fn execute(&self, run: RunId, plan: &StagePlan, new: Option<StagePlan>) -> Result<StageOutcome, CommandError> {
+    fn execute(
+        &self,
+        run: RunId,
+        plan: &StagePlan,
+        new: Option<StagePlan>,
+    ) -> Result<StageOutcome, CommandError> {
         // The folder for the outcome is checked before the first agent call, because a failure after the calls
         // would waste the cost of the calls.
         files::folder(&self.project, &plan.id, &plan.stage)?;
@@ -100,24 +119,43 @@ impl<'a> StageContext<'a> {
         let _lock = self.workspace.lock(&state_dir, &run)?;
         let journal = self.journal()?;
         let terminal = Terminal::new(self.globals.screen());
-        let sink = execute::sink(self.format == BasicFormat::Jsonl, &terminal, self.globals.interactive());
+        let sink = execute::sink(
+            self.format == BasicFormat::Jsonl,
+            &terminal,
+            self.globals.interactive(),
+        );
         let asks = self.globals.interactive() && self.settings.review.on_dispute.prompt_user;
         let notifier = Notifier::new(&self.settings, &agents, root, &run, &terminal);
-        let dialog = Noticed { dialog: PersonDialog::new(&terminal), notifier: notifier.clone() };
+        let dialog = Noticed {
+            dialog: PersonDialog::new(&terminal),
+            notifier: notifier.clone(),
+        };
         let person = asks.then(|| Box::new(dialog) as Box<dyn Prompter>);
-        let (settings, workspace) = (self.settings.clone(), Arc::new(place::workspace(self.globals)?));
+        let (settings, workspace) = (
+            self.settings.clone(),
+            Arc::new(place::workspace(self.globals)?),
+        );
         let hint = format!("resume it with the same command and `--id {}`", plan.id);
         let resume = Some((hint.clone(), Arc::new(AtomicBool::new(true))));
-        let (rested, cause) = execute::drive(settings.budget.duration, &terminal, resume, |stop| {
-            let templates = self.project.join(".glee").join("prompts");
-            let setup = RunSetup { workspace, state_dir, journal, agents, settings, sink, stop };
-            async move {
-                match new {
-                    Some(plan) => consensus::start(setup, templates, person, run, plan).await,
-                    None => consensus::resume(setup, templates, person, run).await,
+        let (rested, cause) =
+            execute::drive(settings.budget.duration, &terminal, resume, |stop| {
+                let templates = self.project.join(".glee").join("prompts");
+                let setup = RunSetup {
+                    workspace,
+                    state_dir,
+                    journal,
+                    agents,
+                    settings,
+                    sink,
+                    stop,
+                };
+                async move {
+                    match new {
+                        Some(plan) => consensus::start(setup, templates, person, run, plan).await,
+                        None => consensus::resume(setup, templates, person, run).await,
+                    }
                 }
-            }
-        })?;
+            })?;
         let rested = rested.inspect_err(|_| notifier.ended("the run failed", None, json!({})));
         let ended = rested.map(|(mut outcome, rest)| {
             match rest {
@@ -151,7 +189,9 @@ impl<'a> StageContext<'a> {
     pub(crate) fn finish(&self, outcome: StageOutcome) -> CommandResult {
         match self.format {
             BasicFormat::Json => print(&pretty(&outcome))?,
-            BasicFormat::Text | BasicFormat::Jsonl => self.report(std::slice::from_ref(&outcome))?,
+            BasicFormat::Text | BasicFormat::Jsonl => {
+                self.report(std::slice::from_ref(&outcome))?
+            }
         };
         Ok(outcome.exit)
     }
@@ -159,7 +199,10 @@ impl<'a> StageContext<'a> {
     pub(crate) fn report(&self, outcomes: &[StageOutcome]) -> CommandResult {
         let style = self.globals.style();
         print(&match self.format {
-            BasicFormat::Text => outcomes.iter().map(|outcome| report::text(style, outcome)).collect(),
+            BasicFormat::Text => outcomes
+                .iter()
+                .map(|outcome| report::text(style, outcome))
+                .collect(),
             BasicFormat::Json => pretty(outcomes),
             BasicFormat::Jsonl => String::new(),
         })

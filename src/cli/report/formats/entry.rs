@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::cli::report::options::RenderOptions;
 use crate::domain::{
-    Disposition, Dispute, ExactFix, FindingState, Outcome, RawFinding, Ruler, RulingRecord, SettledFinding, Tag,
+    Disposition, Dispute, ExactFix, FindingState, Outcome, RawFinding, Ruler, RulingRecord,
+    SettledFinding, Tag,
 };
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
@@ -68,14 +69,28 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
     let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
     sorted.sort_by_key(|settled| {
         // Findings of an unknown severity come before findings of the highest severity.
-        (reported_state(settled), settled.finding.raw.severity.tag, settled.finding.id)
+        (
+            reported_state(settled),
+            settled.finding.raw.severity.tag,
+            settled.finding.id,
+        )
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let entry = |settled| {
         let identity = identity(settled);
-        let before = seen.entry(identity.clone()).and_modify(|number| *number += 1).or_insert(0);
-        let fingerprint = if *before == 0 { identity } else { digest(&[&identity, &before.to_string()]) };
-        Entry { settled, fingerprint }
+        let before = seen
+            .entry(identity.clone())
+            .and_modify(|number| *number += 1)
+            .or_insert(0);
+        let fingerprint = if *before == 0 {
+            identity
+        } else {
+            digest(&[&identity, &before.to_string()])
+        };
+        Entry {
+            settled,
+            fingerprint,
+        }
     };
     sorted.into_iter().map(entry).collect()
 }
@@ -101,13 +116,26 @@ fn identity(settled: &SettledFinding) -> String {
     let raw = &settled.finding.raw;
     match &settled.finding.anchor {
         Some(anchor) => {
-            let offset = anchor.offset.map(|offset| offset.to_string()).unwrap_or_default();
-            digest(&[&anchor.file, &anchor.category, &anchor.block, &anchor.text, &offset])
+            let offset = anchor
+                .offset
+                .map(|offset| offset.to_string())
+                .unwrap_or_default();
+            digest(&[
+                &anchor.file,
+                &anchor.category,
+                &anchor.block,
+                &anchor.text,
+                &offset,
+            ])
         }
         None => {
             let words = printable::line(&raw.title).to_lowercase();
             let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-            digest(&[raw.file.as_deref().unwrap_or_default(), &category(raw), &words])
+            digest(&[
+                raw.file.as_deref().unwrap_or_default(),
+                &category(raw),
+                &words,
+            ])
         }
     }
 }
@@ -115,7 +143,9 @@ fn identity(settled: &SettledFinding) -> String {
 fn digest(parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
-        hasher.update(&part.len().to_le_bytes()).update(part.as_bytes());
+        hasher
+            .update(&part.len().to_le_bytes())
+            .update(part.as_bytes());
     }
     hasher.finalize().to_hex()[..32].to_owned()
 }
@@ -123,7 +153,11 @@ fn digest(parts: &[&str]) -> String {
 /// Returns the defect class of a finding as a short word, such as `sql-injection`.
 fn category(raw: &RawFinding) -> String {
     const MOST: usize = 64;
-    let named = raw.category.as_deref().filter(|name| !name.trim().is_empty()).or(raw.rule.as_deref());
+    let named = raw
+        .category
+        .as_deref()
+        .filter(|name| !name.trim().is_empty())
+        .or(raw.rule.as_deref());
     let mut word = String::new();
     for c in named.unwrap_or("bug").to_lowercase().chars() {
         match c {
@@ -153,7 +187,10 @@ impl Entry<'_> {
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.reported_state(), ReportedState::Mandatory | ReportedState::Optional)
+        matches!(
+            self.reported_state(),
+            ReportedState::Mandatory | ReportedState::Optional
+        )
     }
 
     /// A finding of an unknown severity has the level `Error`.
@@ -179,7 +216,12 @@ impl Entry<'_> {
     /// Returns the id of the rule: the category and the severity of the finding, as in `sql-injection/high`.
     /// Findings with different titles can belong to the same rule.
     pub(crate) fn rule(&self) -> String {
-        let severity = self.raw().severity.tag.map_or("unrated", Tag::as_str).to_lowercase();
+        let severity = self
+            .raw()
+            .severity
+            .tag
+            .map_or("unrated", Tag::as_str)
+            .to_lowercase();
         format!("{}/{severity}", self.category())
     }
 
@@ -211,14 +253,21 @@ impl Entry<'_> {
             Some(length) => (last, length + 1),
             None => (last.saturating_add(1), 1),
         };
-        Some(Region { start_line: first, start_column: 1, end_line, end_column })
+        Some(Region {
+            start_line: first,
+            start_column: 1,
+            end_line,
+            end_column,
+        })
     }
 
     /// Returns the length of a line in UTF-16 code units, without the line end. Returns `None` if the text of the
     /// line is unknown.
     pub(crate) fn length(&self, line: u32, options: &RenderOptions<'_>) -> Option<u32> {
         let source = (options.source)(self.raw().file.as_deref()?, self.settled.finding.round)?;
-        let text = source.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+        let text = source
+            .lines()
+            .nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
         // If the line contained a secret, a placeholder of another length replaces the secret.
         let text = Some(text).filter(|text| !text.contains(secrets::PLACEHOLDER))?;
         u32::try_from(text.encode_utf16().count()).ok()
@@ -226,25 +275,45 @@ impl Entry<'_> {
 
     /// Returns the exact fix of an open finding.
     pub(crate) fn fix(&self) -> Option<&ExactFix> {
-        self.settled.finding.exact_fix.as_ref().filter(|_| self.is_open())
+        self.settled
+            .finding
+            .exact_fix
+            .as_ref()
+            .filter(|_| self.is_open())
     }
 
     /// Returns the title, the explanation, the evidence and the suggestion, separated by empty lines.
     pub(crate) fn text(&self) -> String {
         let raw = self.raw();
         let mut parts = vec![self.title(), block(&raw.body).trim().to_owned()];
-        parts.extend(raw.evidence.iter().map(|evidence| format!("Evidence: {}", block(evidence).trim())));
-        parts.extend(raw.suggestion.iter().map(|fix| format!("Suggestion: {}", block(fix).trim())));
+        parts.extend(
+            raw.evidence
+                .iter()
+                .map(|evidence| format!("Evidence: {}", block(evidence).trim())),
+        );
+        parts.extend(
+            raw.suggestion
+                .iter()
+                .map(|fix| format!("Suggestion: {}", block(fix).trim())),
+        );
         parts.retain(|part| !part.is_empty());
         parts.join("\n\n")
     }
 
     pub(crate) fn raised_by(&self) -> Vec<String> {
-        self.settled.finding.raised_by.iter().map(|name| line(&name.0)).collect()
+        self.settled
+            .finding
+            .raised_by
+            .iter()
+            .map(|name| line(&name.0))
+            .collect()
     }
 
     /// Returns the last ruling on the finding, and the dispute that contains this ruling.
-    pub(crate) fn ruling<'o>(&self, outcome: &'o Outcome) -> Option<(&'o Dispute, &'o RulingRecord)> {
+    pub(crate) fn ruling<'o>(
+        &self,
+        outcome: &'o Outcome,
+    ) -> Option<(&'o Dispute, &'o RulingRecord)> {
         let dispute = outcome.dispute_of(self.settled)?;
         Some((dispute, dispute.rulings.last()?))
     }
@@ -252,38 +321,68 @@ impl Entry<'_> {
     /// Explains the state of the finding. The explanation is a ruling, the coder's answer, or the opinion of the
     /// other reviewers, and is never empty.
     pub(crate) fn reason(&self, outcome: &Outcome) -> String {
-        let answer = self.settled.response.as_ref().map(|response| block(&response.text)).unwrap_or_default();
+        let answer = self
+            .settled
+            .response
+            .as_ref()
+            .map(|response| block(&response.text))
+            .unwrap_or_default();
         let with = |fact: String, why: &str| match why.trim() {
             "" => fact,
             why => format!("{fact}: {why}"),
         };
         match &self.settled.state {
-            FindingState::Disputed { dispute } => with(format!("dispute {dispute} is open"), &answer),
-            FindingState::Enforced { .. } | FindingState::Dismissed { .. } => match self.ruling(outcome) {
-                Some((dispute, ruling)) => ruled(dispute, ruling),
-                None => self.settled.state.to_string(),
-            },
-            FindingState::AlreadyRuled { dispute, disposition } => {
-                let known = self.settled.earlier.iter().find(|earlier| earlier.dispute == *dispute);
+            FindingState::Disputed { dispute } => {
+                with(format!("dispute {dispute} is open"), &answer)
+            }
+            FindingState::Enforced { .. } | FindingState::Dismissed { .. } => {
+                match self.ruling(outcome) {
+                    Some((dispute, ruling)) => ruled(dispute, ruling),
+                    None => self.settled.state.to_string(),
+                }
+            }
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            } => {
+                let known = self
+                    .settled
+                    .earlier
+                    .iter()
+                    .find(|earlier| earlier.dispute == *dispute);
                 let why = match (self.ruling(outcome), known) {
                     (Some((_, record)), _) => block(&record.ruling.rationale),
                     (None, Some(earlier)) => block(&earlier.rationale),
                     (None, None) => String::new(),
                 };
-                with(format!("{} in dispute {}", disposed(disposition), line(&dispute.to_string())), &why)
+                with(
+                    format!(
+                        "{} in dispute {}",
+                        disposed(disposition),
+                        line(&dispute.to_string())
+                    ),
+                    &why,
+                )
             }
             FindingState::Discarded => match outcome.dispute_of(self.settled) {
-                Some(Dispute { number, discarded_by: Some(by), .. }) => {
+                Some(Dispute {
+                    number,
+                    discarded_by: Some(by),
+                    ..
+                }) => {
                     format!("discarded by {} in dispute {number}", ruler(by))
                 }
                 _ => with("discarded by the coder".to_owned(), &answer),
             },
             FindingState::Resolved => with("fixed by the coder, and checked".to_owned(), &answer),
-            FindingState::Unchecked => with("changed by the coder, and not checked".to_owned(), &answer),
+            FindingState::Unchecked => {
+                with("changed by the coder, and not checked".to_owned(), &answer)
+            }
             state => match &self.settled.finding.consensus {
-                Some(consensus) if self.settled.finding.is_rejected() => {
-                    with("rejected by the reviewers".to_owned(), &line(&consensus.why))
-                }
+                Some(consensus) if self.settled.finding.is_rejected() => with(
+                    "rejected by the reviewers".to_owned(),
+                    &line(&consensus.why),
+                ),
                 _ => with(state.to_string(), &answer),
             },
         }
@@ -310,7 +409,12 @@ fn ruler(by: &Ruler) -> String {
 pub(crate) fn ruled(dispute: &Dispute, record: &RulingRecord) -> String {
     let rationale = block(&record.ruling.rationale);
     let cited: Vec<String> = record.ruling.citations.iter().map(line).collect();
-    let mut text = format!("{} by {} in dispute {}", record.ruling.ruling, ruler(&record.by), dispute.number);
+    let mut text = format!(
+        "{} by {} in dispute {}",
+        record.ruling.ruling,
+        ruler(&record.by),
+        dispute.number
+    );
     if !rationale.trim().is_empty() {
         text = format!("{text}: {}", rationale.trim());
     }

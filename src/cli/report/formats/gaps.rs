@@ -13,33 +13,72 @@ pub(crate) struct Gap<'a> {
 
 /// Whether the review is complete. If a review failed or was interrupted, its findings are possibly incomplete.
 pub(crate) fn is_conclusive(outcome: &Outcome) -> bool {
-    matches!(outcome.exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen)
+    matches!(
+        outcome.exit,
+        ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen
+    )
 }
 
 pub(crate) fn all(outcome: &Outcome) -> Vec<Gap<'_>> {
     let mut gaps = Vec::new();
     let mut add = |level, text, file| gaps.push(Gap { level, text, file });
     for failure in &outcome.failures {
-        let hint = failure.hint.as_deref().map(|hint| format!(" ({})", line(hint))).unwrap_or_default();
+        let hint = failure
+            .hint
+            .as_deref()
+            .map(|hint| format!(" ({})", line(hint)))
+            .unwrap_or_default();
         let (agent, error) = (line(&failure.agent.0), line(&failure.error));
-        add(AlertLevel::Error, format!("the {} {agent} failed: {error}{hint}", failure.role), None);
-    }
-    for reviewer in outcome.proof.reviewers.iter().filter(|reviewer| !is_complete(reviewer)) {
-        let problems = reviewer.problems.iter().map(|problem| line(&problem.problem));
-        let problems: Vec<String> = reviewer.failure.iter().map(line).chain(problems).collect();
-        let why = if problems.is_empty() { String::new() } else { format!(": {}", problems.join("; ")) };
         add(
             AlertLevel::Error,
-            format!("the reviewer {} did not answer completely{why}", line(&reviewer.name.0)),
+            format!("the {} {agent} failed: {error}{hint}", failure.role),
+            None,
+        );
+    }
+    for reviewer in outcome
+        .proof
+        .reviewers
+        .iter()
+        .filter(|reviewer| !is_complete(reviewer))
+    {
+        let problems = reviewer
+            .problems
+            .iter()
+            .map(|problem| line(&problem.problem));
+        let problems: Vec<String> = reviewer.failure.iter().map(line).chain(problems).collect();
+        let why = if problems.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", problems.join("; "))
+        };
+        add(
+            AlertLevel::Error,
+            format!(
+                "the reviewer {} did not answer completely{why}",
+                line(&reviewer.name.0)
+            ),
             None,
         );
     }
     for unread in &outcome.proof.unread {
-        let text = format!("{} was not reviewed: no rules for {}", line(&unread.file), line(&unread.language));
+        let text = format!(
+            "{} was not reviewed: no rules for {}",
+            line(&unread.file),
+            line(&unread.language)
+        );
         add(AlertLevel::Warning, text, Some(unread.file.as_str()));
     }
-    for skip in outcome.proof.skipped.iter().filter(|skip| skip.reason.is_unread()) {
-        let text = format!("{} was not reviewed: {}", line(&skip.file), skip.reason.as_str());
+    for skip in outcome
+        .proof
+        .skipped
+        .iter()
+        .filter(|skip| skip.reason.is_unread())
+    {
+        let text = format!(
+            "{} was not reviewed: {}",
+            line(&skip.file),
+            skip.reason.as_str()
+        );
         add(AlertLevel::Warning, text, Some(skip.file.as_str()));
     }
     gaps

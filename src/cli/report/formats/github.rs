@@ -25,13 +25,22 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     };
     let mut gaps = 0;
     for gap in gaps::all(outcome) {
-        let file = gap.file.map(|file| format!(" file={}", property(&entry::line(file)))).unwrap_or_default();
-        let fits = add(gap.level, format!("::{}{file}::{}\n", name(gap.level), data(&gap.text)));
+        let file = gap
+            .file
+            .map(|file| format!(" file={}", property(&entry::line(file))))
+            .unwrap_or_default();
+        let fits = add(
+            gap.level,
+            format!("::{}{file}::{}\n", name(gap.level), data(&gap.text)),
+        );
         gaps += usize::from(!fits);
     }
     let entries = entry::all(outcome);
     let open: Vec<&Entry<'_>> = entries.iter().filter(|entry| entry.is_open()).collect();
-    let annotated = open.iter().filter(|entry| add(entry.level(), annotation(entry))).count();
+    let annotated = open
+        .iter()
+        .filter(|entry| add(entry.level(), annotation(entry)))
+        .count();
     let (left, closed) = (open.len() - annotated, entries.len() - open.len());
     lines.push_str(&format!("{}\n", text::conclusion(outcome)));
     let excess: Vec<String> = [(left, "open finding"), (gaps, "gap")]
@@ -41,7 +50,10 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         .collect();
     let mut missing = Vec::new();
     if !excess.is_empty() {
-        missing.push(format!("{} above GitHub's limit of {MOST} annotations of each kind", excess.join(" and ")));
+        missing.push(format!(
+            "{} above GitHub's limit of {MOST} annotations of each kind",
+            excess.join(" and ")
+        ));
     }
     if closed > 0 {
         missing.push(count(closed, "closed finding"));
@@ -70,12 +82,19 @@ fn annotation(entry: &Entry<'_>) -> String {
     }
     let title = format!("{} {}: {}", entry.severity(), entry.id(), entry.category());
     properties.push(format!("title={}", property(&title)));
-    format!("::{} {}::{}\n", name(entry.level()), properties.join(","), data(&entry.text()))
+    format!(
+        "::{} {}::{}\n",
+        name(entry.level()),
+        properties.join(","),
+        data(&entry.text())
+    )
 }
 
 /// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 /// Escapes the value of a property of a workflow command.

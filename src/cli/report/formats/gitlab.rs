@@ -41,7 +41,10 @@ pub(crate) fn render(outcome: &Outcome) -> String {
                 Some(Tag::Should | Tag::Medium) => "major",
                 Some(Tag::Low) => "minor",
             },
-            location: GitLabLocation { path: entry.raw().file.as_deref()?, lines: Lines { begin, end } },
+            location: GitLabLocation {
+                path: entry.raw().file.as_deref()?,
+                lines: Lines { begin, end },
+            },
         })
     });
     json::pretty(&found.collect::<Vec<_>>())

@@ -21,7 +21,10 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     let entries = entry::all(outcome);
     let mut by_file: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in &entries {
-        by_file.entry(entry.path().unwrap_or_else(|| GENERAL.to_owned())).or_default().push(entry);
+        by_file
+            .entry(entry.path().unwrap_or_else(|| GENERAL.to_owned()))
+            .or_default()
+            .push(entry);
     }
     for (file, entries) in by_file {
         let mut suite = TestSuite::new(file.as_str());
@@ -36,7 +39,9 @@ pub(crate) fn render(outcome: &Outcome) -> String {
 /// on test suites. The root element comes first, so the first attribute `skipped` in `text` belongs to the root
 /// element.
 fn without_skipped_of_root(text: String) -> String {
-    let Some((before, rest)) = text.split_once(" skipped=\"") else { return text };
+    let Some((before, rest)) = text.split_once(" skipped=\"") else {
+        return text;
+    };
     match rest.split_once('"') {
         Some((_, after)) => format!("{before}{after}"),
         None => text,
@@ -44,13 +49,22 @@ fn without_skipped_of_root(text: String) -> String {
 }
 
 fn case(entry: &Entry<'_>, file: &str, outcome: &Outcome) -> TestCase {
-    let place = entry.lines().map_or_else(|| file.to_owned(), |(line, _)| format!("{file}:{line}"));
-    let text = format!("{place}\n{}\n\nraised by {}", entry.text(), entry.raised_by().join(", "));
+    let place = entry
+        .lines()
+        .map_or_else(|| file.to_owned(), |(line, _)| format!("{file}:{line}"));
+    let text = format!(
+        "{place}\n{}\n\nraised by {}",
+        entry.text(),
+        entry.raised_by().join(", ")
+    );
     let reason = entry.reason(outcome);
     let status = match entry.reported_state() {
         ReportedState::Mandatory => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_message(entry.title()).set_type(entry.rule()).set_description(format!("{text}\n{reason}"));
+            status
+                .set_message(entry.title())
+                .set_type(entry.rule())
+                .set_description(format!("{text}\n{reason}"));
             status
         }
         ReportedState::Dismissed => {
@@ -60,7 +74,10 @@ fn case(entry: &Entry<'_>, file: &str, outcome: &Outcome) -> TestCase {
         }
         ReportedState::Optional | ReportedState::Fixed => TestCaseStatus::success(),
     };
-    let mut case = TestCase::new(format!("{} {} {}", entry.id(), entry.severity(), entry.title()), status);
+    let mut case = TestCase::new(
+        format!("{} {} {}", entry.id(), entry.severity(), entry.title()),
+        status,
+    );
     case.set_classname(file);
     if entry.reported_state() != ReportedState::Mandatory {
         case.set_system_out(format!("{text}\n{reason}"));
@@ -72,9 +89,12 @@ fn review(outcome: &Outcome) -> TestSuite {
     let mut suite = TestSuite::new("Review");
     let complete = |reviewer: &&ReviewerReport| gaps::is_complete(reviewer);
     for reviewer in outcome.proof.reviewers.iter().filter(complete) {
-        let mut case =
-            TestCase::new(format!("the reviewer {}", entry::line(&reviewer.name.0)), TestCaseStatus::success());
-        case.set_classname("Review").set_time(Duration::from_millis(reviewer.millis));
+        let mut case = TestCase::new(
+            format!("the reviewer {}", entry::line(&reviewer.name.0)),
+            TestCaseStatus::success(),
+        );
+        case.set_classname("Review")
+            .set_time(Duration::from_millis(reviewer.millis));
         suite.add_test_case(case);
     }
     for gap in gaps::all(outcome) {

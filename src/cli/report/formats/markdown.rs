@@ -20,9 +20,17 @@ const TITLE: usize = 300;
 const TEXT: usize = 1_500;
 
 pub(crate) fn render(outcome: &Outcome) -> String {
-    let mut page = MarkupPage::new(format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))), MOST - RESERVED);
+    let mut page = MarkupPage::new(
+        format!("## Glee: {}\n\n", prose(&text::conclusion(outcome))),
+        MOST - RESERVED,
+    );
     let entries = entry::all(outcome);
-    let number = |state| entries.iter().filter(|entry| entry.reported_state() == state).count();
+    let number = |state| {
+        entries
+            .iter()
+            .filter(|entry| entry.reported_state() == state)
+            .count()
+    };
     page.add(&format!(
         "{}: {} mandatory and open, {} optional, {} fixed, {} dismissed. Run {}, {} reviewed.\n",
         count(entries.len(), "finding"),
@@ -34,7 +42,11 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         count(outcome.proof.covered.len(), "file"),
     ));
     let gaps = gaps::all(outcome);
-    page.section("Not reviewed", gaps.iter().map(|gap| format!("- {}\n", prose(&cut(&gap.text, TEXT)))));
+    page.section(
+        "Not reviewed",
+        gaps.iter()
+            .map(|gap| format!("- {}\n", prose(&cut(&gap.text, TEXT)))),
+    );
     let mut written = 0;
     for (heading, state) in [
         ("Mandatory and open", ReportedState::Mandatory),
@@ -42,14 +54,20 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         ("Fixed", ReportedState::Fixed),
         ("Dismissed", ReportedState::Dismissed),
     ] {
-        let of = entries.iter().filter(|entry| entry.reported_state() == state);
+        let of = entries
+            .iter()
+            .filter(|entry| entry.reported_state() == state);
         written += page.section(heading, of.map(|entry| item(entry, outcome)));
     }
     let left_out = entries.len() - written;
     if left_out > 0 {
         page.text.push_str(&format!(
             "\n{} left out, because the report would be longer than {MOST} characters.\n",
-            if left_out == 1 { "1 finding is".to_owned() } else { format!("{} are", count(left_out, "finding")) }
+            if left_out == 1 {
+                "1 finding is".to_owned()
+            } else {
+                format!("{} are", count(left_out, "finding"))
+            }
         ));
     }
     page.text
@@ -61,9 +79,14 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
         Some((first, _)) => format!("{path}:{first}"),
         None => path,
     });
-    let place = place.map(|place| format!(" {}", code(&cut(&place, TITLE)))).unwrap_or_default();
+    let place = place
+        .map(|place| format!(" {}", code(&cut(&place, TITLE))))
+        .unwrap_or_default();
     let (severity, id) = (prose(&cut(&entry.severity(), 40)), entry.id());
-    let mut text = format!("- **{severity}** {id}{place} {}\n", prose(&cut(&entry.title(), TITLE)));
+    let mut text = format!(
+        "- **{severity}** {id}{place} {}\n",
+        prose(&cut(&entry.title(), TITLE))
+    );
     let by = prose(&cut(&entry.raised_by().join(", "), TITLE));
     let reason = prose(&cut(&entry.reason(outcome), TEXT));
     if !entry.is_open() {
@@ -75,7 +98,14 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
         text.push_str(&format!("\n  {}\n", indented(&body)));
     }
     let fix = entry.fix().map(|fix| dedent(&entry::block(&fix.shown())));
-    for code in entry.settled.finding.other_suggestion().map(entry::block).into_iter().chain(fix) {
+    for code in entry
+        .settled
+        .finding
+        .other_suggestion()
+        .map(entry::block)
+        .into_iter()
+        .chain(fix)
+    {
         text.push_str(&format!("\n  {}\n", indented(&fenced(&cut(&code, TEXT)))));
     }
     text.push_str(&format!("\n  raised by {by}; {}\n", indented(&reason)));

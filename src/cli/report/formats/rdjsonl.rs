@@ -56,24 +56,34 @@ struct Code {
 }
 
 fn range((first, last): (u32, u32)) -> Range {
-    Range { start: Position { line: first }, end: Position { line: last } }
+    Range {
+        start: Position { line: first },
+        end: Position { line: last },
+    }
 }
 
 pub(crate) fn render(outcome: &Outcome) -> String {
     let entries = entry::open_in_files(outcome);
     let found = entries.iter().filter_map(|entry| {
-        let suggestion =
-            |fix: &ExactFix| Suggestion { range: range((fix.line, fix.end_line)), text: fix.text.clone() };
+        let suggestion = |fix: &ExactFix| Suggestion {
+            range: range((fix.line, fix.end_line)),
+            text: fix.text.clone(),
+        };
         Some(Diagnostic {
             message: entry.text(),
-            location: DiagnosticLocation { path: entry.raw().file.as_deref()?, range: entry.lines().map(range) },
+            location: DiagnosticLocation {
+                path: entry.raw().file.as_deref()?,
+                range: entry.lines().map(range),
+            },
             severity: match entry.level() {
                 AlertLevel::Error => "ERROR",
                 AlertLevel::Warning => "WARNING",
                 AlertLevel::Note => "INFO",
             },
             source: Source { name: "glee" },
-            code: Code { value: entry.rule() },
+            code: Code {
+                value: entry.rule(),
+            },
             suggestions: entry.fix().map(suggestion).into_iter().collect(),
         })
     });

@@ -253,7 +253,14 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
     let (rules, numbers) = rules(&entries);
     let results = entries.iter().map(|entry| {
         let rule_id = entry.rule();
-        result(entry, numbers.get(&rule_id).copied().unwrap_or_default(), rule_id, outcome, options, reader)
+        result(
+            entry,
+            numbers.get(&rule_id).copied().unwrap_or_default(),
+            rule_id,
+            outcome,
+            options,
+            reader,
+        )
     });
     let run = Run {
         tool: Tool {
@@ -264,11 +271,15 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
                 rules,
             },
         },
-        automation_details: AutomationDetails { id: format!("glee/{}", entry::line(&outcome.run.0)) },
+        automation_details: AutomationDetails {
+            id: format!("glee/{}", entry::line(&outcome.run.0)),
+        },
         invocations: [invocation(outcome, closed, excess)],
         original_uri_base_ids: BTreeMap::from([(
             ROOT,
-            Described { description: message("The root of the reviewed tree.") },
+            Described {
+                description: message("The root of the reviewed tree."),
+            },
         )]),
         results: results.collect(),
         column_kind: "utf16CodeUnits",
@@ -278,12 +289,18 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
             commit: outcome.proof.commit.as_deref().map(entry::line),
         },
     };
-    json::pretty(&Log { schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [run] })
+    json::pretty(&Log {
+        schema: "https://json.schemastore.org/sarif-2.1.0.json",
+        version: "2.1.0",
+        runs: [run],
+    })
 }
 
 fn message(text: impl Into<String>) -> Message {
     // In a SARIF message, `[text](target)` is a link. A blank after `]` prevents links in the texts of agents.
-    Message { text: text.into().replace("](", "] (") }
+    Message {
+        text: text.into().replace("](", "] ("),
+    }
 }
 
 /// Returns one SARIF rule for each combination of category and severity. Each key of the map is the id of a rule,
@@ -356,9 +373,19 @@ fn result(
         end_column: region.end_column,
     });
     // In the SARIF report for GitHub, a finding about a whole file gets the first line of the file as its region.
-    let first_line = || SarifRegion { start_line: 1, start_column: 1, end_line: 2, end_column: 1 };
+    let first_line = || SarifRegion {
+        start_line: 1,
+        start_column: 1,
+        end_line: 2,
+        end_column: 1,
+    };
     let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
-    let locations = raw.file.as_deref().map(|file| location(file, region)).into_iter().collect();
+    let locations = raw
+        .file
+        .as_deref()
+        .map(|file| location(file, region))
+        .into_iter()
+        .collect();
     let (kind, level) = match entry.reported_state() {
         ReportedState::Fixed => ("pass", "none"),
         ReportedState::Mandatory | ReportedState::Optional | ReportedState::Dismissed => {
@@ -371,7 +398,11 @@ fn result(
         (_, FindingState::Enforced { .. } | FindingState::AlreadyRuled { .. }) => Some("rejected"),
         _ => None,
     };
-    let suppress = |status| Suppression { kind: "external", status, justification: entry.reason(outcome) };
+    let suppress = |status| Suppression {
+        kind: "external",
+        status,
+        justification: entry.reason(outcome),
+    };
     SarifResult {
         rule_id,
         rule_index,
@@ -401,24 +432,44 @@ fn fix(entry: &Entry<'_>, options: &RenderOptions<'_>) -> Option<SarifFix> {
         end_line: fix.end_line,
         end_column: entry.length(fix.end_line, options).map(|length| length + 1),
     };
-    let replacement =
-        SarifReplacement { deleted_region, inserted_content: InsertedContent { text: fix.text.clone() } };
-    let change = ArtifactChange { artifact_location: artifact(file), replacements: [replacement] };
-    Some(SarifFix { description: message(entry.title()), artifact_changes: [change] })
+    let replacement = SarifReplacement {
+        deleted_region,
+        inserted_content: InsertedContent {
+            text: fix.text.clone(),
+        },
+    };
+    let change = ArtifactChange {
+        artifact_location: artifact(file),
+        replacements: [replacement],
+    };
+    Some(SarifFix {
+        description: message(entry.title()),
+        artifact_changes: [change],
+    })
 }
 
 fn location(file: &str, region: Option<SarifRegion>) -> SarifLocation {
-    SarifLocation { physical_location: PhysicalLocation { artifact_location: artifact(file), region } }
+    SarifLocation {
+        physical_location: PhysicalLocation {
+            artifact_location: artifact(file),
+            region,
+        },
+    }
 }
 
 fn artifact(file: &str) -> ArtifactLocation {
-    ArtifactLocation { uri: uri(file), uri_base_id: ROOT }
+    ArtifactLocation {
+        uri: uri(file),
+        uri_base_id: ROOT,
+    }
 }
 
 /// Returns a path as a relative URI.
 fn uri(path: &str) -> String {
     let encode = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => char::from(byte).to_string(),
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
         byte => format!("%{byte:02X}"),
     };
     path.bytes().map(encode).collect()
@@ -429,18 +480,40 @@ fn invocation(outcome: &Outcome, closed: usize, excess: usize) -> Invocation {
     let gap = |gap: gaps::Gap<'_>| Notification {
         level: level_name(gap.level),
         message: message(gap.text),
-        locations: gap.file.map(|file| location(file, None)).into_iter().collect(),
+        locations: gap
+            .file
+            .map(|file| location(file, None))
+            .into_iter()
+            .collect(),
     };
-    let note = |text: String| Notification { level: "note", message: message(text), locations: Vec::new() };
+    let note = |text: String| Notification {
+        level: "note",
+        message: message(text),
+        locations: Vec::new(),
+    };
     let mut notifications: Vec<Notification> = gaps::all(outcome).into_iter().map(gap).collect();
-    notifications
-        .extend(outcome.notices.iter().filter(|notice| !notice.trim().is_empty()).map(|it| note(entry::line(it))));
+    notifications.extend(
+        outcome
+            .notices
+            .iter()
+            .filter(|notice| !notice.trim().is_empty())
+            .map(|it| note(entry::line(it))),
+    );
     for (number, why) in [
         (closed, "closed, or without a place in a file".to_owned()),
-        (excess, format!("above the limit of {} results", thousands(MOST_RESULTS as u64))),
+        (
+            excess,
+            format!(
+                "above the limit of {} results",
+                thousands(MOST_RESULTS as u64)
+            ),
+        ),
     ] {
         if number > 0 {
-            notifications.push(note(format!("{} left out: {why}", count(number, "finding"))));
+            notifications.push(note(format!(
+                "{} left out: {why}",
+                count(number, "finding")
+            )));
         }
     }
     Invocation {

@@ -20,11 +20,18 @@ use crate::protocol::text::printable;
 
 fn rendered(format: Format, outcome: &Outcome) -> String {
     let options = RenderOptions {
-        style: Style { color: false, unicode: true, width: 100 },
+        style: Style {
+            color: false,
+            unicode: true,
+            width: 100,
+        },
         detail: Detail::Full,
         source: &source,
         events: &[],
-        fix: &FixCommand { command: None, has_coder: true },
+        fix: &FixCommand {
+            command: None,
+            has_coder: true,
+        },
         only: &[],
         text: TextOptions::default(),
     };
@@ -41,8 +48,11 @@ fn json(text: &str) -> Value {
 
 fn assert_valid(schema: &str, value: &Value) {
     let schema = jsonschema::validator_for(&json(schema)).unwrap();
-    let errors: Vec<String> =
-        schema.iter_errors(value).take(5).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let errors: Vec<String> = schema
+        .iter_errors(value)
+        .take(5)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
     assert_eq!(errors, Vec::<String>::new());
 }
 
@@ -60,7 +70,11 @@ fn consumed(program: &str, package: &str, args: &[&str], input: &str) -> String 
     let writing = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
     let output = child.wait_with_output().unwrap();
     writing.join().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -74,9 +88,17 @@ fn no_format_shows_a_character_that_controls_the_display() {
     for outcome in outcomes() {
         for (name, format, _) in Format::ALL {
             let text = rendered(*format, &outcome);
-            assert_eq!(text.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{name}");
+            assert_eq!(
+                text.chars()
+                    .find(|c| *c != '\n' && printable::is_unsafe(*c)),
+                None,
+                "{name}"
+            );
             let commands = text.lines().filter(|line| line.starts_with("::")).count();
-            assert!(commands == 0 || *format == Format::Github, "{name} gives commands to a CI service");
+            assert!(
+                commands == 0 || *format == Format::Github,
+                "{name} gives commands to a CI service"
+            );
             assert!(!text.contains("##["), "{name}");
         }
     }
@@ -89,35 +111,76 @@ fn sarif_follows_its_schema_and_holds_each_finding_once() {
         assert_valid(SARIF, &log);
         let run = &log["runs"][0];
         let results = run["results"].as_array().unwrap();
-        let ids: BTreeSet<&str> = results.iter().map(|it| it["properties"]["finding"].as_str().unwrap()).collect();
-        assert_eq!((ids.len(), results.len()), (outcome.findings.len(), outcome.findings.len()));
-        let prints: BTreeSet<&str> =
-            results.iter().map(|it| it["partialFingerprints"]["gleeFinding/v1"].as_str().unwrap()).collect();
+        let ids: BTreeSet<&str> = results
+            .iter()
+            .map(|it| it["properties"]["finding"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            (ids.len(), results.len()),
+            (outcome.findings.len(), outcome.findings.len())
+        );
+        let prints: BTreeSet<&str> = results
+            .iter()
+            .map(|it| {
+                it["partialFingerprints"]["gleeFinding/v1"]
+                    .as_str()
+                    .unwrap()
+            })
+            .collect();
         assert_eq!(prints.len(), results.len());
         for result in results {
-            let rule =
-                &run["tool"]["driver"]["rules"][usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
+            let rule = &run["tool"]["driver"]["rules"]
+                [usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap()];
             assert_eq!(rule["id"], result["ruleId"]);
             let id = result["properties"]["finding"].as_str().unwrap();
-            let settled = outcome.findings.iter().find(|it| it.finding.id.to_string() == id).unwrap();
-            let is_open = entry::all(&outcome).iter().any(|entry| entry.id() == id && entry.is_open());
-            let fix = settled.finding.exact_fix.as_ref().filter(|_| is_open && settled.finding.raw.file.is_some());
+            let settled = outcome
+                .findings
+                .iter()
+                .find(|it| it.finding.id.to_string() == id)
+                .unwrap();
+            let is_open = entry::all(&outcome)
+                .iter()
+                .any(|entry| entry.id() == id && entry.is_open());
+            let fix = settled
+                .finding
+                .exact_fix
+                .as_ref()
+                .filter(|_| is_open && settled.finding.raw.file.is_some());
             assert_eq!(result["fixes"].is_array(), fix.is_some(), "{result}");
-            assert!(result["kind"] == "pass" || rule["defaultConfiguration"]["level"] == result["level"]);
+            assert!(
+                result["kind"] == "pass"
+                    || rule["defaultConfiguration"]["level"] == result["level"]
+            );
         }
-        assert_eq!(run["invocations"][0]["executionSuccessful"], gaps::is_conclusive(&outcome));
-        let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().map_or(0, Vec::len);
+        assert_eq!(
+            run["invocations"][0]["executionSuccessful"],
+            gaps::is_conclusive(&outcome)
+        );
+        let notes = run["invocations"][0]["toolExecutionNotifications"]
+            .as_array()
+            .map_or(0, Vec::len);
         assert!(notes >= outcome.failures.len());
         assert_eq!(empty_strings(&log), Vec::<String>::new());
         assert!(!log.to_string().contains("primaryLocationLineHash"));
         let notifications = run["invocations"][0]["toolExecutionNotifications"].as_array();
-        for message in results.iter().chain(notifications.into_iter().flatten()).map(|it| &it["message"]["text"]) {
-            assert!(!message.as_str().unwrap().contains("]("), "a message has no links: {message}");
+        for message in results
+            .iter()
+            .chain(notifications.into_iter().flatten())
+            .map(|it| &it["message"]["text"])
+        {
+            assert!(
+                !message.as_str().unwrap().contains("]("),
+                "a message has no links: {message}"
+            );
         }
     }
     let mut broken = json(&rendered(Format::Sarif, &everything()));
     broken["runs"][0]["results"][0]["level"] = "fatal".into();
-    assert!(!jsonschema::validator_for(&json(SARIF)).unwrap().is_valid(&broken));
+    assert!(
+        !jsonschema::validator_for(&json(SARIF))
+            .unwrap()
+            .is_valid(&broken)
+    );
 }
 
 fn empty_strings(value: &Value) -> Vec<String> {
@@ -132,7 +195,11 @@ fn empty_strings(value: &Value) -> Vec<String> {
         Value::Array(items) => items.iter().flat_map(empty_strings).collect(),
         Value::Object(fields) => fields
             .iter()
-            .flat_map(|(name, value)| empty_strings(value).into_iter().map(move |below| format!("{name}/{below}")))
+            .flat_map(|(name, value)| {
+                empty_strings(value)
+                    .into_iter()
+                    .map(move |below| format!("{name}/{below}"))
+            })
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
     }
@@ -144,14 +211,20 @@ fn sarif_says_what_was_decided_about_each_finding() {
     let log = json(&rendered(Format::Sarif, &outcome));
     for result in log["runs"][0]["results"].as_array().unwrap() {
         let id = result["properties"]["finding"].as_str().unwrap();
-        let settled = outcome.findings.iter().find(|settled| settled.finding.id.to_string() == id).unwrap();
+        let settled = outcome
+            .findings
+            .iter()
+            .find(|settled| settled.finding.id.to_string() == id)
+            .unwrap();
         let status = result["suppressions"][0]["status"].as_str();
         let is_rejected = settled.finding.is_rejected() && !settled.blocks();
         let expected = match &settled.state {
             FindingState::Resolved | FindingState::Unchecked => None,
             _ if is_rejected => Some("accepted"),
             FindingState::Dismissed { .. } | FindingState::Discarded => Some("accepted"),
-            FindingState::AlreadyRuled { disposition, .. } if disposition.closes() => Some("accepted"),
+            FindingState::AlreadyRuled { disposition, .. } if disposition.closes() => {
+                Some("accepted")
+            }
             FindingState::AlreadyRuled { .. } | FindingState::Enforced { .. } => Some("rejected"),
             FindingState::Disputed { .. } => Some("underReview"),
             _ => None,
@@ -159,7 +232,10 @@ fn sarif_says_what_was_decided_about_each_finding() {
         assert_eq!(status, expected, "{id}: {:?}", settled.state);
         if let FindingState::Dismissed { .. } = settled.state {
             let why = result["suppressions"][0]["justification"].as_str().unwrap();
-            assert!(why.starts_with("DISMISS by a person in dispute 13: </script>"), "{why}");
+            assert!(
+                why.starts_with("DISMISS by a person in dispute 13: </script>"),
+                "{why}"
+            );
         }
     }
 }
@@ -167,29 +243,45 @@ fn sarif_says_what_was_decided_about_each_finding() {
 #[test]
 fn sarif_names_exact_places() {
     let mut outcome = clean();
-    outcome.findings = everything().findings.into_iter().filter(|it| it.finding.raw.line.is_some()).collect();
+    outcome.findings = everything()
+        .findings
+        .into_iter()
+        .filter(|it| it.finding.raw.line.is_some())
+        .collect();
     let log = json(&rendered(Format::Sarif, &outcome));
     let mut paths = BTreeSet::new();
     for result in log["runs"][0]["results"].as_array().unwrap() {
         let place = &result["locations"][0]["physicalLocation"];
         let uri = place["artifactLocation"]["uri"].as_str().unwrap();
-        assert!(uri.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)), "{uri}");
+        assert!(
+            uri.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte)),
+            "{uri}"
+        );
         let mut bytes = Vec::new();
         let mut rest = uri.bytes();
         while let Some(byte) = rest.next() {
             bytes.push(match byte {
-                b'%' => {
-                    u8::from_str_radix(&String::from_utf8(rest.by_ref().take(2).collect()).unwrap(), 16).unwrap()
-                }
+                b'%' => u8::from_str_radix(
+                    &String::from_utf8(rest.by_ref().take(2).collect()).unwrap(),
+                    16,
+                )
+                .unwrap(),
                 byte => byte,
             });
         }
         let path = String::from_utf8(bytes).unwrap();
         assert!(PATHS.contains(&path.as_str()), "{path}");
         let at = |name: &str| place["region"][name].as_u64().unwrap();
-        assert!((at("startLine"), at("startColumn")) < (at("endLine"), at("endColumn")), "{place}");
+        assert!(
+            (at("startLine"), at("startColumn")) < (at("endLine"), at("endColumn")),
+            "{place}"
+        );
         if let Some(text) = source(&path, 1) {
-            let line = text.lines().nth(usize::try_from(at("endLine")).unwrap() - 1).unwrap();
+            let line = text
+                .lines()
+                .nth(usize::try_from(at("endLine")).unwrap() - 1)
+                .unwrap();
             assert_eq!(at("endColumn"), line.encode_utf16().count() as u64 + 1);
         }
         paths.insert(path);
@@ -208,18 +300,33 @@ fn sarif_for_github_keeps_its_limits_and_says_what_is_left_out() {
         let results = log["runs"][0]["results"].as_array().unwrap();
         assert!(results.len() <= 25_000);
         for result in results {
-            assert!(result["suppressions"].is_null() || result["suppressions"][0]["status"] != "accepted");
+            assert!(
+                result["suppressions"].is_null()
+                    || result["suppressions"][0]["status"] != "accepted"
+            );
             assert_eq!(result["locations"].as_array().unwrap().len(), 1);
-            assert_eq!(result["locations"][0]["physicalLocation"]["region"].as_object().unwrap().len(), 4);
+            assert_eq!(
+                result["locations"][0]["physicalLocation"]["region"]
+                    .as_object()
+                    .unwrap()
+                    .len(),
+                4
+            );
         }
-        for rule in log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap() {
+        for rule in log["runs"][0]["tool"]["driver"]["rules"]
+            .as_array()
+            .unwrap()
+        {
             assert!(rule["properties"]["tags"].as_array().map_or(0, Vec::len) <= 20);
             for key in ["shortDescription", "fullDescription", "help"] {
                 assert!(!rule[key]["text"].as_str().unwrap().is_empty());
             }
         }
         let left_out = outcome.findings.len() - results.len();
-        assert_eq!(text.contains(&format!("{} left out: closed", count(left_out, "finding"))), left_out > 0);
+        assert_eq!(
+            text.contains(&format!("{} left out: closed", count(left_out, "finding"))),
+            left_out > 0
+        );
     }
 }
 
@@ -228,17 +335,32 @@ fn junit_follows_the_schema_of_jenkins_and_counts_right() {
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/junit-10.xsd");
     for outcome in outcomes() {
         let text = rendered(Format::Junit, &outcome);
-        consumed("xmllint", "libxml2-utils", &["--noout", "--huge", "--schema", schema, "-"], &text);
+        consumed(
+            "xmllint",
+            "libxml2-utils",
+            &["--noout", "--huge", "--schema", schema, "-"],
+            &text,
+        );
         let counted = |path: &str| {
-            let number =
-                consumed("xmllint", "libxml2-utils", &["--huge", "--xpath", &format!("count({path})"), "-"], &text);
+            let number = consumed(
+                "xmllint",
+                "libxml2-utils",
+                &["--huge", "--xpath", &format!("count({path})"), "-"],
+                &text,
+            );
             number.trim().parse::<usize>().unwrap()
         };
         let blocking = outcome.findings.iter().filter(|it| it.blocks()).count();
-        assert_eq!(counted("//testsuite[@name != 'Review']/testcase"), outcome.findings.len());
+        assert_eq!(
+            counted("//testsuite[@name != 'Review']/testcase"),
+            outcome.findings.len()
+        );
         assert_eq!(counted("//failure"), blocking);
         assert_eq!(counted("//error") > 0, !gaps::is_conclusive(&outcome));
-        let total = format!("<testsuites name=\"Glee\" tests=\"{}\"", counted("//testcase"));
+        let total = format!(
+            "<testsuites name=\"Glee\" tests=\"{}\"",
+            counted("//testcase")
+        );
         assert!(text.contains(&total), "{}", text.lines().nth(1).unwrap());
     }
 }
@@ -249,36 +371,68 @@ fn github_annotates_ten_of_a_kind_and_counts_the_rest() {
         let text = rendered(Format::Github, &outcome);
         let kinds = ["error", "warning", "notice"].map(|kind| {
             let begin = [format!("::{kind} "), format!("::{kind}::")];
-            text.lines().filter(|line| begin.iter().any(|begin| line.starts_with(begin))).count()
+            text.lines()
+                .filter(|line| begin.iter().any(|begin| line.starts_with(begin)))
+                .count()
         });
         assert!(kinds.iter().all(|kind| *kind <= 10), "{kinds:?}");
         for command in text.lines().filter(|line| line.starts_with("::")) {
             let (properties, data) = command[2..].split_once("::").unwrap();
-            let properties = properties.split_once(' ').map_or("", |(_, properties)| properties);
-            for property in properties.split(',').filter(|property| !property.is_empty()) {
+            let properties = properties
+                .split_once(' ')
+                .map_or("", |(_, properties)| properties);
+            for property in properties
+                .split(',')
+                .filter(|property| !property.is_empty())
+            {
                 let (name, value) = property.split_once('=').unwrap();
-                assert!(["file", "line", "endLine", "title"].contains(&name), "{command}");
+                assert!(
+                    ["file", "line", "endLine", "title"].contains(&name),
+                    "{command}"
+                );
                 assert!(!value.is_empty() && !value.contains(':'), "{command}");
             }
             assert!(!data.is_empty(), "{command}");
         }
-        let open = entry::all(&outcome).iter().filter(|entry| entry.is_open()).count();
-        let annotated = text.lines().filter(|line| line.starts_with("::") && line.contains("title=")).count();
+        let open = entry::all(&outcome)
+            .iter()
+            .filter(|entry| entry.is_open())
+            .count();
+        let annotated = text
+            .lines()
+            .filter(|line| line.starts_with("::") && line.contains("title="))
+            .count();
         let closed = outcome.findings.len() - open;
-        let rest = format!("Not annotated: {} ", count(open - annotated, "open finding"));
+        let rest = format!(
+            "Not annotated: {} ",
+            count(open - annotated, "open finding")
+        );
         assert_eq!(text.contains(&rest), open > annotated, "{text}");
-        assert_eq!(text.contains(&count(closed, "closed finding")), closed > 0, "{text}");
+        assert_eq!(
+            text.contains(&count(closed, "closed finding")),
+            closed > 0,
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_single_finding_and_every_gap_that_is_left_out_is_counted() {
     let mut outcome = everything();
-    let closed = |settled: &SettledFinding| settled.state.is_closed() && !settled.finding.is_rejected();
-    let mut only = outcome.findings.iter().find(|settled| closed(settled)).unwrap().clone();
+    let closed =
+        |settled: &SettledFinding| settled.state.is_closed() && !settled.finding.is_rejected();
+    let mut only = outcome
+        .findings
+        .iter()
+        .find(|settled| closed(settled))
+        .unwrap()
+        .clone();
     only.finding.raw.file = Some("same.py".to_owned());
     outcome.findings = vec![only];
-    let gap = UnreadFile { file: "a.xyz".to_owned(), language: "xyz".to_owned() };
+    let gap = UnreadFile {
+        file: "a.xyz".to_owned(),
+        language: "xyz".to_owned(),
+    };
     outcome.proof.unread = vec![gap; 12];
     outcome.proof.skipped.clear();
     let text = rendered(Format::Github, &outcome);
@@ -289,7 +443,10 @@ fn a_single_finding_and_every_gap_that_is_left_out_is_counted() {
         "{text}"
     );
     let text = rendered(Format::SarifGithub, &outcome);
-    assert!(text.contains("\"1 finding left out: closed, or without a place in a file\""), "{text}");
+    assert!(
+        text.contains("\"1 finding left out: closed, or without a place in a file\""),
+        "{text}"
+    );
 
     let mut outcome = many(25_003);
     for settled in &mut outcome.findings {
@@ -299,9 +456,15 @@ fn a_single_finding_and_every_gap_that_is_left_out_is_counted() {
     }
     let log = json(&rendered(Format::SarifGithub, &outcome));
     let open = entry::open_in_files(&outcome).len();
-    assert_eq!((open, log["runs"][0]["results"].as_array().unwrap().len()), (25_003, 25_000));
+    assert_eq!(
+        (open, log["runs"][0]["results"].as_array().unwrap().len()),
+        (25_003, 25_000)
+    );
     let notes = log["runs"][0]["invocations"][0]["toolExecutionNotifications"].to_string();
-    assert!(notes.contains("\"3 findings left out: above the limit of 25,000 results\""), "{notes}");
+    assert!(
+        notes.contains("\"3 findings left out: above the limit of 25,000 results\""),
+        "{notes}"
+    );
 }
 
 #[test]
@@ -311,16 +474,31 @@ fn gitlab_and_rdjsonl_follow_their_schemas_and_hold_the_open_findings_in_files()
         let report = json(&rendered(Format::Gitlab, &outcome));
         assert_valid(GITLAB, &report);
         let items = report.as_array().unwrap();
-        items.iter().for_each(|item| assert_valid(GITLAB_ITEM, item));
-        let prints: BTreeSet<&str> = items.iter().map(|item| item["fingerprint"].as_str().unwrap()).collect();
-        assert_eq!((items.len(), prints.len()), (held, held), "GitLab drops findings with equal fingerprints");
+        items
+            .iter()
+            .for_each(|item| assert_valid(GITLAB_ITEM, item));
+        let prints: BTreeSet<&str> = items
+            .iter()
+            .map(|item| item["fingerprint"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            (items.len(), prints.len()),
+            (held, held),
+            "GitLab drops findings with equal fingerprints"
+        );
         let schema = jsonschema::validator_for(&json(RDJSON)).unwrap();
         let text = rendered(Format::Rdjsonl, &outcome);
         let lines: Vec<Value> = text.lines().map(json).collect();
         for line in &lines {
-            let errors: Vec<String> = schema.iter_errors(line).map(|error| error.to_string()).collect();
+            let errors: Vec<String> = schema
+                .iter_errors(line)
+                .map(|error| error.to_string())
+                .collect();
             assert_eq!(errors, Vec::<String>::new(), "{line}");
-            assert!(PATHS.contains(&line["location"]["path"].as_str().unwrap()), "paths are exact");
+            assert!(
+                PATHS.contains(&line["location"]["path"].as_str().unwrap()),
+                "paths are exact"
+            );
         }
         assert_eq!(lines.len(), held);
     }
@@ -331,15 +509,34 @@ fn markdown_stays_below_its_limit_and_counts_what_is_left_out() {
     for outcome in outcomes() {
         let text = rendered(Format::Markdown, &outcome);
         assert!(text.chars().count() <= 65_000, "{}", text.chars().count());
-        let items: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
-        let ids = items.iter().map(|line| line.split("** ").nth(1).unwrap().split(' ').next().unwrap());
+        let items: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("- **"))
+            .collect();
+        let ids = items
+            .iter()
+            .map(|line| line.split("** ").nth(1).unwrap().split(' ').next().unwrap());
         let ids: Vec<String> = ids.map(ToOwned::to_owned).collect();
-        let expected: Vec<String> = entry::all(&outcome).iter().map(|entry| entry.id()).collect();
-        assert_eq!(ids, expected[..ids.len()], "the most important come first, each once");
+        let expected: Vec<String> = entry::all(&outcome)
+            .iter()
+            .map(|entry| entry.id())
+            .collect();
+        assert_eq!(
+            ids,
+            expected[..ids.len()],
+            "the most important come first, each once"
+        );
         let left = expected.len() - ids.len();
         assert_eq!(text.contains("are left out, because"), left > 0, "{left}");
-        let said = if left < 1_000 { left.to_string() } else { format!("{},{:03}", left / 1_000, left % 1_000) };
-        assert!(left == 0 || text.contains(&format!("\n{said} findings are left out")), "{left}");
+        let said = if left < 1_000 {
+            left.to_string()
+        } else {
+            format!("{},{:03}", left / 1_000, left % 1_000)
+        };
+        assert!(
+            left == 0 || text.contains(&format!("\n{said} findings are left out")),
+            "{left}"
+        );
     }
 }
 
@@ -348,9 +545,24 @@ fn markdown_of_hostile_text_has_no_markup_links_or_mentions() {
     const ALLOWED: [&str; 9] = ["h2", "h3", "p", "ul", "li", "code", "pre", "strong", "br"];
     for outcome in [everything(), many(400)] {
         let text = rendered(Format::Markdown, &outcome);
-        let extensions =
-            ["-e", "autolink", "-e", "table", "-e", "strikethrough", "-e", "tasklist", "-e", "footnotes"];
-        let html = consumed("cmark-gfm", "cmark-gfm", &[&["--unsafe"], &extensions[..8]].concat(), &text);
+        let extensions = [
+            "-e",
+            "autolink",
+            "-e",
+            "table",
+            "-e",
+            "strikethrough",
+            "-e",
+            "tasklist",
+            "-e",
+            "footnotes",
+        ];
+        let html = consumed(
+            "cmark-gfm",
+            "cmark-gfm",
+            &[&["--unsafe"], &extensions[..8]].concat(),
+            &text,
+        );
         let mut outside = String::new();
         let mut in_code = 0_u32;
         let mut rest = html.as_str();
@@ -359,9 +571,16 @@ fn markdown_of_hostile_text_has_no_markup_links_or_mentions() {
                 outside.push_str(before);
             }
             let (tag, after) = after.split_once('>').unwrap();
-            let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+            let name = tag
+                .trim_start_matches('/')
+                .split([' ', '/'])
+                .next()
+                .unwrap();
             assert!(ALLOWED.contains(&name), "<{tag}> in the page");
-            assert!(tag.trim_start_matches('/').trim_end_matches(" /") == name, "<{tag}> has attributes");
+            assert!(
+                tag.trim_start_matches('/').trim_end_matches(" /") == name,
+                "<{tag}> has attributes"
+            );
             match tag {
                 "code" => in_code += 1,
                 "/code" => in_code -= 1,
@@ -370,10 +589,20 @@ fn markdown_of_hostile_text_has_no_markup_links_or_mentions() {
             rest = after;
         }
         assert!(!outside.contains('@'), "a mention");
-        assert!(!outside.to_lowercase().contains("://") && !outside.contains("www."), "an address");
+        assert!(
+            !outside.to_lowercase().contains("://") && !outside.contains("www."),
+            "an address"
+        );
         let digit = |at: usize| outside[at + 1..].starts_with(|c: char| c.is_ascii_digit());
-        assert_eq!(outside.match_indices('#').find(|(at, _)| digit(*at)), None, "a number of an issue");
-        assert!(outside.contains("onerror=alert"), "hostile text is shown, not dropped");
+        assert_eq!(
+            outside.match_indices('#').find(|(at, _)| digit(*at)),
+            None,
+            "a number of an issue"
+        );
+        assert!(
+            outside.contains("onerror=alert"),
+            "hostile text is shown, not dropped"
+        );
     }
 }
 
@@ -383,6 +612,12 @@ fn an_interrupted_review_is_no_success() {
     outcome.exit = ExitReason::Budget;
     let log = json(&rendered(Format::Sarif, &outcome));
     let invocation = &log["runs"][0]["invocations"][0];
-    assert_eq!((&invocation["executionSuccessful"], &invocation["exitCode"]), (&false.into(), &75.into()));
-    assert!(rendered(Format::Markdown, &outcome).starts_with("## Glee: The budget or a rate limit is reached"));
+    assert_eq!(
+        (&invocation["executionSuccessful"], &invocation["exitCode"]),
+        (&false.into(), &75.into())
+    );
+    assert!(
+        rendered(Format::Markdown, &outcome)
+            .starts_with("## Glee: The budget or a rate limit is reached")
+    );
 }

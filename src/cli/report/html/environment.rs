@@ -39,9 +39,13 @@ pub(crate) fn environment() -> Environment<'static> {
     environment.set_syntax(syntax.build().expect("the syntax is the default syntax"));
     environment.add_filter("prose", |text: &str| Value::from_safe_string(prose(text)));
     environment.add_filter("inline", |text: &str| Value::from_safe_string(inline(text)));
-    environment.add_filter("diff", |text: &str| Value::from_safe_string(diff(text.lines())));
+    environment.add_filter("diff", |text: &str| {
+        Value::from_safe_string(diff(text.lines()))
+    });
     for (name, source) in TEMPLATES {
-        environment.add_template(name, source).expect("a template of the program is well-formed");
+        environment
+            .add_template(name, source)
+            .expect("a template of the program is well-formed");
     }
     environment
 }
@@ -51,8 +55,12 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Value {
 }
 
 pub(crate) fn render(environment: &Environment<'_>, template: &str, values: Value) -> String {
-    let template = environment.get_template(template).expect("the template is part of the program");
-    template.render(values).expect("a template of the program uses values that exist")
+    let template = environment
+        .get_template(template)
+        .expect("the template is part of the program");
+    template
+        .render(values)
+        .expect("a template of the program uses values that exist")
 }
 
 /// The style sheet and the script of a page, either as texts or as addresses.
@@ -90,7 +98,14 @@ impl Assets {
     /// Returns the assets of a page that loads its style sheet and its script from the given addresses of a
     /// server.
     pub(crate) fn served(style_url: &'static str, script_url: &'static str) -> Self {
-        Self { policy: None, nonce: None, style: Value::from(""), script: Value::from(""), style_url, script_url }
+        Self {
+            policy: None,
+            nonce: None,
+            style: Value::from(""),
+            script: Value::from(""),
+            style_url,
+            script_url,
+        }
     }
 }
 
@@ -106,8 +121,15 @@ pub(crate) fn inline(text: &str) -> String {
     let mut html = String::with_capacity(text.len() + 16);
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('`') {
-        let Some((code, left)) = after.split_once('`').filter(|(code, _)| !code.is_empty()) else { break };
-        let _ = write!(html, "{}<code>{}</code>", HtmlEscape(before), HtmlEscape(code));
+        let Some((code, left)) = after.split_once('`').filter(|(code, _)| !code.is_empty()) else {
+            break;
+        };
+        let _ = write!(
+            html,
+            "{}<code>{}</code>",
+            HtmlEscape(before),
+            HtmlEscape(code)
+        );
         rest = left;
     }
     let _ = write!(html, "{}", HtmlEscape(rest));
@@ -129,8 +151,15 @@ pub(crate) fn prose(text: &str) -> String {
     while let Some(line) = lines.next() {
         if line.trim_start().starts_with("```") {
             end(&mut html, &mut paragraph);
-            let code: Vec<&str> = lines.by_ref().take_while(|line| !line.trim_start().starts_with("```")).collect();
-            let _ = write!(html, "<pre tabindex=\"0\"><code>{}</code></pre>", HtmlEscape(&code.join("\n")));
+            let code: Vec<&str> = lines
+                .by_ref()
+                .take_while(|line| !line.trim_start().starts_with("```"))
+                .collect();
+            let _ = write!(
+                html,
+                "<pre tabindex=\"0\"><code>{}</code></pre>",
+                HtmlEscape(&code.join("\n"))
+            );
         } else if line.trim().is_empty() {
             end(&mut html, &mut paragraph);
         } else {
@@ -152,7 +181,11 @@ pub(crate) fn diff<'a>(lines: impl Iterator<Item = &'a str>) -> String {
             Some(b'@') => "d h",
             _ => "d",
         };
-        let _ = write!(html, "<span class=\"{class}\">{}\n</span>", HtmlEscape(line));
+        let _ = write!(
+            html,
+            "<span class=\"{class}\">{}\n</span>",
+            HtmlEscape(line)
+        );
     }
     html
 }
@@ -169,7 +202,10 @@ mod unit_tests {
             prose("one\ntwo\n\n```py\nif a < b:\n\n    x\n```\n\nthree"),
             "<p>one\ntwo</p><pre tabindex=\"0\"><code>if a &lt; b:\n\n    x</code></pre><p>three</p>"
         );
-        assert_eq!(prose("```\n<script>"), "<pre tabindex=\"0\"><code>&lt;script&gt;</code></pre>");
+        assert_eq!(
+            prose("```\n<script>"),
+            "<pre tabindex=\"0\"><code>&lt;script&gt;</code></pre>"
+        );
         assert_eq!(
             diff("@@ 1\n-<a>".lines()),
             "<span class=\"d h\">@@ 1\n</span><span class=\"d r\">-&lt;a&gt;\n</span>"

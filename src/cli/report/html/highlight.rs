@@ -41,7 +41,10 @@ const CLASSES: [(&str, &str); 22] = [
 
 static SCOPES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
     let scope = |name| Scope::new(name).expect("the name of a scope is well-formed");
-    CLASSES.iter().map(|(name, class)| (scope(name), *class)).collect()
+    CLASSES
+        .iter()
+        .map(|(name, class)| (scope(name), *class))
+        .collect()
 });
 
 /// The number of lines that are parsed before a wanted line, because a comment or a string can begin in an earlier
@@ -89,7 +92,9 @@ impl Highlighter {
             let shown = match syntax.filter(|_| is_parsed) {
                 Some(syntax) => {
                     self.left -= 1;
-                    parser.get_or_insert_with(|| Parser::new(syntax)).line(line, is_wanted)
+                    parser
+                        .get_or_insert_with(|| Parser::new(syntax))
+                        .line(line, is_wanted)
                 }
                 None if is_wanted => HtmlEscape(line.trim_end_matches('\n')).to_string(),
                 None => String::new(),
@@ -119,7 +124,9 @@ fn merged(sorted: &[RangeInclusive<u32>]) -> Vec<RangeInclusive<u32>> {
 fn syntax(path: &str, text: &str) -> Option<&'static SyntaxReference> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit('.').next().unwrap_or(name);
-    let found = SYNTAXES.find_syntax_by_extension(name).or_else(|| SYNTAXES.find_syntax_by_extension(ending));
+    let found = SYNTAXES
+        .find_syntax_by_extension(name)
+        .or_else(|| SYNTAXES.find_syntax_by_extension(ending));
     found
         .or_else(|| SYNTAXES.find_syntax_by_first_line(text.lines().next()?))
         .filter(|found| found.name != "Plain Text")
@@ -132,7 +139,10 @@ struct Parser {
 
 impl Parser {
     fn new(syntax: &SyntaxReference) -> Self {
-        Self { state: ParseState::new(syntax), stack: ScopeStack::new() }
+        Self {
+            state: ParseState::new(syntax),
+            stack: ScopeStack::new(),
+        }
     }
 
     fn line(&mut self, line: &str, is_wanted: bool) -> String {
@@ -192,9 +202,18 @@ impl Span {
 }
 
 fn class(stack: &ScopeStack) -> &'static str {
-    let class =
-        |scope: &Scope| SCOPES.iter().find(|(known, _)| known.is_prefix_of(*scope)).map(|(_, class)| *class);
-    stack.as_slice().iter().rev().find_map(class).unwrap_or_default()
+    let class = |scope: &Scope| {
+        SCOPES
+            .iter()
+            .find(|(known, _)| known.is_prefix_of(*scope))
+            .map(|(_, class)| *class)
+    };
+    stack
+        .as_slice()
+        .iter()
+        .rev()
+        .find_map(class)
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -214,13 +233,26 @@ mod unit_tests {
             "<span class=\"k\">def </span><span class=\"f\">f</span>(a):  <span class=\"c\"># &lt;b&gt;</span>\n    \
              <span class=\"k\">return </span><span class=\"s\">&quot;x&quot; </span>+ <span class=\"n\">1</span>"
         );
-        assert_eq!(highlighted("notes.unknown", "a <b> & c"), "a &lt;b&gt; &amp; c");
+        assert_eq!(
+            highlighted("notes.unknown", "a <b> & c"),
+            "a &lt;b&gt; &amp; c"
+        );
     }
 
     #[test]
     fn languages_of_the_rules_are_known() {
-        for path in ["a.rs", "a.py", "a.js", "a.ts", "a.tsx", "a.go", "a.java", "Dockerfile", "a.toml", "Makefile"]
-        {
+        for path in [
+            "a.rs",
+            "a.py",
+            "a.js",
+            "a.ts",
+            "a.tsx",
+            "a.go",
+            "a.java",
+            "Dockerfile",
+            "a.toml",
+            "Makefile",
+        ] {
             assert!(syntax(path, "").is_some(), "{path}");
         }
         assert!(syntax("run", "#!/bin/sh\n").is_some());
@@ -230,14 +262,20 @@ mod unit_tests {
     fn a_string_that_began_before_the_wanted_line_is_seen() {
         let text = "x = '''\na < b\n'''\n";
         let lines = Highlighter::new(1000).lines("a.py", text, &[2..=2]);
-        assert_eq!(lines, BTreeMap::from([(2, "<span class=\"s\">a &lt; b</span>".to_owned())]));
+        assert_eq!(
+            lines,
+            BTreeMap::from([(2, "<span class=\"s\">a &lt; b</span>".to_owned())])
+        );
     }
 
     #[test]
     fn beyond_the_limit_lines_are_plain() {
         let lines = Highlighter::new(1).lines("a.py", "return 1\nreturn 2\n", &[1..=2]);
         assert_eq!(lines[&2], "return 2");
-        assert_eq!(Highlighter::new(9).lines("a.py", "x", &[4..=9]), BTreeMap::new());
+        assert_eq!(
+            Highlighter::new(9).lines("a.py", "x", &[4..=9]),
+            BTreeMap::new()
+        );
         assert_eq!(merged(&[1..=4, 2..=3, 5..=6, 8..=9]), [1..=6, 8..=9]);
     }
 }

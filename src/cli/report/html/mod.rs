@@ -26,6 +26,10 @@ pub(crate) fn render_statistics(view: &StatisticsView) -> String {
 
 fn page_of<T: Serialize>(template: &str, page: &T) -> String {
     let assets = environment::value(&Assets::inline(&environment::nonce(page)));
-    let html = environment::render(&ENVIRONMENT, template, context! { page => environment::value(page), assets });
+    let html = environment::render(
+        &ENVIRONMENT,
+        template,
+        context! { page => environment::value(page), assets },
+    );
     html.replace('\t', "    ")
 }

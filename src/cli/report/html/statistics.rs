@@ -61,13 +61,19 @@ impl StatisticsView {
             ("Models of judges", found.judge_models.as_deref()),
             ("Categories", found.categories.as_deref()),
         ];
-        let all = MeasuresTable { title: "All findings", rows: vec![MeasuresRow::of(&found.all)] };
+        let all = MeasuresTable {
+            title: "All findings",
+            rows: vec![MeasuresRow::of(&found.all)],
+        };
         let tables = lists.into_iter().filter_map(|(title, rows)| {
             let rows: Vec<MeasuresRow> = rows?.iter().map(MeasuresRow::of).collect();
             (!rows.is_empty()).then_some(MeasuresTable { title, rows })
         });
         let pairs = [
-            ("Agreement of reviewers", found.reviewer_agreement.as_deref()),
+            (
+                "Agreement of reviewers",
+                found.reviewer_agreement.as_deref(),
+            ),
             ("Agreement of judges", found.judge_agreement.as_deref()),
         ];
         let agreements = pairs.into_iter().filter_map(|(title, pairs)| {
@@ -75,7 +81,11 @@ impl StatisticsView {
             (!rows.is_empty()).then_some(AgreementTable { title, rows })
         });
         let since = found.since.clone().unwrap_or_default();
-        Self { since, tables: std::iter::once(all).chain(tables).collect(), agreements: agreements.collect() }
+        Self {
+            since,
+            tables: std::iter::once(all).chain(tables).collect(),
+            agreements: agreements.collect(),
+        }
     }
 }
 
@@ -90,7 +100,11 @@ impl MeasuresRow {
             &measures.reverted,
             &measures.alone,
         ];
-        let unpriced = if measures.unpriced_calls > 0 { " or more" } else { "" };
+        let unpriced = if measures.unpriced_calls > 0 {
+            " or more"
+        } else {
+            ""
+        };
         Self {
             name: line(&measures.name),
             raised: thousands(measures.raised),
@@ -98,7 +112,10 @@ impl MeasuresRow {
             held: thousands(measures.held),
             calls: thousands(measures.calls),
             time: duration(measures.millis),
-            cost: measures.usd.map(|usd| format!("{}{unpriced}", dollars(usd))).unwrap_or_default(),
+            cost: measures
+                .usd
+                .map(|usd| format!("{}{unpriced}", dollars(usd)))
+                .unwrap_or_default(),
         }
     }
 }
@@ -106,7 +123,10 @@ impl MeasuresRow {
 impl AgreementRow {
     fn of(pair: &PairAgreement) -> Self {
         let [one, other] = &pair.between;
-        Self { between: line(&format!("{one} and {other}")), agreed: ShareView::of(&pair.agreed) }
+        Self {
+            between: line(&format!("{one} and {other}")),
+            agreed: ShareView::of(&pair.agreed),
+        }
     }
 }
 
@@ -115,7 +135,10 @@ impl ShareView {
         let percent = |rate: f64| format!("{:.0}", rate * 100.0);
         let interval = share.low.zip(share.high);
         Self {
-            rate: share.rate.map(|rate| format!("{}%", percent(rate))).unwrap_or_default(),
+            rate: share
+                .rate
+                .map(|rate| format!("{}%", percent(rate)))
+                .unwrap_or_default(),
             detail: interval.map_or_else(String::new, |(low, high)| {
                 format!(
                     "{} of {}, {} to {}%",

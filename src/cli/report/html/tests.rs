@@ -19,10 +19,11 @@ use crate::cli::style::fixture::{
 };
 use crate::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
 use crate::domain::{
-    Answer, AnswerProblem, AnswerStatus, Class, Corroboration, DefenceWord, Defended, Disposition, DisputeNumber,
-    EarlierDispute, ExaminationWord, Examined, ExitReason, Failure, FileChange, FindingId, FindingState, Lowered,
-    NoLongerRaised, Outcome, PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role, Ruler, RulingWord,
-    RunId, Severity, Skip, SkipReason, Tag, UnreadFile,
+    Answer, AnswerProblem, AnswerStatus, Class, Corroboration, DefenceWord, Defended, Disposition,
+    DisputeNumber, EarlierDispute, ExaminationWord, Examined, ExitReason, Failure, FileChange,
+    FindingId, FindingState, Lowered, NoLongerRaised, Outcome, PanelVote, Position, Recheck,
+    Relation, Reused, ReusedFrom, Role, Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag,
+    UnreadFile,
 };
 use crate::protocol::text::printable;
 
@@ -30,9 +31,20 @@ use crate::protocol::text::printable;
 const HOSTILE: &str = "</code></pre></title></style></script><script>hit()</script><img src=x onerror=hit()>\
     \"'><svg onload=hit()> javascript:hit() {{ 7*7 }} {% raw %} &lt; `a` \u{202e}\u{1b}[2J";
 
-fn page(outcome: &Outcome, events: &[Event], source: &dyn Fn(&str, u32) -> Option<String>) -> String {
-    let style = Style { color: false, unicode: true, width: 80 };
-    let fix = FixCommand { command: Some("glee review --fix".to_owned()), has_coder: false };
+fn page(
+    outcome: &Outcome,
+    events: &[Event],
+    source: &dyn Fn(&str, u32) -> Option<String>,
+) -> String {
+    let style = Style {
+        color: false,
+        unicode: true,
+        width: 80,
+    };
+    let fix = FixCommand {
+        command: Some("glee review --fix".to_owned()),
+        has_coder: false,
+    };
     let options = RenderOptions {
         style,
         detail: Detail::Full,
@@ -63,7 +75,9 @@ fn full() -> Outcome {
         dispute: DisputeNumber(2).into(),
         relation,
         title: "earlier".into(),
-        disposition: Some(Disposition::Duplicate { of: "F9".to_owned() }),
+        disposition: Some(Disposition::Duplicate {
+            of: "F9".to_owned(),
+        }),
         new_tag: Some(Tag::Low),
         rationale: "rationale".into(),
     };
@@ -77,10 +91,20 @@ fn full() -> Outcome {
         FindingState::Resolved,
         FindingState::Discarded,
         FindingState::Disputed { dispute: number },
-        FindingState::Enforced { dispute: DisputeNumber(5) },
-        FindingState::Dismissed { dispute: DisputeNumber(6) },
-        FindingState::AlreadyRuled { dispute: DisputeNumber(2).into(), disposition: Disposition::Enforced },
-        FindingState::AlreadyRuled { dispute: DisputeNumber(2).into(), disposition: Disposition::Refuted },
+        FindingState::Enforced {
+            dispute: DisputeNumber(5),
+        },
+        FindingState::Dismissed {
+            dispute: DisputeNumber(6),
+        },
+        FindingState::AlreadyRuled {
+            dispute: DisputeNumber(2).into(),
+            disposition: Disposition::Enforced,
+        },
+        FindingState::AlreadyRuled {
+            dispute: DisputeNumber(2).into(),
+            disposition: Disposition::Refuted,
+        },
     ];
     for (id, state) in (1..).zip(states) {
         let mut raised = finding(id, Tag::High, "src/a.rs:3", "title");
@@ -93,7 +117,12 @@ fn full() -> Outcome {
         raised.raised_by = vec!["rules".into(), "second".into()];
         raised.reverses = Some(FindingId(1));
         raised.consensus = Some(Corroboration {
-            class: [Class::Accepted, Class::Disputed, Class::Uncorroborated, Class::Rejected][id as usize % 4],
+            class: [
+                Class::Accepted,
+                Class::Disputed,
+                Class::Uncorroborated,
+                Class::Rejected,
+            ][id as usize % 4],
             reviewers: 2,
             positions: vec![position("rules", false), position("third", true)],
             confirmed_by: vec!["fourth".into()],
@@ -108,42 +137,87 @@ fn full() -> Outcome {
             withdrawn: false,
         });
         let mut settled = settled(raised, state, Some((Answer::Disagree, "answer")));
-        settled.lowered = Some(Lowered { was: Severity::known(Tag::Must), dispute: DisputeNumber(2).into() });
+        settled.lowered = Some(Lowered {
+            was: Severity::known(Tag::Must),
+            dispute: DisputeNumber(2).into(),
+        });
         settled.earlier = vec![
-            earlier(Relation::Reopens { evidence: vec!["new".into()] }),
-            earlier(Relation::CodeChanged { diff: Some("@@ -1 +1 @@\n-a\n+b".into()) }),
+            earlier(Relation::Reopens {
+                evidence: vec!["new".into()],
+            }),
+            earlier(Relation::CodeChanged {
+                diff: Some("@@ -1 +1 @@\n-a\n+b".into()),
+            }),
             earlier(Relation::MayRepeat),
         ];
         outcome.findings.push(settled);
     }
     for (number, id) in [(4, 9), (5, 10), (6, 11), (7, 8)] {
-        let mut disputed =
-            dispute(number, finding(id, Tag::High, "src/a.rs:3", "title"), "objection", &["evidence"]);
+        let mut disputed = dispute(
+            number,
+            finding(id, Tag::High, "src/a.rs:3", "title"),
+            "objection",
+            &["evidence"],
+        );
         let mut given = ruling(RulingWord::Dismiss, "rationale");
         given.ruling.citations = vec!["src/a.rs:1".into(), "nowhere:99".into()];
         given.ruling.coder_evidence = Some("own evidence".into());
         given.votes = vec![
-            PanelVote { judge: "one".into(), ruling: Some(given.ruling.clone()), error: None },
-            PanelVote { judge: "two".into(), ruling: None, error: Some("error".to_owned()) },
+            PanelVote {
+                judge: "one".into(),
+                ruling: Some(given.ruling.clone()),
+                error: None,
+            },
+            PanelVote {
+                judge: "two".into(),
+                ruling: None,
+                error: Some("error".to_owned()),
+            },
         ];
         disputed.rulings = vec![given];
-        disputed.disposition = (number > 4).then(|| Disposition::Deferred { reference: "#12".to_owned() });
-        disputed.discarded_by = (number == 7).then(|| Ruler::Judge { name: "judge".into() });
+        disputed.disposition = (number > 4).then(|| Disposition::Deferred {
+            reference: "#12".to_owned(),
+        });
+        disputed.discarded_by = (number == 7).then(|| Ruler::Judge {
+            name: "judge".into(),
+        });
         disputed.opened_by = (number == 7).then(|| RunId("earlier run".to_owned()));
         disputed.earlier = vec![earlier(Relation::MayRepeat)];
         outcome.disputes.push(disputed);
     }
     let mut incomplete = reviewer("second", AnswerStatus::Incomplete, 3);
     incomplete.failure = Some("failure".to_owned());
-    incomplete.problems = vec![AnswerProblem { call: "call".to_owned(), problem: "problem".to_owned() }];
-    incomplete.unread = vec![UnreadFile { file: "src/b.py".to_owned(), language: "Python".to_owned() }];
+    incomplete.problems = vec![AnswerProblem {
+        call: "call".to_owned(),
+        problem: "problem".to_owned(),
+    }];
+    incomplete.unread = vec![UnreadFile {
+        file: "src/b.py".to_owned(),
+        language: "Python".to_owned(),
+    }];
     outcome.proof.reviewers.push(incomplete);
-    outcome.proof.unread = vec![UnreadFile { file: "src/b.py".to_owned(), language: "Python".to_owned() }];
-    outcome.proof.skipped = vec![Skip { file: "logo.png".to_owned(), reason: SkipReason::Binary }];
-    let from = ReusedFrom { run: RunId("run".to_owned()), files: vec!["src/b.py".to_owned()], in_part: Vec::new() };
-    outcome.proof.reused = vec![Reused { reviewer: "rules".into(), from }];
+    outcome.proof.unread = vec![UnreadFile {
+        file: "src/b.py".to_owned(),
+        language: "Python".to_owned(),
+    }];
+    outcome.proof.skipped = vec![Skip {
+        file: "logo.png".to_owned(),
+        reason: SkipReason::Binary,
+    }];
+    let from = ReusedFrom {
+        run: RunId("run".to_owned()),
+        files: vec!["src/b.py".to_owned()],
+        in_part: Vec::new(),
+    };
+    outcome.proof.reused = vec![Reused {
+        reviewer: "rules".into(),
+        from,
+    }];
     let gone = finding(1, Tag::Low, "src/c.rs:3", "gone").raw;
-    outcome.no_longer_raised = vec![NoLongerRaised { reviewer: "rules".into(), finding: gone }];
+    outcome.no_longer_raised = vec![NoLongerRaised {
+        reviewer: "rules".into(),
+        finding: gone,
+    }];
     outcome.changes = vec![
         FileChange {
             file: "src/a.rs".to_owned(),
@@ -151,7 +225,12 @@ fn full() -> Outcome {
             removed: 1,
             diff: Some("@@ -1 +1 @@\n-a\n+b\n".to_owned()),
         },
-        FileChange { file: "logo.png".to_owned(), added: 0, removed: 0, diff: None },
+        FileChange {
+            file: "logo.png".to_owned(),
+            added: 0,
+            removed: 0,
+            diff: None,
+        },
     ];
     outcome.failures = vec![Failure {
         agent: "pen".into(),
@@ -180,36 +259,92 @@ fn conversation() -> Vec<Event> {
         action: DefenceWord::Modify,
         confidence_adjustment: 5,
         reasoning: "defended".into(),
-        revised_severity: Some(Severity { tag: None, raw: "revised".to_owned() }),
+        revised_severity: Some(Severity {
+            tag: None,
+            raw: "revised".to_owned(),
+        }),
         revised_description: Some("described".into()),
     };
     let mut answered = response(2, Answer::Implemented, "answered");
     answered.evidence = vec!["shown".into()];
-    let check = Recheck { finding: FindingId(2), resolved: true, reason: "checked".into() };
+    let check = Recheck {
+        finding: FindingId(2),
+        resolved: true,
+        reason: "checked".into(),
+    };
     let answers = [
-        ("rules", Purpose::Review { round: 1, shard: 0 }, CallAnswer::Invalid { error: "unreadable".to_owned() }),
+        (
+            "rules",
+            Purpose::Review { round: 1, shard: 0 },
+            CallAnswer::Invalid {
+                error: "unreadable".to_owned(),
+            },
+        ),
         (
             "rules",
             Purpose::Examine { round: 1 },
-            CallAnswer::Examine { examinations: vec![examined], observations: Vec::new() },
+            CallAnswer::Examine {
+                examinations: vec![examined],
+                observations: Vec::new(),
+            },
         ),
-        ("gemini", Purpose::Defend { round: 1 }, CallAnswer::Defend { defences: vec![defended] }),
-        ("fixer", Purpose::Respond { round: 1 }, CallAnswer::Respond { responses: vec![answered], complete: true }),
-        ("rules", Purpose::Recheck { round: 1 }, CallAnswer::Recheck { checks: vec![check] }),
+        (
+            "gemini",
+            Purpose::Defend { round: 1 },
+            CallAnswer::Defend {
+                defences: vec![defended],
+            },
+        ),
+        (
+            "fixer",
+            Purpose::Respond { round: 1 },
+            CallAnswer::Respond {
+                responses: vec![answered],
+                complete: true,
+            },
+        ),
+        (
+            "rules",
+            Purpose::Recheck { round: 1 },
+            CallAnswer::Recheck {
+                checks: vec![check],
+            },
+        ),
     ];
     let mut kinds = vec![started()];
     for (agent, purpose, answer) in answers {
         let call = call(agent, purpose);
         let nonce = String::new();
         kinds.push(
-            RunEvent::CallStarted { call: call.clone(), role: Role::Reviewer, prompt_bytes: 1, nonce }.into(),
+            RunEvent::CallStarted {
+                call: call.clone(),
+                role: Role::Reviewer,
+                prompt_bytes: 1,
+                nonce,
+            }
+            .into(),
         );
         kinds.push(finished(call, answer));
     }
     let record = ruling(RulingWord::Enforce, "ruled");
-    kinds.push(DisputeEvent::RulingGiven { dispute: DisputeNumber(4), ruling: record }.into());
-    kinds.push(DisputeEvent::RulingRevoked { dispute: DisputeNumber(4), reason: "revoked".into() }.into());
-    (1..).zip(kinds).map(|(seq, kind)| event(seq, kind)).collect()
+    kinds.push(
+        DisputeEvent::RulingGiven {
+            dispute: DisputeNumber(4),
+            ruling: record,
+        }
+        .into(),
+    );
+    kinds.push(
+        DisputeEvent::RulingRevoked {
+            dispute: DisputeNumber(4),
+            reason: "revoked".into(),
+        }
+        .into(),
+    );
+    (1..)
+        .zip(kinds)
+        .map(|(seq, kind)| event(seq, kind))
+        .collect()
 }
 
 /// Replaces every text of a value by hostile text, except texts that must be one of several known words.
@@ -217,10 +352,16 @@ fn poisoned<T: Serialize + DeserializeOwned>(value: &T, number: &mut usize) -> T
     fn places(value: &Value, at: &str, found: &mut Vec<String>) {
         match value {
             Value::String(_) => found.push(at.to_owned()),
-            Value::Array(items) => (0..).zip(items).for_each(|(i, item)| places(item, &format!("{at}/{i}"), found)),
+            Value::Array(items) => (0..)
+                .zip(items)
+                .for_each(|(i, item)| places(item, &format!("{at}/{i}"), found)),
             Value::Object(fields) => {
                 fields.iter().for_each(|(name, field)| {
-                    places(field, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+                    places(
+                        field,
+                        &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")),
+                        found,
+                    );
                 });
             }
             _ => {}
@@ -249,14 +390,19 @@ fn elements(html: &str) -> BTreeSet<String> {
     const EMPTY: [&str; 4] = ["meta", "link", "input", "br"];
     let (mut found, mut open) = (BTreeSet::new(), Vec::new());
     let (mut ids, mut links) = (BTreeSet::new(), BTreeSet::new());
-    let mut rest = html.strip_prefix("<!doctype html>").expect("a document type");
+    let mut rest = html
+        .strip_prefix("<!doctype html>")
+        .expect("a document type");
     loop {
         let text = &rest[..rest.find('<').unwrap_or(rest.len())];
         assert!(!text.contains('>'), "a bare `>` in {text:?}");
         for (at, _) in text.match_indices('&') {
             let end = text[at..].find(';').map_or(text.len(), |end| at + end + 1);
             let entity = &text[at..end];
-            assert!(["&amp;", "&lt;", "&gt;", "&quot;", "&#x27;", "&#x2f;"].contains(&entity), "{entity:?}");
+            assert!(
+                ["&amp;", "&lt;", "&gt;", "&quot;", "&#x27;", "&#x2f;"].contains(&entity),
+                "{entity:?}"
+            );
         }
         rest = &rest[text.len()..];
         if rest.is_empty() {
@@ -266,40 +412,69 @@ fn elements(html: &str) -> BTreeSet<String> {
         let tag = &rest[1..end];
         rest = &rest[end + 1..];
         if let Some(name) = tag.strip_prefix('/') {
-            assert_eq!(open.pop().as_deref(), Some(name), "before {:?}", &rest[..rest.len().min(80)]);
+            assert_eq!(
+                open.pop().as_deref(),
+                Some(name),
+                "before {:?}",
+                &rest[..rest.len().min(80)]
+            );
             continue;
         }
-        let (tag, is_closed) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
+        let (tag, is_closed) = tag
+            .strip_suffix('/')
+            .map_or((tag, false), |tag| (tag, true));
         let (name, mut attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        assert!(name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.is_empty(), "{tag:?}");
+        assert!(
+            name.chars().all(|c| c.is_ascii_alphanumeric()) && !name.is_empty(),
+            "{tag:?}"
+        );
         found.insert(name.to_owned());
         while !attributes.is_empty() {
-            let (attribute, after) =
-                attributes.split_once("=\"").map_or((attributes, ""), |(before, after)| (before, after));
+            let (attribute, after) = attributes
+                .split_once("=\"")
+                .map_or((attributes, ""), |(before, after)| (before, after));
             let (flags, attribute) = attribute.rsplit_once(' ').unwrap_or(("", attribute));
             for flag in flags.split(' ').filter(|flag| !flag.is_empty()) {
                 found.insert(format!("{name} {flag}"));
             }
             found.insert(format!("{name} {attribute}"));
-            let (value, after) = if after.is_empty() { ("", "") } else { after.split_once('"').expect("a quote") };
+            let (value, after) = if after.is_empty() {
+                ("", "")
+            } else {
+                after.split_once('"').expect("a quote")
+            };
             match attribute {
-                "id" => assert!(ids.insert(value.to_owned()), "two elements with the id {value}"),
+                "id" => assert!(
+                    ids.insert(value.to_owned()),
+                    "two elements with the id {value}"
+                ),
                 "href" => {
-                    links.insert(value.strip_prefix('#').expect("a link within the page").to_owned());
+                    links.insert(
+                        value
+                            .strip_prefix('#')
+                            .expect("a link within the page")
+                            .to_owned(),
+                    );
                 }
                 _ => {}
             }
             attributes = after.trim_start();
         }
         if matches!(name, "script" | "style") {
-            rest = &rest[rest.find(&format!("</{name}>")).expect("the end of the script")..];
+            rest = &rest[rest
+                .find(&format!("</{name}>"))
+                .expect("the end of the script")..];
         }
         if !is_closed && !EMPTY.contains(&name) {
             open.push(name.to_owned());
         }
     }
     assert_eq!(open, Vec::<String>::new(), "elements are closed");
-    assert_eq!(links.difference(&ids).collect::<Vec<_>>(), Vec::<&String>::new(), "links lead somewhere");
+    assert_eq!(
+        links.difference(&ids).collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "links lead somewhere"
+    );
     found
 }
 
@@ -313,19 +488,31 @@ fn keep(name: &str, html: &str) {
 #[test]
 fn no_text_becomes_markup() {
     let source = |_: &str, _: u32| Some(format!("{HOSTILE}\n").repeat(9));
-    let plain = page(&full(), &conversation(), &|_, _| Some("let a = 1;\n".repeat(9)));
+    let plain = page(&full(), &conversation(), &|_, _| {
+        Some("let a = 1;\n".repeat(9))
+    });
     let mut number = 0;
     let outcome = poisoned(&full(), &mut number);
-    let events: Vec<Event> = conversation().iter().map(|event| poisoned(event, &mut number)).collect();
+    let events: Vec<Event> = conversation()
+        .iter()
+        .map(|event| poisoned(event, &mut number))
+        .collect();
     assert!(number > 400, "only {number} texts were replaced");
     let hostile = page(&outcome, &events, &source);
     keep("hostile.html", &hostile);
     assert_eq!(elements(&hostile), elements(&plain));
     for page in [&plain, &hostile] {
         assert_eq!(page.matches("<script").count(), 1);
-        assert!(!page.chars().any(|c| c != '\n' && c != '\t' && printable::is_unsafe(c)));
+        assert!(
+            !page
+                .chars()
+                .any(|c| c != '\n' && c != '\t' && printable::is_unsafe(c))
+        );
     }
-    assert!(hostile.contains("{{ 7*7 }} {% raw %}"), "templates inside texts are not rendered");
+    assert!(
+        hostile.contains("{{ 7*7 }} {% raw %}"),
+        "templates inside texts are not rendered"
+    );
     // Renders the page without events.
     elements(&page(&outcome, &[], &|_, _| None));
 }
@@ -333,8 +520,20 @@ fn no_text_becomes_markup() {
 #[test]
 fn the_policy_allows_nothing_but_the_style_and_the_script_of_the_page() {
     let html = page(&full(), &[], &|_, _| None);
-    let policy = html.split("Content-Security-Policy\" content=\"").nth(1).unwrap().split('"').next().unwrap();
-    let nonce = policy.split("nonce-").nth(1).unwrap().split("&#x27;").next().unwrap();
+    let policy = html
+        .split("Content-Security-Policy\" content=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    let nonce = policy
+        .split("nonce-")
+        .nth(1)
+        .unwrap()
+        .split("&#x27;")
+        .next()
+        .unwrap();
     assert_eq!(nonce.len(), 32);
     assert_eq!(
         policy.replace("&#x27;", "'").replace(nonce, "N"),
@@ -353,13 +552,27 @@ fn the_policy_allows_nothing_but_the_style_and_the_script_of_the_page() {
 fn a_page_of_many_findings_and_much_code_is_bounded() {
     let mut outcome = clean();
     for id in 1..=400 {
-        let mut raised = finding(id, Tag::Low, &format!("src/{}.txt:{}", id % 4, 3 * id), "title");
+        let mut raised = finding(
+            id,
+            Tag::Low,
+            &format!("src/{}.txt:{}", id % 4, 3 * id),
+            "title",
+        );
         raised.raw.end_line = Some(3 * id + 900);
-        outcome.findings.push(settled(raised, FindingState::Open, None));
+        outcome
+            .findings
+            .push(settled(raised, FindingState::Open, None));
     }
     let diff = "@@ -1 +1 @@\n".to_owned() + &"+line\n".repeat(20_000);
-    outcome.changes = vec![FileChange { file: "a".to_owned(), added: 20_000, removed: 0, diff: Some(diff) }];
-    let html = page(&outcome, &[], &|_, _| Some((["x"; 2_000].join(" ") + "\n").repeat(3_000)));
+    outcome.changes = vec![FileChange {
+        file: "a".to_owned(),
+        added: 20_000,
+        removed: 0,
+        diff: Some(diff),
+    }];
+    let html = page(&outcome, &[], &|_, _| {
+        Some((["x"; 2_000].join(" ") + "\n").repeat(3_000))
+    });
     assert!(html.len() < 3 << 20, "{} bytes", html.len());
     assert!(html.contains("The whole diff: glee runs diff"));
     assert_eq!(html.matches("class=\"card").count(), 400);
@@ -407,6 +620,9 @@ fn a_small_cost_is_not_zero() {
     outcome.proof.usage.usd = Some(0.004);
     outcome.proof.caps.usd = Some(1.0);
     let page = page(&outcome, &[], &|_, _| None);
-    assert!(page.contains("&lt;$0.01") && page.contains("&lt;$0.01 of $1.00"), "{page}");
+    assert!(
+        page.contains("&lt;$0.01") && page.contains("&lt;$0.01 of $1.00"),
+        "{page}"
+    );
     assert!(!page.contains("$0.00"), "{page}");
 }

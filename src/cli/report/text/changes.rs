@@ -18,8 +18,13 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     }
     let total = format!("{}  {}", count(changes.len(), "file"), style.delta(changes));
     let mut text = heading(style, "Changes", &total);
-    let width = widest(changes.iter().map(|change| printable::line(&change.file))).min(style.width / 2);
-    let mut room = if options.detail == Detail::Full { usize::MAX } else { SHORT };
+    let width =
+        widest(changes.iter().map(|change| printable::line(&change.file))).min(style.width / 2);
+    let mut room = if options.detail == Detail::Full {
+        usize::MAX
+    } else {
+        SHORT
+    };
     let mut is_cut = false;
     for change in changes {
         let (file, delta) = (printable::line(&change.file), style.delta([change]));
@@ -28,13 +33,20 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
             false => writeln!(text, "  {file}\n    {delta}"),
         };
         let diff = change.diff.as_deref().unwrap_or("");
-        let lines: Vec<&str> = diff.lines().skip_while(|line| !line.starts_with("@@")).collect();
+        let lines: Vec<&str> = diff
+            .lines()
+            .skip_while(|line| !line.starts_with("@@"))
+            .collect();
         let fits = lines.len() <= room;
         is_cut |= !fits || change.diff.is_none();
         if fits {
             room -= lines.len();
             for line in lines {
-                let _ = writeln!(text, "{}", format!("    {}", diff_line(style, line)).trim_end());
+                let _ = writeln!(
+                    text,
+                    "{}",
+                    format!("    {}", diff_line(style, line)).trim_end()
+                );
             }
         }
     }
@@ -44,7 +56,11 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
             &mut text,
             style,
             "  ",
-            &format!("{} {}", style.faint("the whole diff:"), style.paint(Color::Key, &command)),
+            &format!(
+                "{} {}",
+                style.faint("the whole diff:"),
+                style.paint(Color::Key, &command)
+            ),
         );
     }
     text

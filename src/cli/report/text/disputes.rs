@@ -16,7 +16,10 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
         return String::new();
     }
     let title = format!("Disputes ({})", outcome.disputes.len());
-    let disputes = outcome.disputes.iter().map(|dispute| one(outcome, dispute, options));
+    let disputes = outcome
+        .disputes
+        .iter()
+        .map(|dispute| one(outcome, dispute, options));
     heading(options.style, &title, "") + &disputes.collect::<String>()
 }
 
@@ -24,24 +27,37 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     let style = options.style;
     let raw = &dispute.finding.raw;
     let (color, word, detail) = ending(dispute);
-    let ending = if detail.is_empty() { word.to_owned() } else { format!("{word} ({detail})") };
+    let ending = if detail.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word} ({detail})")
+    };
     let place = findings::place(raw, options).map(|place| format!(" {place}"));
     let parts = [
         style.paint(color, &printable::line(&ending)),
         style.tag(own(outcome, dispute).unwrap_or(&dispute.finding)) + &place.unwrap_or_default(),
         printable::line(&raw.title),
-        dispute
-            .opened_by
-            .as_ref()
-            .map_or_else(String::new, |run| style.faint(format!("opened by run {}", printable::line(run.short())))),
+        dispute.opened_by.as_ref().map_or_else(String::new, |run| {
+            style.faint(format!("opened by run {}", printable::line(run.short())))
+        }),
     ];
     let mut text = String::new();
     let head = format!("  {} ", style.strong(dispute.number.to_string()));
     facts(&mut text, style, &head, &parts);
     let mut add = |label: &str, color: Color, what: &Untrusted, most: usize| {
         let head = format!("    {}", style.paint(color, &format!("{label:<LABELS$}")));
-        let head = if label.len() < LABELS { head } else { format!("{head} ") };
-        for line in behind(style, &head, 6, &printable::block(what), at_most(options, most)) {
+        let head = if label.len() < LABELS {
+            head
+        } else {
+            format!("{head} ")
+        };
+        for line in behind(
+            style,
+            &head,
+            6,
+            &printable::block(what),
+            at_most(options, most),
+        ) {
             let _ = writeln!(text, "{line}");
         }
     };
@@ -67,11 +83,23 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
     }
     for record in &dispute.rulings {
         let ruling = &record.ruling;
-        let colon = if ruling.rationale.is_blank() { "" } else { ": " };
-        let said = ruling.rationale.trimmed().labelled(&format!("{} by {}{colon}", ruling.ruling, record.by));
+        let colon = if ruling.rationale.is_blank() {
+            ""
+        } else {
+            ": "
+        };
+        let said = ruling
+            .rationale
+            .trimmed()
+            .labelled(&format!("{} by {}{colon}", ruling.ruling, record.by));
         add("ruling", Color::of_ruling(ruling.ruling), &said, 4);
         if !ruling.citations.is_empty() {
-            add("cites", Color::Faint, &Untrusted::joined(&ruling.citations, ", "), 2);
+            add(
+                "cites",
+                Color::Faint,
+                &Untrusted::joined(&ruling.citations, ", "),
+                2,
+            );
         }
         if let Some(why) = &ruling.coder_evidence {
             add("the coder's own evidence counts", Color::Faint, why, 2);
@@ -86,8 +114,13 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
 /// If a finding of this run repeats the finding of an earlier dispute, returns the finding of this run. In the
 /// earlier dispute, the finding has another id.
 pub(crate) fn own<'a>(outcome: &'a Outcome, dispute: &Dispute) -> Option<&'a Finding> {
-    let waits = FindingState::Disputed { dispute: dispute.number };
-    let repeated = outcome.findings.iter().find(|finding| dispute.opened_by.is_some() && finding.state == waits);
+    let waits = FindingState::Disputed {
+        dispute: dispute.number,
+    };
+    let repeated = outcome
+        .findings
+        .iter()
+        .find(|finding| dispute.opened_by.is_some() && finding.state == waits);
     repeated.map(|finding| &finding.finding)
 }
 
@@ -101,10 +134,18 @@ pub(crate) fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
             (Color::Minor, "DISCARDED", by.unwrap_or_default())
         }
         Some(Disposition::AcceptedRisk) => (Color::Warn, "DISMISSED", "accepted risk".to_owned()),
-        Some(Disposition::Deferred { reference }) => (Color::Warn, "DISMISSED", format!("deferred to {reference}")),
-        Some(Disposition::Duplicate { of }) => (Color::Good, "DISMISSED", format!("duplicate of {of}")),
+        Some(Disposition::Deferred { reference }) => {
+            (Color::Warn, "DISMISSED", format!("deferred to {reference}"))
+        }
+        Some(Disposition::Duplicate { of }) => {
+            (Color::Good, "DISMISSED", format!("duplicate of {of}"))
+        }
         Some(Disposition::NotMandatory) => {
-            let what = match dispute.rulings.last().and_then(|record| record.ruling.new_tag) {
+            let what = match dispute
+                .rulings
+                .last()
+                .and_then(|record| record.ruling.new_tag)
+            {
                 Some(tag) => format!("now {tag}, was {}", dispute.finding.raw.severity),
                 None => "not mandatory".to_owned(),
             };
@@ -116,16 +157,30 @@ pub(crate) fn ending(dispute: &Dispute) -> (Color, &'static str, String) {
 /// Counts the disputes by result, as in `1 enforced, 1 dismissed, 1 open`.
 pub(crate) fn counts(disputes: &[Dispute]) -> String {
     let part = |word: &&str| {
-        let number = disputes.iter().filter(|dispute| ending(dispute).1 == *word).count();
+        let number = disputes
+            .iter()
+            .filter(|dispute| ending(dispute).1 == *word)
+            .count();
         (number > 0).then(|| format!("{number} {}", word.to_lowercase()))
     };
-    let parts: Vec<String> = ["ENFORCED", "DISMISSED", "DISCARDED", "OPEN"].iter().filter_map(part).collect();
+    let parts: Vec<String> = ["ENFORCED", "DISMISSED", "DISCARDED", "OPEN"]
+        .iter()
+        .filter_map(part)
+        .collect();
     parts.join(", ")
 }
 
 /// Counts the disputes by result, as in `Disputed (3: 1 enforced, 1 dismissed, 1 open)`.
 pub(crate) fn tally(style: Style, disputes: &[Dispute]) -> String {
-    let color = if disputes.iter().any(Dispute::is_open) { Color::Warn } else { Color::Plain };
-    let all = if disputes.is_empty() { String::new() } else { format!(": {}", counts(disputes)) };
+    let color = if disputes.iter().any(Dispute::is_open) {
+        Color::Warn
+    } else {
+        Color::Plain
+    };
+    let all = if disputes.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", counts(disputes))
+    };
     style.paint(color, &format!("Disputed ({}{all})", disputes.len()))
 }

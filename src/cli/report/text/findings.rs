@@ -10,21 +10,33 @@ use crate::cli::style::links::linked;
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
 use crate::domain::{
-    Class, Corroboration, FindingState, Outcome, Position, RawFinding, RulingRef, SettledFinding, Untrusted,
+    Class, Corroboration, FindingState, Outcome, Position, RawFinding, RulingRef, SettledFinding,
+    Untrusted,
 };
 use crate::protocol::text::{markdown, printable};
 
 /// Lists the findings that are neither closed nor rejected, in one line each.
 pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     let style = options.style;
-    let mut open: Vec<&SettledFinding> =
-        outcome.findings.iter().filter(|finding| finding.is_open() || finding.blocks()).collect();
+    let mut open: Vec<&SettledFinding> = outcome
+        .findings
+        .iter()
+        .filter(|finding| finding.is_open() || finding.blocks())
+        .collect();
     open.sort_by_key(|finding| (!finding.blocks(), finding.finding.id));
     let mut text = String::new();
     for SettledFinding { finding, .. } in open {
-        let parts =
-            [Some(style.tag(finding)), place(&finding.raw, options), Some(printable::line(&finding.raw.title))];
-        wrapped(&mut text, style, "", &parts.into_iter().flatten().collect::<Vec<_>>().join(" "));
+        let parts = [
+            Some(style.tag(finding)),
+            place(&finding.raw, options),
+            Some(printable::line(&finding.raw.title)),
+        ];
+        wrapped(
+            &mut text,
+            style,
+            "",
+            &parts.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        );
     }
     text
 }
@@ -32,20 +44,43 @@ pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
 /// Returns the location of a finding, with a link to the file if links are enabled.
 pub(crate) fn place(raw: &RawFinding, options: &RenderOptions<'_>) -> Option<String> {
     let place = raw.location()?;
-    Some(linked(options.text.links, printable::line(&place.to_string()), &place.file, place.line))
+    Some(linked(
+        options.text.links,
+        printable::line(&place.to_string()),
+        &place.file,
+        place.line,
+    ))
 }
 
 /// Returns the section. The findings are sorted by file. Findings without a file come last.
 pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let is_coder_asked = outcome.findings.iter().any(|finding| finding.response.is_some()) || outcome.undoable;
-    let report = Report { outcome, options, style: options.style, is_coder_asked };
+    let is_coder_asked = outcome
+        .findings
+        .iter()
+        .any(|finding| finding.response.is_some())
+        || outcome.undoable;
+    let report = Report {
+        outcome,
+        options,
+        style: options.style,
+        is_coder_asked,
+    };
     let mut findings: Vec<&SettledFinding> = outcome.findings.iter().collect();
     findings.sort_by_key(|finding| {
         let raw = &finding.finding.raw;
-        (raw.file.is_none(), raw.file.clone(), !report.is_full(finding), raw.line, finding.finding.id)
+        (
+            raw.file.is_none(),
+            raw.file.clone(),
+            !report.is_full(finding),
+            raw.line,
+            finding.finding.id,
+        )
     });
     let files = findings.chunk_by(|a, b| a.finding.raw.file == b.finding.raw.file);
-    files.map(|group| report.file(group)).collect::<Vec<_>>().join("\n")
+    files
+        .map(|group| report.file(group))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 struct Report<'a> {
@@ -64,22 +99,31 @@ impl Report<'_> {
 
     fn file(&self, group: &[&SettledFinding]) -> String {
         let style = self.style;
-        let path = group.first().and_then(|finding| finding.finding.raw.file.as_deref());
+        let path = group
+            .first()
+            .and_then(|finding| finding.finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
         let number = count(group.len(), "finding");
         // If the path and the number of findings do not fit on one line, the number is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
-        let number = if fits { format!("  {}", style.faint(number)) } else { String::new() };
+        let number = if fits {
+            format!("  {}", style.faint(number))
+        } else {
+            String::new()
+        };
         let links = self.options.text.links.filter(|_| path.is_some());
         let name = linked(links, style.strong(name), path.unwrap_or_default(), None);
         let mut text = format!("{name}{number}\n");
         let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
-        let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) =
-            group.iter().copied().partition(|finding| self.is_full(finding));
+        let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) = group
+            .iter()
+            .copied()
+            .partition(|finding| self.is_full(finding));
         for finding in full {
             let round = finding.finding.round;
-            let source =
-                sources.entry(round).or_insert_with(|| path.and_then(|path| (self.options.source)(path, round)));
+            let source = sources
+                .entry(round)
+                .or_insert_with(|| path.and_then(|path| (self.options.source)(path, round)));
             let _ = writeln!(text, "\n{}", self.diagnostic(finding, source.as_deref()));
         }
         if !short.is_empty() {
@@ -88,7 +132,12 @@ impl Report<'_> {
         let place = |finding: &SettledFinding| {
             let raw = &finding.finding.raw;
             raw.line.map_or_else(String::new, |line| {
-                linked(links, format!("line {line}"), path.unwrap_or_default(), raw.line) + "  "
+                linked(
+                    links,
+                    format!("line {line}"),
+                    path.unwrap_or_default(),
+                    raw.line,
+                ) + "  "
             })
         };
         let tag_width = widest(short.iter().map(|finding| style::tag(&finding.finding)));
@@ -104,10 +153,17 @@ impl Report<'_> {
                     let _ = writeln!(text, "{line}");
                 }
             }
-            let state = self.state(finding).map_or_else(String::new, |SnippetNote { name, text, .. }| {
-                let text = if text.is_empty() { name.to_owned() } else { format!("{name}: {text}") };
-                printable::line(&text)
-            });
+            let state = self.state(finding).map_or_else(
+                String::new,
+                |SnippetNote { name, text, .. }| {
+                    let text = if text.is_empty() {
+                        name.to_owned()
+                    } else {
+                        format!("{name}: {text}")
+                    };
+                    printable::line(&text)
+                },
+            );
             let facts = style.facts(&[agreement(finding), state]);
             wrapped(&mut text, style, "      ", &style.faint(facts));
         }
@@ -121,12 +177,25 @@ impl Report<'_> {
             title: printable::line(&raw.title),
             color: Color::of(&raw.severity),
         };
-        let quoted = format!("{}\n{}", printable::line(&raw.title), printable::block(&raw.body));
-        let excerpt = source.zip(raw.line).and_then(|(source, first)| excerpt(source, first, raw.end_line));
+        let quoted = format!(
+            "{}\n{}",
+            printable::line(&raw.title),
+            printable::block(&raw.body)
+        );
+        let excerpt = source
+            .zip(raw.line)
+            .and_then(|(source, first)| excerpt(source, first, raw.end_line));
         let code = raw.file.as_deref().zip(raw.line).map(|(file, line)| {
             let end = raw.end_line.unwrap_or(line);
             let links = self.options.text.links;
-            Code { file, text: excerpt.unwrap_or(""), first_line: line, lines: (line, end), quoted, links }
+            Code {
+                file,
+                text: excerpt.unwrap_or(""),
+                first_line: line,
+                lines: (line, end),
+                quoted,
+                links,
+            }
         });
         snippet::diagnostic(self.style, &heading, code.as_ref(), &self.notes(finding))
     }
@@ -137,7 +206,12 @@ impl Report<'_> {
         let mut add = |name, color, text: &Untrusted, short| {
             let text = printable::block(text);
             if !text.trim().is_empty() {
-                notes.push(SnippetNote { name, text, color, most: at_most(self.options, short) });
+                notes.push(SnippetNote {
+                    name,
+                    text,
+                    color,
+                    most: at_most(self.options, short),
+                });
             }
         };
         let dot = format!(" {} ", self.style.glyph(Glyph::Dot));
@@ -151,12 +225,24 @@ impl Report<'_> {
         }
         if let Some(fix) = &finding.finding.exact_fix {
             let code = markdown::dedent(&printable::block(&fix.shown()));
-            add(if suggestion.is_some() { "code" } else { "fix" }, Color::Good, &code.into(), 3);
+            add(
+                if suggestion.is_some() { "code" } else { "fix" },
+                Color::Good,
+                &code.into(),
+                3,
+            );
         }
         let mut by = vec![list(&finding.finding.raised_by)];
         by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
-        by.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
-        if raw.severity.tag.is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw)) {
+        by.extend(
+            raw.confidence
+                .map(|confidence| format!("{}% sure", confidence.get())),
+        );
+        if raw
+            .severity
+            .tag
+            .is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw))
+        {
             by.push(format!("written as [{}]", raw.severity.raw));
         }
         if finding.finding.round > 1 {
@@ -167,10 +253,14 @@ impl Report<'_> {
             let mut facts = vec![agreement(finding)];
             match consensus.class {
                 Class::Accepted => {
-                    let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
+                    let sure = consensus
+                        .confidence
+                        .filter(|_| consensus.positions.len() > 1);
                     facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
                 }
-                Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
+                Class::Uncorroborated => {
+                    facts.push(format!("needed for a decision: {}", consensus.would_decide))
+                }
                 Class::Rejected => facts.push(consensus.why.clone()),
                 // Unlike the text that the function `agreement` returns, `consensus.why` also names the reviewers
                 // that disagree.
@@ -184,7 +274,16 @@ impl Report<'_> {
                 [all] if is_accepted && raisers > 1 && consensus.confirmed_by.is_empty() => {
                     by.insert(1, all.clone())
                 }
-                _ => reviewers = Some((if is_accepted { Color::Plain } else { Color::Warn }, facts.join(&dot))),
+                _ => {
+                    reviewers = Some((
+                        if is_accepted {
+                            Color::Plain
+                        } else {
+                            Color::Warn
+                        },
+                        facts.join(&dot),
+                    ))
+                }
             }
         }
         add("by", Color::Plain, &by.join(&dot).into(), 2);
@@ -192,7 +291,12 @@ impl Report<'_> {
             add("reviewers", color, &facts.into(), 4);
         }
         if let Some(earlier) = finding.finding.reverses {
-            add("reversal", Color::Warn, &format!("reverses the change that {earlier} requested").into(), 2);
+            add(
+                "reversal",
+                Color::Warn,
+                &format!("reverses the change that {earlier} requested").into(),
+                2,
+            );
         }
         for earlier in &finding.earlier {
             add("earlier", Color::Warn, &earlier.sentence(), 2);
@@ -222,46 +326,85 @@ impl Report<'_> {
             FindingState::Open => match &finding.lowered {
                 Some(lowered) => {
                     let (now, was) = (&finding.finding.raw.severity, &lowered.was);
-                    let text = format!("now {now}, was {was}, by {}", self.dispute(&lowered.dispute));
+                    let text = format!(
+                        "now {now}, was {was}, by {}",
+                        self.dispute(&lowered.dispute)
+                    );
                     ("open", Color::Warn, text)
                 }
                 None if self.is_coder_asked => ("open", Color::Bad, "not answered yet".to_owned()),
                 None => return None,
             },
             FindingState::Unanswered => ("open", Color::Bad, "the coder gave no answer".to_owned()),
-            FindingState::Claimed => {
-                ("claimed", Color::Bad, and("reported as done, but nothing changed here".to_owned()))
-            }
+            FindingState::Claimed => (
+                "claimed",
+                Color::Bad,
+                and("reported as done, but nothing changed here".to_owned()),
+            ),
             FindingState::Unchecked => ("changed", Color::Good, and("unchecked".to_owned())),
-            FindingState::Unconfirmed => {
-                ("not confirmed", Color::Bad, and(format!("changed, but {raisers} did not check the change")))
-            }
-            FindingState::NotResolved => ("not resolved", Color::Bad, and(format!("{raisers} checked the change"))),
+            FindingState::Unconfirmed => (
+                "not confirmed",
+                Color::Bad,
+                and(format!("changed, but {raisers} did not check the change")),
+            ),
+            FindingState::NotResolved => (
+                "not resolved",
+                Color::Bad,
+                and(format!("{raisers} checked the change")),
+            ),
             FindingState::Resolved => ("fixed", Color::Good, and(format!("checked by {raisers}"))),
-            FindingState::Discarded => ("discarded", Color::Minor, self.discarded(finding).unwrap_or(response)),
-            FindingState::Disputed { dispute } => {
-                ("disputed", Color::Warn, format!("dispute {dispute} waits for you"))
+            FindingState::Discarded => (
+                "discarded",
+                Color::Minor,
+                self.discarded(finding).unwrap_or(response),
+            ),
+            FindingState::Disputed { dispute } => (
+                "disputed",
+                Color::Warn,
+                format!("dispute {dispute} waits for you"),
+            ),
+            FindingState::Enforced { dispute } => (
+                "enforced",
+                Color::Bad,
+                format!("by dispute {dispute}, not implemented yet"),
+            ),
+            FindingState::Dismissed { dispute } => {
+                ("dismissed", Color::Good, format!("by dispute {dispute}"))
             }
-            FindingState::Enforced { dispute } => {
-                ("enforced", Color::Bad, format!("by dispute {dispute}, not implemented yet"))
-            }
-            FindingState::Dismissed { dispute } => ("dismissed", Color::Good, format!("by dispute {dispute}")),
-            FindingState::AlreadyRuled { dispute, disposition } if finding.insisted => {
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            } if finding.insisted => {
                 let dispute = self.dispute(dispute);
-                let text = format!("on {dispute} without new evidence: {}", disposition.as_str());
+                let text = format!(
+                    "on {dispute} without new evidence: {}",
+                    disposition.as_str()
+                );
                 ("insisted", Color::Minor, text)
             }
-            FindingState::AlreadyRuled { dispute, disposition } => {
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            } => {
                 let text = format!("{} in {}", disposition.as_str(), self.dispute(dispute));
                 ("already ruled", Color::Minor, text)
             }
         };
-        Some(SnippetNote { name, color, text, most: usize::MAX })
+        Some(SnippetNote {
+            name,
+            color,
+            text,
+            most: usize::MAX,
+        })
     }
 
     /// Formats the number of a dispute, as in `dispute 2`, or `dispute 2 of an earlier run`.
     fn dispute(&self, dispute: &RulingRef) -> String {
-        let is_own = self.outcome.disputes.iter().any(|own| Some(own.number) == dispute.number());
+        let is_own = self
+            .outcome
+            .disputes
+            .iter()
+            .any(|own| Some(own.number) == dispute.number());
         let from = if is_own { "" } else { " of an earlier run" };
         format!("dispute {dispute}{from}")
     }
@@ -271,30 +414,56 @@ impl Report<'_> {
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
         let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
-        Some(format!("by {} in dispute {}", dispute.discarded_by.as_ref()?, dispute.number))
+        Some(format!(
+            "by {} in dispute {}",
+            dispute.discarded_by.as_ref()?,
+            dispute.number
+        ))
     }
 }
 
 fn excerpt(source: &str, first: u32, last: Option<u32>) -> Option<&str> {
     let start = usize::try_from(first.checked_sub(1)?).ok()?;
     let number = usize::try_from(last.unwrap_or(first).max(first) - first).ok()? + 1;
-    let from = source.split_inclusive('\n').take(start).map(str::len).sum::<usize>();
-    let length: usize = source[from..].split_inclusive('\n').take(number).map(str::len).sum();
+    let from = source
+        .split_inclusive('\n')
+        .take(start)
+        .map(str::len)
+        .sum::<usize>();
+    let length: usize = source[from..]
+        .split_inclusive('\n')
+        .take(number)
+        .map(str::len)
+        .sum();
     (length > 0).then(|| &source[from..from + length])
 }
 
 /// States how many reviewers support a finding. Returns an empty text if only one reviewer took part in the run.
 pub(crate) fn agreement(finding: &SettledFinding) -> String {
-    let Some(consensus) = &finding.finding.consensus else { return String::new() };
-    let raised = consensus.positions.iter().filter(|position| !position.denies).count();
+    let Some(consensus) = &finding.finding.consensus else {
+        return String::new();
+    };
+    let raised = consensus
+        .positions
+        .iter()
+        .filter(|position| !position.denies)
+        .count();
     let raisers = list(&finding.finding.raised_by);
     match consensus.class {
         Class::Accepted if !consensus.confirmed_by.is_empty() => {
-            format!("raised by {raisers}, confirmed by {}", list(&consensus.confirmed_by))
+            format!(
+                "raised by {raisers}, confirmed by {}",
+                list(&consensus.confirmed_by)
+            )
         }
-        Class::Accepted if raised == 1 => format!("only {raisers} of {} reviewers raised it", consensus.reviewers),
+        Class::Accepted if raised == 1 => format!(
+            "only {raisers} of {} reviewers raised it",
+            consensus.reviewers
+        ),
         Class::Accepted => format!("{raised} of {} reviewers raised it", consensus.reviewers),
-        Class::Uncorroborated => format!("only {raisers} raised it, and no other reviewer confirmed it"),
+        Class::Uncorroborated => {
+            format!("only {raisers} raised it, and no other reviewer confirmed it")
+        }
         Class::Disputed => "reviewers contradict each other".to_owned(),
         Class::Rejected if consensus.withdrawn => format!("withdrawn by {raisers}"),
         Class::Rejected => "rejected by the other reviewers".to_owned(),
@@ -304,19 +473,35 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
 /// Lists how each reviewer rates the finding, as in `claude: HIGH, 80% sure; codex: no issue`. Returns `None` if
 /// all reviewers agree.
 pub(crate) fn positions(consensus: &Corroboration) -> Option<String> {
-    let [first, rest @ ..] = consensus.positions.as_slice() else { return None };
+    let [first, rest @ ..] = consensus.positions.as_slice() else {
+        return None;
+    };
     let is_same = |other: &Position| {
-        (&other.severity, other.confidence, other.denies) == (&first.severity, first.confidence, first.denies)
+        (&other.severity, other.confidence, other.denies)
+            == (&first.severity, first.confidence, first.denies)
     };
     if rest.iter().all(is_same) {
         return None;
     }
     let position = |position: &Position| {
-        let word = if position.denies { "no issue".to_owned() } else { position.severity.to_string() };
-        let sure = position.confidence.map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
+        let word = if position.denies {
+            "no issue".to_owned()
+        } else {
+            position.severity.to_string()
+        };
+        let sure = position
+            .confidence
+            .map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
         format!("{}: {word}{sure}", position.reviewer)
     };
-    Some(consensus.positions.iter().map(position).collect::<Vec<_>>().join("; "))
+    Some(
+        consensus
+            .positions
+            .iter()
+            .map(position)
+            .collect::<Vec<_>>()
+            .join("; "),
+    )
 }
 
 #[cfg(test)]
@@ -329,7 +514,14 @@ mod tests {
         assert_eq!(excerpt(source, 2, None), Some("b\n"));
         assert_eq!(excerpt(source, 2, Some(9)), Some("b\nc"));
         assert_eq!(excerpt(source, 3, Some(1)), Some("c"));
-        assert_eq!([excerpt(source, 0, None), excerpt(source, 4, None), excerpt("", 1, None)], [None; 3]);
+        assert_eq!(
+            [
+                excerpt(source, 0, None),
+                excerpt(source, 4, None),
+                excerpt("", 1, None)
+            ],
+            [None; 3]
+        );
         assert_eq!(excerpt(source, 1, Some(u32::MAX)), Some(source));
     }
 }

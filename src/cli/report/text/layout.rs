@@ -8,13 +8,20 @@ use crate::domain::AgentName;
 use crate::protocol::text::printable;
 
 pub(crate) fn heading(style: Style, title: &str, facts: &str) -> String {
-    format!("{}  {facts}", style.strong(title)).trim_end().to_owned() + "\n"
+    format!("{}  {facts}", style.strong(title))
+        .trim_end()
+        .to_owned()
+        + "\n"
 }
 
 /// Returns how many lines of one text the report shows. A full report shows all lines. A shorter report shows at
 /// most `short` lines.
 pub(crate) fn at_most(options: &RenderOptions<'_>, short: usize) -> usize {
-    if options.detail == Detail::Full { usize::MAX } else { short }
+    if options.detail == Detail::Full {
+        usize::MAX
+    } else {
+        short
+    }
 }
 
 /// Appends `head` and the wrapped `text`. No line of the text is omitted.
@@ -40,9 +47,16 @@ pub(crate) fn facts(out: &mut String, style: Style, head: &str, facts: &[String]
 /// Returns the items to show, and a note about omitted items. A full report shows all items.
 pub(crate) fn named<T>(items: &[T], detail: Detail) -> (&[T], Option<String>) {
     const NAMED: usize = 6;
-    let named = if detail == Detail::Full { items.len() } else { items.len().min(NAMED) };
+    let named = if detail == Detail::Full {
+        items.len()
+    } else {
+        items.len().min(NAMED)
+    };
     let more = (items.len() - named) as u64;
-    (&items[..named], (more > 0).then(|| format!("and {} more (--verbose lists them)", style::thousands(more))))
+    (
+        &items[..named],
+        (more > 0).then(|| format!("and {} more (--verbose lists them)", style::thousands(more))),
+    )
 }
 
 /// Joins names: `a`, `a and b`, `a, b and c`.

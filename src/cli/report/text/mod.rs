@@ -18,7 +18,10 @@ use crate::protocol::text::printable;
 const WIDEST: usize = 110;
 
 pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
-    let style = Style { width: options.style.width.min(WIDEST), ..options.style };
+    let style = Style {
+        width: options.style.width.min(WIDEST),
+        ..options.style
+    };
     let options = RenderOptions { style, ..*options };
     if options.detail == Detail::Verdict {
         let (shown, hidden) = filtered(outcome, &options);
@@ -37,33 +40,61 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         summary::section(style, outcome),
         summary::next(outcome, &options),
     ];
-    sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
+    sections
+        .into_iter()
+        .filter(|section| !section.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns the conclusion and the counts in a few lines. If a report is longer than the screen, the report
 /// begins with the conclusion and the counts.
 pub(crate) fn head(outcome: &Outcome, style: Style) -> String {
-    summary::head(Style { width: style.width.min(WIDEST), ..style }, outcome)
+    summary::head(
+        Style {
+            width: style.width.min(WIDEST),
+            ..style
+        },
+        outcome,
+    )
 }
 
 /// Returns a copy of the outcome without hidden findings and disputes. The second returned value is a line about
 /// the number of findings and disputes that the filter hides. The line is empty if the filter hides nothing.
 fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String) {
     let mut shown = outcome.clone();
-    shown.findings.retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
-    let Some(filter) = options.text.filter.filter(|filter| !filter.flags().is_empty()) else {
+    shown
+        .findings
+        .retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
+    let Some(filter) = options
+        .text
+        .filter
+        .filter(|filter| !filter.flags().is_empty())
+    else {
         return (shown, String::new());
     };
     let before = (shown.findings.len(), shown.disputes.len());
     shown.findings.retain(|finding| filter.shows(finding));
-    shown.disputes.retain(|dispute| filter.shows_dispute(dispute));
-    let hidden = [(before.0 - shown.findings.len(), "finding"), (before.1 - shown.disputes.len(), "dispute")];
-    let hidden: Vec<String> =
-        hidden.into_iter().filter(|(number, _)| *number > 0).map(|(number, noun)| count(number, noun)).collect();
+    shown
+        .disputes
+        .retain(|dispute| filter.shows_dispute(dispute));
+    let hidden = [
+        (before.0 - shown.findings.len(), "finding"),
+        (before.1 - shown.disputes.len(), "dispute"),
+    ];
+    let hidden: Vec<String> = hidden
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, noun)| count(number, noun))
+        .collect();
     let line = match hidden.as_slice() {
         [] => String::new(),
         hidden => {
-            let line = format!("Hidden by {}: {}", filter.flags().join(" and "), hidden.join(", "));
+            let line = format!(
+                "Hidden by {}: {}",
+                filter.flags().join(" and "),
+                hidden.join(", ")
+            );
             options.style.faint(line) + "\n"
         }
     };
@@ -77,14 +108,38 @@ pub(crate) fn conclusion(outcome: &Outcome) -> String {
 
 /// Formats one finding with its whole text and its dispute. Returns `None` if the outcome does not contain the
 /// finding.
-pub(crate) fn finding(outcome: &Outcome, id: FindingId, options: &RenderOptions<'_>) -> Option<String> {
-    let style = Style { width: options.style.width.min(WIDEST), ..options.style };
-    let options = RenderOptions { style, detail: Detail::Full, ..*options };
+pub(crate) fn finding(
+    outcome: &Outcome,
+    id: FindingId,
+    options: &RenderOptions<'_>,
+) -> Option<String> {
+    let style = Style {
+        width: options.style.width.min(WIDEST),
+        ..options.style
+    };
+    let options = RenderOptions {
+        style,
+        detail: Detail::Full,
+        ..*options
+    };
     let finding = outcome.finding(id)?;
     let disputes = outcome.dispute_of(finding).into_iter().cloned().collect();
-    let outcome = Outcome { findings: vec![finding.clone()], disputes, ..outcome.clone() };
-    let sections = [findings::section(&outcome, &options), disputes::section(&outcome, &options)];
-    Some(sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n"))
+    let outcome = Outcome {
+        findings: vec![finding.clone()],
+        disputes,
+        ..outcome.clone()
+    };
+    let sections = [
+        findings::section(&outcome, &options),
+        disputes::section(&outcome, &options),
+    ];
+    Some(
+        sections
+            .into_iter()
+            .filter(|section| !section.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
 }
 
 fn is_plainly_clean(outcome: &Outcome) -> bool {
@@ -97,7 +152,11 @@ fn is_plainly_clean(outcome: &Outcome) -> bool {
         && outcome.notices.is_empty()
         && outcome.proof.skipped.is_empty()
         && outcome.proof.unread.is_empty()
-        && outcome.proof.reviewers.iter().all(|reviewer| reviewer.status == AnswerStatus::Clean)
+        && outcome
+            .proof
+            .reviewers
+            .iter()
+            .all(|reviewer| reviewer.status == AnswerStatus::Clean)
 }
 
 #[cfg(test)]

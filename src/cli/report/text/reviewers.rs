@@ -8,7 +8,8 @@ use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text::layout::{facts, heading, named, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, count};
 use crate::domain::{
-    AnswerProblem, AnswerStatus, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport, UnreadFile,
+    AnswerProblem, AnswerStatus, Failure, NoLongerRaised, Outcome, Reused, ReviewerReport,
+    UnreadFile,
 };
 use crate::protocol::text::printable;
 
@@ -19,20 +20,44 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
     text.push_str(&no_longer_raised(outcome, options));
     for failure in &outcome.failures {
         let agent = style.strong(printable::line(&failure.agent.0));
-        if !outcome.proof.reviewers.iter().any(|reviewer| is_of(failure, reviewer)) {
-            let error = format!("{agent} ({}) failed: {}", failure.role, printable::line(&failure.error));
-            wrapped(&mut text, style, &format!("{} ", style.mark(Glyph::Failed)), &error);
+        if !outcome
+            .proof
+            .reviewers
+            .iter()
+            .any(|reviewer| is_of(failure, reviewer))
+        {
+            let error = format!(
+                "{agent} ({}) failed: {}",
+                failure.role,
+                printable::line(&failure.error)
+            );
+            wrapped(
+                &mut text,
+                style,
+                &format!("{} ", style.mark(Glyph::Failed)),
+                &error,
+            );
             output_of(&mut text, style, outcome, failure);
         }
         if let Some(hint) = &failure.hint {
             let head = format!("{} ", style.paint(Color::Key, "hint:"));
-            wrapped(&mut text, style, &head, &format!("{agent}: {}", printable::line(hint)));
+            wrapped(
+                &mut text,
+                style,
+                &head,
+                &format!("{agent}: {}", printable::line(hint)),
+            );
         }
     }
     text.push_str(&skipped(outcome, options));
     text.push_str(&unread(outcome, options));
     for notice in &outcome.notices {
-        wrapped(&mut text, style, &format!("{} ", style.paint(Color::Warn, "note:")), &printable::line(notice));
+        wrapped(
+            &mut text,
+            style,
+            &format!("{} ", style.paint(Color::Warn, "note:")),
+            &printable::line(notice),
+        );
     }
     text
 }
@@ -48,24 +73,46 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
             AnswerStatus::Complete => (Glyph::Done, "complete"),
             AnswerStatus::Clean => (Glyph::Done, "clean"),
             AnswerStatus::Incomplete => (Glyph::Attention, "INCOMPLETE"),
-            AnswerStatus::NotReviewed if !reviewer.unread.is_empty() && reviewer.problems.is_empty() => {
+            AnswerStatus::NotReviewed
+                if !reviewer.unread.is_empty() && reviewer.problems.is_empty() =>
+            {
                 (Glyph::Attention, "NOT REVIEWED")
             }
             AnswerStatus::NotReviewed => (Glyph::Failed, "NOT REVIEWED"),
         };
-        let color = if glyph == Glyph::Done { Color::Plain } else { glyph.color() };
+        let color = if glyph == Glyph::Done {
+            Color::Plain
+        } else {
+            glyph.color()
+        };
         [
-            format!("  {} {}", style.mark(glyph), printable::line(&reviewer.name.0)),
+            format!(
+                "  {} {}",
+                style.mark(glyph),
+                printable::line(&reviewer.name.0)
+            ),
             style.paint(color, status),
             count(reviewer.findings, "finding"),
             // For a reviewer whose call was interrupted, no duration is recorded.
-            if reviewer.millis == 0 { String::new() } else { style::duration(reviewer.millis) },
+            if reviewer.millis == 0 {
+                String::new()
+            } else {
+                style::duration(reviewer.millis)
+            },
         ]
     };
     let rows: Vec<[String; 4]> = reviewers.iter().map(row).collect();
     let mut text = heading(style, "Reviewers", "");
-    for ((line, row), reviewer) in style::table(&rows, &[3]).into_iter().zip(&rows).zip(reviewers) {
-        let failure = reviewer.failure.as_deref().map(printable::line).unwrap_or_default();
+    for ((line, row), reviewer) in style::table(&rows, &[3])
+        .into_iter()
+        .zip(&rows)
+        .zip(reviewers)
+    {
+        let failure = reviewer
+            .failure
+            .as_deref()
+            .map(printable::line)
+            .unwrap_or_default();
         if columns(&line) + 2 + columns(&failure) <= style.width {
             let _ = writeln!(text, "{}", format!("{line}  {failure}").trim_end());
         } else {
@@ -77,15 +124,25 @@ fn reviewers(style: Style, outcome: &Outcome) -> String {
             }
             wrapped(&mut text, style, "    ", &failure);
         }
-        let of_reviewer = outcome.failures.iter().find(|failure| is_of(failure, reviewer));
-        of_reviewer.iter().for_each(|failure| output_of(&mut text, style, outcome, failure));
+        let of_reviewer = outcome
+            .failures
+            .iter()
+            .find(|failure| is_of(failure, reviewer));
+        of_reviewer
+            .iter()
+            .for_each(|failure| output_of(&mut text, style, outcome, failure));
         problems(&mut text, style, outcome, reviewer);
         // Files that no reviewer could read are listed elsewhere. Here, a line about unread files is printed only
         // if another reviewer read at least one of these files.
         if reviewer.unread.len() > outcome.proof.unread.len() {
             let files = count(reviewer.unread.len(), "file");
             let languages = printable::line(&UnreadFile::languages(&reviewer.unread));
-            wrapped(&mut text, style, "    ", &format!("{files} not read: no rules for {languages}"));
+            wrapped(
+                &mut text,
+                style,
+                "    ",
+                &format!("{files} not read: no rules for {languages}"),
+            );
         }
     }
     text
@@ -100,7 +157,12 @@ fn is_of(failure: &Failure, reviewer: &ReviewerReport) -> bool {
 fn output_of(text: &mut String, style: Style, outcome: &Outcome, failure: &Failure) {
     let Some(call) = &failure.call else { return };
     let (run, call) = (printable::line(outcome.run.short()), printable::line(call));
-    wrapped(text, style, "    ", &format!("see its output: glee runs show {run} --calls {call}"));
+    wrapped(
+        text,
+        style,
+        "    ",
+        &format!("see its output: glee runs show {run} --calls {call}"),
+    );
 }
 
 /// Lists the first incomplete answers of a reviewer. Each line states the problem, and the command that prints
@@ -110,12 +172,20 @@ fn problems(text: &mut String, style: Style, outcome: &Outcome, reviewer: &Revie
     let run = printable::line(outcome.run.short());
     for AnswerProblem { call, problem } in reviewer.problems.iter().take(SHOWN) {
         wrapped(text, style, "    ", &printable::line(problem));
-        let command = format!("see the answer: glee runs show {run} --calls {}", printable::line(call));
+        let command = format!(
+            "see the answer: glee runs show {run} --calls {}",
+            printable::line(call)
+        );
         wrapped(text, style, "    ", &command);
     }
     if reviewer.problems.len() > SHOWN {
         let more = count(reviewer.problems.len() - SHOWN, "more answer");
-        wrapped(text, style, "    ", &format!("{more}: glee runs show {run} --calls"));
+        wrapped(
+            text,
+            style,
+            "    ",
+            &format!("{more}: glee runs show {run} --calls"),
+        );
     }
 }
 
@@ -127,9 +197,17 @@ pub(crate) fn reused(style: Style, reused: &[Reused]) -> String {
             some => format!(", {some} of them in part"),
         };
         let files = count(from.files.len() + from.in_part.len(), "file");
-        let (name, run) = (printable::line(&reviewer.0), printable::line(from.run.short()));
+        let (name, run) = (
+            printable::line(&reviewer.0),
+            printable::line(from.run.short()),
+        );
         let mut line = String::new();
-        wrapped(&mut line, style, "    ", &style.faint(format!("{name}: {files} reused from run {run}{parts}")));
+        wrapped(
+            &mut line,
+            style,
+            "    ",
+            &style.faint(format!("{name}: {files} reused from run {run}{parts}")),
+        );
         line
     };
     reused.iter().map(line).collect()
@@ -142,16 +220,28 @@ fn no_longer_raised(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     if gone.is_empty() {
         return String::new();
     }
-    let head = format!("{} fixed by the change, rechecked by the reviewer", count(gone.len(), "finding"));
+    let head = format!(
+        "{} fixed by the change, rechecked by the reviewer",
+        count(gone.len(), "finding")
+    );
     let mut text = String::new();
     wrapped(&mut text, style, "", &style.paint(Color::Good, &head));
     let (named, more) = named(gone, options.detail);
     for NoLongerRaised { reviewer, finding } in named {
-        let place = finding.location().map(|place| format!("{place} ")).unwrap_or_default();
+        let place = finding
+            .location()
+            .map(|place| format!("{place} "))
+            .unwrap_or_default();
         let (place, title) = (printable::line(&place), printable::line(&finding.title));
-        wrapped(&mut text, style, "  ", &format!("{place}{title} ({})", printable::line(&reviewer.0)));
+        wrapped(
+            &mut text,
+            style,
+            "  ",
+            &format!("{place}{title} ({})", printable::line(&reviewer.0)),
+        );
     }
-    more.iter().for_each(|more| wrapped(&mut text, style, "  ", more));
+    more.iter()
+        .for_each(|more| wrapped(&mut text, style, "  ", more));
     text
 }
 
@@ -163,15 +253,30 @@ fn unread(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     }
     let (named, more) = named(unread, options.detail);
     let file = |UnreadFile { file, language }: &UnreadFile| {
-        format!("{} (no rules for {})", printable::line(file), printable::line(language))
+        format!(
+            "{} (no rules for {})",
+            printable::line(file),
+            printable::line(language)
+        )
     };
-    let files = named.iter().map(file).chain(more).collect::<Vec<_>>().join(", ");
+    let files = named
+        .iter()
+        .map(file)
+        .chain(more)
+        .collect::<Vec<_>>()
+        .join(", ");
     let head = format!("Not reviewed: {}", count(unread.len(), "file"));
     let mut text = format!("{}\n", style.paint(Color::Warn, &head));
     wrapped(&mut text, style, "  ", &files);
     if unread.len() == outcome.proof.covered.len() {
-        let hint = "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`";
-        wrapped(&mut text, style, &format!("{} ", style.paint(Color::Key, "hint:")), hint);
+        let hint =
+            "connect a reviewer that reads these files: `glee connect <agent> --role reviewer`";
+        wrapped(
+            &mut text,
+            style,
+            &format!("{} ", style.paint(Color::Key, "hint:")),
+            hint,
+        );
     }
     text
 }
@@ -182,7 +287,9 @@ fn skipped(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
         return String::new();
     }
     let (named, more) = named(skipped, options.detail);
-    let files = named.iter().map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()));
+    let files = named
+        .iter()
+        .map(|skip| format!("{} ({})", printable::line(&skip.file), skip.reason.as_str()));
     let files = files.chain(more).collect::<Vec<_>>().join(", ");
     let head = format!("Not reviewed: {}", count(skipped.len(), "file"));
     let mut text = format!("{}\n", style.paint(Color::Warn, &head));

@@ -8,7 +8,8 @@ use crate::cli::report::options::{FixCommand, RenderOptions};
 use crate::cli::report::text::layout::{facts, heading, list, wrapped};
 use crate::cli::style::{self, Color, Glyph, Style, columns, widest};
 use crate::domain::{
-    Class, Coverage, ExitReason, FindingState, Outcome, Proof, ReviewerReport, SettledFinding, Spent, UnreadFile,
+    Class, Coverage, ExitReason, FindingState, Outcome, Proof, ReviewerReport, SettledFinding,
+    Spent, UnreadFile,
 };
 use crate::protocol::text::printable;
 
@@ -16,18 +17,38 @@ use crate::protocol::text::printable;
 const NAMED: usize = 3;
 
 pub(crate) fn clean(style: Style, outcome: &Outcome) -> String {
-    let names: Vec<_> = outcome.proof.reviewers.iter().map(|reviewer| reviewer.name.clone()).collect();
+    let names: Vec<_> = outcome
+        .proof
+        .reviewers
+        .iter()
+        .map(|reviewer| reviewer.name.clone())
+        .collect();
     let mark = style.paint(Color::Good, &format!("{} Clean", style.glyph(Glyph::Done)));
     let mut text = String::new();
-    wrapped(&mut text, style, "", &format!("{mark}: {}, reviewed by {}", covered(outcome), list(&names)));
-    facts(&mut text, style, "  ", &[counts(style, outcome), proof(outcome)].concat());
+    wrapped(
+        &mut text,
+        style,
+        "",
+        &format!("{mark}: {}, reviewed by {}", covered(outcome), list(&names)),
+    );
+    facts(
+        &mut text,
+        style,
+        "  ",
+        &[counts(style, outcome), proof(outcome)].concat(),
+    );
     text + &reviewers::reused(style, &outcome.proof.reused)
 }
 
 pub(crate) fn section(style: Style, outcome: &Outcome) -> String {
     let mut text = head(style, outcome);
     let proven = [covered(outcome)].into_iter().chain(proof(outcome));
-    facts(&mut text, style, "  ", &proven.map(|fact| style.faint(fact)).collect::<Vec<_>>());
+    facts(
+        &mut text,
+        style,
+        "  ",
+        &proven.map(|fact| style.faint(fact)).collect::<Vec<_>>(),
+    );
     text
 }
 
@@ -40,13 +61,26 @@ pub(crate) fn head(style: Style, outcome: &Outcome) -> String {
 pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
     let (glyph, conclusion) = conclusion(outcome);
     let mut text = String::new();
-    wrapped(&mut text, style, &format!("{} ", style.mark(glyph)), &style.paint(glyph.color(), &conclusion));
+    wrapped(
+        &mut text,
+        style,
+        &format!("{} ", style.mark(glyph)),
+        &style.paint(glyph.color(), &conclusion),
+    );
     text
 }
 
 pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
-    let blocking = outcome.findings.iter().filter(|finding| finding.blocks()).count();
-    let open = outcome.disputes.iter().filter(|dispute| dispute.is_open()).count();
+    let blocking = outcome
+        .findings
+        .iter()
+        .filter(|finding| finding.blocks())
+        .count();
+    let open = outcome
+        .disputes
+        .iter()
+        .filter(|dispute| dispute.is_open())
+        .count();
     let are_open = |findings: usize| match findings {
         1 => "1 mandatory finding is open".to_owned(),
         many => format!("{many} mandatory findings are open"),
@@ -71,24 +105,31 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         ExitReason::Clean if outcome.findings.is_empty() => format!("No findings{unread}"),
         ExitReason::Clean => format!("Nothing mandatory is open{unread}"),
         ExitReason::FindingsOpen if blocking == 0 => {
-            let failing = outcome.notices.iter().find(|notice| notice.contains(Outcome::VERIFY_FAILS));
+            let failing = outcome
+                .notices
+                .iter()
+                .find(|notice| notice.contains(Outcome::VERIFY_FAILS));
             let why = failing.map_or("the run does not pass: see the notes", String::as_str);
             format!("Nothing mandatory is open, but {}", printable::line(why))
         }
         ExitReason::FindingsOpen => are_open(blocking),
         ExitReason::DisputeOpen => format!("{wait} for you"),
         ExitReason::AgentFailed => {
-            let has_failed =
-                |reviewer: &ReviewerReport| !reviewer.problems.is_empty() || reviewer.failure.is_some();
+            let has_failed = |reviewer: &ReviewerReport| {
+                !reviewer.problems.is_empty() || reviewer.failure.is_some()
+            };
             let reviewers = outcome.proof.reviewers.iter();
             // If an embedded reviewer has no rules for a file, the reviewer leaves the file unread. A reviewer
             // that has only such unread files is not listed here.
             let silent = reviewers.filter(|reviewer| {
-                !reviewer.status.is_complete() && (reviewer.unread.is_empty() || has_failed(reviewer))
+                !reviewer.status.is_complete()
+                    && (reviewer.unread.is_empty() || has_failed(reviewer))
             });
             let failed = outcome.failures.iter().map(|failure| &failure.agent);
             let mut seen = BTreeSet::new();
-            let names = failed.chain(silent.map(|reviewer| &reviewer.name)).filter(|name| seen.insert(*name));
+            let names = failed
+                .chain(silent.map(|reviewer| &reviewer.name))
+                .filter(|name| seen.insert(*name));
             let names: Vec<_> = names.cloned().collect();
             match names.as_slice() {
                 [] if !languages.is_empty() => format!("Not reviewed: no rules for {languages}"),
@@ -115,10 +156,20 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
 /// Formats the counts of the summary. The first five counts are always shown. If a later count is zero, the
 /// function returns an empty string for this count.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
-    let count =
-        |is: &dyn Fn(&SettledFinding) -> bool| outcome.findings.iter().filter(|finding| is(finding)).count();
+    let count = |is: &dyn Fn(&SettledFinding) -> bool| {
+        outcome
+            .findings
+            .iter()
+            .filter(|finding| is(finding))
+            .count()
+    };
     let mandatory = count(&|finding| finding.finding.mandatory);
-    let fixed = count(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
+    let fixed = count(&|finding| {
+        matches!(
+            finding.state,
+            FindingState::Resolved | FindingState::Unchecked
+        )
+    });
     let unchecked = count(&|finding| finding.state == FindingState::Unchecked);
     let blocking = count(&SettledFinding::blocks);
     let optional = count(&|finding| finding.is_open() && !finding.finding.mandatory);
@@ -139,7 +190,11 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
     };
     let class = |class: Class| {
         move |finding: &SettledFinding| {
-            finding.finding.consensus.as_ref().is_some_and(|consensus| consensus.class == class)
+            finding
+                .finding
+                .consensus
+                .as_ref()
+                .is_some_and(|consensus| consensus.class == class)
         }
     };
     vec![
@@ -152,28 +207,48 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
         some("Contradicted", &class(Class::Disputed)),
         some("Rejected", &class(Class::Rejected)),
         some("Claimed", &|finding| finding.state == FindingState::Claimed),
-        some("Not confirmed", &|finding| finding.state == FindingState::Unconfirmed),
-        some("Discarded", &|finding| finding.state == FindingState::Discarded),
-        some("Already ruled", &|finding| matches!(finding.state, FindingState::AlreadyRuled { .. })),
+        some("Not confirmed", &|finding| {
+            finding.state == FindingState::Unconfirmed
+        }),
+        some("Discarded", &|finding| {
+            finding.state == FindingState::Discarded
+        }),
+        some("Already ruled", &|finding| {
+            matches!(finding.state, FindingState::AlreadyRuled { .. })
+        }),
         some("Insisted", &|finding| finding.insisted),
     ]
 }
 
 /// Returns the number of files that at least one reviewer could read, and the number of lines of these files.
 pub(crate) fn read(outcome: &Outcome) -> (usize, u64) {
-    let Proof { covered, unread, .. } = &outcome.proof;
+    let Proof {
+        covered, unread, ..
+    } = &outcome.proof;
     let unread: BTreeSet<&str> = unread.iter().map(|unread| unread.file.as_str()).collect();
-    let read: Vec<&Coverage> = covered.iter().filter(|covered| !unread.contains(covered.file.as_str())).collect();
-    (read.len(), read.iter().map(|file| u64::from(file.lines)).sum())
+    let read: Vec<&Coverage> = covered
+        .iter()
+        .filter(|covered| !unread.contains(covered.file.as_str()))
+        .collect();
+    (
+        read.len(),
+        read.iter().map(|file| u64::from(file.lines)).sum(),
+    )
 }
 
 /// Formats the size of the reviewed code, as in `14 files, 1,203 lines`.
 fn covered(outcome: &Outcome) -> String {
-    let Proof { covered, unread, .. } = &outcome.proof;
+    let Proof {
+        covered, unread, ..
+    } = &outcome.proof;
     let (read, lines) = read(outcome);
     let files = match unread.len() {
         0 => style::count(read, "file"),
-        _ => format!("{} of {}", style::thousands(read as u64), style::count(covered.len(), "file")),
+        _ => format!(
+            "{} of {}",
+            style::thousands(read as u64),
+            style::count(covered.len(), "file")
+        ),
     };
     format!("{files}, {}", style::count(lines, "line"))
 }
@@ -186,15 +261,27 @@ fn proof(outcome: &Outcome) -> Vec<String> {
     let id = |id: &str| {
         let id = printable::line(id);
         let hash = id.find(':').map_or(0, |colon| colon + 1);
-        id[..hash].chars().chain(id[hash..].chars().take(12)).collect::<String>()
+        id[..hash]
+            .chars()
+            .chain(id[hash..].chars().take(12))
+            .collect::<String>()
     };
     let tokens = |number: Option<u64>, what: &str| {
-        number.map_or_else(String::new, |number| format!("{} {what}", style::count(number, "token")))
+        number.map_or_else(String::new, |number| {
+            format!("{} {what}", style::count(number, "token"))
+        })
     };
     vec![
-        proof.commit.as_deref().map_or_else(String::new, |commit| format!("commit {}", id(commit))),
+        proof
+            .commit
+            .as_deref()
+            .map_or_else(String::new, |commit| format!("commit {}", id(commit))),
         format!("tree {}", id(&proof.tree)),
-        if outcome.rounds > 1 { style::count(outcome.rounds, "round") } else { String::new() },
+        if outcome.rounds > 1 {
+            style::count(outcome.rounds, "round")
+        } else {
+            String::new()
+        },
         style::duration(proof.millis),
         tokens(proof.usage.input_tokens, "read"),
         tokens(proof.usage.output_tokens, "written"),
@@ -205,44 +292,78 @@ fn proof(outcome: &Outcome) -> Vec<String> {
 }
 
 fn budget_left(proof: &Proof) -> String {
-    let Proof { caps, usage, calls, .. } = proof;
-    let spent = Spent { calls: *calls, usage: *usage }.tokens().unwrap_or(0);
+    let Proof {
+        caps, usage, calls, ..
+    } = proof;
+    let spent = Spent {
+        calls: *calls,
+        usage: *usage,
+    }
+    .tokens()
+    .unwrap_or(0);
     let left: Vec<String> = [
-        caps.tokens.map(|cap| style::count(cap.saturating_sub(spent), "token")),
-        caps.usd.map(|cap| style::dollars((cap - usage.usd.unwrap_or(0.0)).max(0.0))),
-        caps.calls.map(|cap| style::count(cap.saturating_sub(*calls), "call")),
+        caps.tokens
+            .map(|cap| style::count(cap.saturating_sub(spent), "token")),
+        caps.usd
+            .map(|cap| style::dollars((cap - usage.usd.unwrap_or(0.0)).max(0.0))),
+        caps.calls
+            .map(|cap| style::count(cap.saturating_sub(*calls), "call")),
     ]
     .into_iter()
     .flatten()
     .collect();
-    if left.is_empty() { String::new() } else { format!("budget left: {}", left.join(", ")) }
+    if left.is_empty() {
+        String::new()
+    } else {
+        format!("budget left: {}", left.join(", "))
+    }
 }
 
 /// The commands that a user can run next, with their purposes.
 pub(crate) fn steps(outcome: &Outcome, fix: &FixCommand) -> Vec<(String, &'static str)> {
     let run = printable::line(outcome.run.short());
     let mut steps: Vec<(String, &'static str)> = Vec::new();
-    let open: Vec<_> = outcome.disputes.iter().filter(|dispute| dispute.is_open()).collect();
+    let open: Vec<_> = outcome
+        .disputes
+        .iter()
+        .filter(|dispute| dispute.is_open())
+        .collect();
     for dispute in open.iter().take(NAMED) {
-        steps.push((format!("glee disputes resolve {}", dispute.number), "judge, discard, enforce or dismiss"));
+        steps.push((
+            format!("glee disputes resolve {}", dispute.number),
+            "judge, discard, enforce or dismiss",
+        ));
     }
     if open.len() > NAMED {
         steps.push(("glee disputes --open".to_owned(), "list all open disputes"));
     }
     let is_interrupted = matches!(outcome.exit, ExitReason::Signal(_) | ExitReason::Budget);
     if !open.is_empty() || is_interrupted {
-        let purpose = if is_interrupted { "resume the run" } else { "then resume the run" };
+        let purpose = if is_interrupted {
+            "resume the run"
+        } else {
+            "then resume the run"
+        };
         steps.push((format!("glee runs resume {run}"), purpose));
     }
-    let is_untouched = outcome.findings.iter().any(|finding| finding.state == FindingState::Open)
+    let is_untouched = outcome
+        .findings
+        .iter()
+        .any(|finding| finding.state == FindingState::Open)
         && !outcome.undoable
-        && outcome.findings.iter().all(|finding| finding.response.is_none());
+        && outcome
+            .findings
+            .iter()
+            .all(|finding| finding.response.is_none());
     if is_untouched
         && !is_interrupted
         && let Some(command) = &fix.command
     {
         if !fix.has_coder {
-            steps.push(("glee connect builtin:fixer --role coder".to_owned(), "connect a coder, such as this one"));
+            steps.push((
+                "glee connect builtin:fixer --role coder".to_owned(),
+                "connect a coder, such as this one",
+            ));
         }
         steps.push((printable::line(command), "pass the findings to the coder"));
     }
@@ -265,9 +386,17 @@ pub(crate) fn next(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     for (command, purpose) in steps {
         // Commands are never cut, because users copy them. If the purpose of a command does not fit into the
         // line, the purpose is omitted.
-        let purpose = if width + 4 + columns(purpose) < style.width { purpose } else { "" };
+        let purpose = if width + 4 + columns(purpose) < style.width {
+            purpose
+        } else {
+            ""
+        };
         let command = style::pad(&style.paint(Color::Key, &command), width);
-        let _ = writeln!(text, "{}", format!("  {command}  {}", style.faint(purpose)).trim_end());
+        let _ = writeln!(
+            text,
+            "{}",
+            format!("  {command}  {}", style.faint(purpose)).trim_end()
+        );
     }
     text
 }

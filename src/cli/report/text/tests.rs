@@ -5,8 +5,9 @@ use crate::cli::report::options::{Detail, FixCommand, TextOptions};
 use crate::cli::report::{Format, render as render_as};
 use crate::cli::style::fixture::{clean, dispute, finding, reviewer, ruling, settled};
 use crate::domain::{
-    AgentName, Answer, Class, Confidence, Corroboration, Disposition, DisputeNumber, Failure, FileChange,
-    FindingState, Lowered, Position, Role, Ruler, RulingWord, Severity, Skip, SkipReason, Tag, Untrusted, Usage,
+    AgentName, Answer, Class, Confidence, Corroboration, Disposition, DisputeNumber, Failure,
+    FileChange, FindingState, Lowered, Position, Role, Ruler, RulingWord, Severity, Skip,
+    SkipReason, Tag, Untrusted, Usage,
 };
 use crate::protocol::text::printable;
 use proptest::prelude::*;
@@ -19,17 +20,27 @@ fn source(path: &str, round: u32) -> Option<String> {
         _ if round != 1 => None,
         "shop/orders.py" => Some(PYTHON.to_owned()),
         "shop/open.js" => Some(SCRIPT.to_owned()),
-        "shop/min.js" => Some(format!("{}eval(a){}\n", "x();".repeat(200), "y();".repeat(200))),
+        "shop/min.js" => Some(format!(
+            "{}eval(a){}\n",
+            "x();".repeat(200),
+            "y();".repeat(200)
+        )),
         _ => None,
     }
 }
 
-static FIX: std::sync::LazyLock<FixCommand> =
-    std::sync::LazyLock::new(|| FixCommand { command: Some("glee review shop --fix".to_owned()), has_coder: true });
+static FIX: std::sync::LazyLock<FixCommand> = std::sync::LazyLock::new(|| FixCommand {
+    command: Some("glee review shop --fix".to_owned()),
+    has_coder: true,
+});
 
 fn options(width: usize, color: bool, detail: Detail) -> RenderOptions<'static> {
     RenderOptions {
-        style: Style { color, unicode: true, width },
+        style: Style {
+            color,
+            unicode: true,
+            width,
+        },
         detail,
         source: &source,
         events: &[],
@@ -46,13 +57,27 @@ fn short(outcome: &Outcome) -> String {
 #[test]
 fn spec_10_a_lowered_finding_says_what_it_was() {
     let mut outcome = clean();
-    let mut lowered =
-        settled(finding(1, Tag::Should, "shop/orders.py:4", "SQL is built from `user`"), FindingState::Open, None);
+    let mut lowered = settled(
+        finding(
+            1,
+            Tag::Should,
+            "shop/orders.py:4",
+            "SQL is built from `user`",
+        ),
+        FindingState::Open,
+        None,
+    );
     lowered.finding.mandatory = false;
-    lowered.lowered = Some(Lowered { was: Severity::known(Tag::Must), dispute: DisputeNumber(3).into() });
+    lowered.lowered = Some(Lowered {
+        was: Severity::known(Tag::Must),
+        dispute: DisputeNumber(3).into(),
+    });
     outcome.findings.push(lowered);
     let text = short(&outcome);
-    assert!(text.contains("now SHOULD, was MUST, by dispute 3"), "{text}");
+    assert!(
+        text.contains("now SHOULD, was MUST, by dispute 3"),
+        "{text}"
+    );
     assert!(text.contains("Open (1 optional)"), "{text}");
 }
 
@@ -65,8 +90,16 @@ fn reviewed() -> Outcome {
     sql.raised_by.push("codex".into());
     let mut range = finding(2, Tag::Must, "shop/open.js:1", "Do not evaluate a URL");
     range.raw.end_line = Some(3);
-    let mut unknown = finding(3, Tag::High, "shop/gone.java:7", "The stream is never closed");
-    unknown.raw.severity = Severity { tag: None, raw: "blocker?".to_owned() };
+    let mut unknown = finding(
+        3,
+        Tag::High,
+        "shop/gone.java:7",
+        "The stream is never closed",
+    );
+    unknown.raw.severity = Severity {
+        tag: None,
+        raw: "blocker?".to_owned(),
+    };
     let mut outcome = clean();
     outcome.exit = ExitReason::FindingsOpen;
     outcome.findings = vec![
@@ -74,20 +107,49 @@ fn reviewed() -> Outcome {
         settled(range, FindingState::Open, None),
         settled(unknown, FindingState::Open, None),
         settled(
-            finding(4, Tag::Low, "shop/orders.py:6", "`x` could have a more descriptive name"),
+            finding(
+                4,
+                Tag::Low,
+                "shop/orders.py:6",
+                "`x` could have a more descriptive name",
+            ),
             FindingState::Open,
             None,
         ),
-        settled(finding(5, Tag::Medium, "shop/orders.py", "The module has no tests"), FindingState::Open, None),
-        settled(finding(6, Tag::Should, "", "Add a changelog"), FindingState::Open, None),
-        settled(finding(7, Tag::High, "shop/min.js:1", "Remove `eval`"), FindingState::Open, None),
+        settled(
+            finding(5, Tag::Medium, "shop/orders.py", "The module has no tests"),
+            FindingState::Open,
+            None,
+        ),
+        settled(
+            finding(6, Tag::Should, "", "Add a changelog"),
+            FindingState::Open,
+            None,
+        ),
+        settled(
+            finding(7, Tag::High, "shop/min.js:1", "Remove `eval`"),
+            FindingState::Open,
+            None,
+        ),
     ];
-    outcome.proof.reviewers =
-        vec![reviewer("rules", AnswerStatus::Complete, 6), reviewer("codex", AnswerStatus::Complete, 2)];
-    outcome.proof.usage = Usage { input_tokens: Some(45_210), usd: Some(0.125), ..Usage::default() };
+    outcome.proof.reviewers = vec![
+        reviewer("rules", AnswerStatus::Complete, 6),
+        reviewer("codex", AnswerStatus::Complete, 2),
+    ];
+    outcome.proof.usage = Usage {
+        input_tokens: Some(45_210),
+        usd: Some(0.125),
+        ..Usage::default()
+    };
     outcome.proof.skipped = vec![
-        Skip { file: "shop/logo.png".to_owned(), reason: SkipReason::Binary },
-        Skip { file: "Cargo.lock".to_owned(), reason: SkipReason::Generated },
+        Skip {
+            file: "shop/logo.png".to_owned(),
+            reason: SkipReason::Binary,
+        },
+        Skip {
+            file: "Cargo.lock".to_owned(),
+            reason: SkipReason::Generated,
+        },
     ];
     outcome
 }
@@ -95,27 +157,72 @@ fn reviewed() -> Outcome {
 /// The outcome of a run in which the coder fixed, claimed and discarded findings, and in which three disputes ended
 /// differently.
 fn arbitrated() -> Outcome {
-    let weak = finding(1, Tag::High, "shop/orders.py:7", "MD5 is broken: `hashlib.md5`");
+    let weak = finding(
+        1,
+        Tag::High,
+        "shop/orders.py:7",
+        "MD5 is broken: `hashlib.md5`",
+    );
     let eval = finding(2, Tag::Must, "shop/open.js:2", "Do not evaluate a URL");
-    let sql = finding(3, Tag::Critical, "shop/orders.py:4", "SQL is built from `user`");
-    let mut enforced =
-        dispute(1, weak.clone(), "The tag is no secret, and old clients compare it.", &["tests/tag.py:3"]);
-    enforced.rulings = vec![ruling(RulingWord::Enforce, "The cited test does not exist.")];
+    let sql = finding(
+        3,
+        Tag::Critical,
+        "shop/orders.py:4",
+        "SQL is built from `user`",
+    );
+    let mut enforced = dispute(
+        1,
+        weak.clone(),
+        "The tag is no secret, and old clients compare it.",
+        &["tests/tag.py:3"],
+    );
+    enforced.rulings = vec![ruling(
+        RulingWord::Enforce,
+        "The cited test does not exist.",
+    )];
     enforced.disposition = Some(Disposition::Enforced);
-    let mut dismissed =
-        dispute(2, eval.clone(), "`url` is a constant of this file.", &["shop/open.js:9", "README.md:4"]);
-    dismissed.rulings = vec![ruling(RulingWord::Dismiss, "The only caller passes a constant.")];
+    let mut dismissed = dispute(
+        2,
+        eval.clone(),
+        "`url` is a constant of this file.",
+        &["shop/open.js:9", "README.md:4"],
+    );
+    dismissed.rulings = vec![ruling(
+        RulingWord::Dismiss,
+        "The only caller passes a constant.",
+    )];
     dismissed.rulings[0].ruling.citations = vec!["shop/open.js:9".into()];
     dismissed.disposition = Some(Disposition::Refuted);
     let mut open = dispute(3, sql.clone(), "The caller checks `user`.", &[]);
-    open.rulings = vec![ruling(RulingWord::Escalate, "The caller is outside the reviewed tree.")];
+    open.rulings = vec![ruling(
+        RulingWord::Escalate,
+        "The caller is outside the reviewed tree.",
+    )];
     let said = |text| Some((Answer::Disagree, text));
     let mut outcome = clean();
     outcome.exit = ExitReason::DisputeOpen;
     outcome.findings = vec![
-        settled(weak, FindingState::Enforced { dispute: DisputeNumber(1) }, said("no")),
-        settled(eval, FindingState::Dismissed { dispute: DisputeNumber(2) }, said("no")),
-        settled(sql, FindingState::Disputed { dispute: DisputeNumber(3) }, said("no")),
+        settled(
+            weak,
+            FindingState::Enforced {
+                dispute: DisputeNumber(1),
+            },
+            said("no"),
+        ),
+        settled(
+            eval,
+            FindingState::Dismissed {
+                dispute: DisputeNumber(2),
+            },
+            said("no"),
+        ),
+        settled(
+            sql,
+            FindingState::Disputed {
+                dispute: DisputeNumber(3),
+            },
+            said("no"),
+        ),
         settled(
             finding(4, Tag::Must, "shop/open.js:1", "Rename `open`"),
             FindingState::Resolved,
@@ -133,7 +240,10 @@ fn arbitrated() -> Outcome {
         ),
         settled(
             finding(7, Tag::High, "shop/orders.py:1", "hashlib is slow"),
-            FindingState::AlreadyRuled { dispute: DisputeNumber(1).into(), disposition: Disposition::AcceptedRisk },
+            FindingState::AlreadyRuled {
+                dispute: DisputeNumber(1).into(),
+                disposition: Disposition::AcceptedRisk,
+            },
             None,
         ),
     ];
@@ -207,9 +317,13 @@ fn hostile() -> Outcome {
         for record in &mut dispute.rulings {
             append(&mut record.ruling.rationale, evil);
             record.ruling.citations.push(evil.into());
-            record.by = Ruler::Judge { name: AgentName(evil.to_owned()) };
+            record.by = Ruler::Judge {
+                name: AgentName(evil.to_owned()),
+            };
         }
-        dispute.disposition = Some(Disposition::Deferred { reference: evil.to_owned() });
+        dispute.disposition = Some(Disposition::Deferred {
+            reference: evil.to_owned(),
+        });
     }
     for change in &mut outcome.changes {
         change.file.push_str(evil);
@@ -219,7 +333,10 @@ fn hostile() -> Outcome {
     outcome.failures[0].error.push_str(evil);
     outcome.failures[0].hint = Some(evil.to_owned());
     outcome.proof.reviewers[0].failure = Some(evil.to_owned());
-    outcome.proof.skipped = vec![Skip { file: evil.to_owned(), reason: SkipReason::Deleted }];
+    outcome.proof.skipped = vec![Skip {
+        file: evil.to_owned(),
+        reason: SkipReason::Deleted,
+    }];
     outcome.proof.tree = evil.to_owned();
     outcome.proof.commit = Some(evil.to_owned());
     outcome.notices = vec![evil.to_owned()];
@@ -253,7 +370,9 @@ fn disputes_enforced_dismissed_and_open() {
 
 #[test]
 fn in_colour() {
-    insta::assert_snapshot!(render(&arbitrated(), &options(80, true, Detail::Short)).replace('\x1b', "␛"));
+    insta::assert_snapshot!(
+        render(&arbitrated(), &options(80, true, Detail::Short)).replace('\x1b', "␛")
+    );
 }
 
 #[test]
@@ -273,10 +392,17 @@ fn nothing_of_others_reaches_the_terminal() {
         for color in [false, true] {
             let report = render(&hostile(), &options(80, color, detail));
             let plain = console::strip_ansi_codes(&report);
-            assert_eq!(plain.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{plain}");
+            assert_eq!(
+                plain
+                    .chars()
+                    .find(|c| *c != '\n' && printable::is_unsafe(*c)),
+                None,
+                "{plain}"
+            );
             // Colours add only sequences of the form `ESC [ digits m`.
             for code in report.split('\x1b').skip(1) {
-                let rest = code.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
+                let rest =
+                    code.trim_start_matches(|c: char| c == '[' || c == ';' || c.is_ascii_digit());
                 assert!(rest.starts_with('m'), "{code:?}");
             }
         }
@@ -361,9 +487,12 @@ fn consensus(why: String) -> Corroboration {
 #[test]
 fn several_reviewers_are_counted_in_words() {
     let mut outcome = reviewed();
-    for (finding, class) in
-        outcome.findings.iter_mut().zip([Class::Accepted, Class::Uncorroborated, Class::Disputed, Class::Rejected])
-    {
+    for (finding, class) in outcome.findings.iter_mut().zip([
+        Class::Accepted,
+        Class::Uncorroborated,
+        Class::Disputed,
+        Class::Rejected,
+    ]) {
         let of = consensus("claude says HIGH, codex says no issue".to_owned());
         finding.finding.consensus = Some(Corroboration { class, ..of });
     }
@@ -373,7 +502,13 @@ fn several_reviewers_are_counted_in_words() {
 #[test]
 fn quiet_is_the_open_findings_and_the_verdict() {
     let quiet = |outcome: &Outcome| render(outcome, &options(80, false, Detail::Verdict));
-    insta::assert_snapshot!([clean(), arbitrated(), failed()].iter().map(quiet).collect::<Vec<_>>().join("\n"));
+    insta::assert_snapshot!(
+        [clean(), arbitrated(), failed()]
+            .iter()
+            .map(quiet)
+            .collect::<Vec<_>>()
+            .join("\n")
+    );
 }
 
 #[test]
@@ -385,12 +520,20 @@ fn narrow_and_wide() {
 #[test]
 fn a_dispute_of_another_run_names_the_finding_of_this_one() {
     let mut outcome = reviewed();
-    outcome.findings[1].state = FindingState::Disputed { dispute: DisputeNumber(2) };
+    outcome.findings[1].state = FindingState::Disputed {
+        dispute: DisputeNumber(2),
+    };
     let there = finding(12, Tag::Must, "shop/open.js:1", "Do not evaluate a URL");
     let mut open = dispute(2, there, "The URL is a constant.", &[]);
     open.opened_by = Some(crate::domain::RunId("0198-9f8e7d6c".to_owned()));
     outcome.disputes = vec![open];
     let text = short(&outcome);
-    assert!(text.contains("2 OPEN (waits for you) · MUST[F2] shop/open.js:1 · Do not evaluate a URL"), "{text}");
-    assert!(text.contains("opened by run 9f8e7d6c") && !text.contains("F12"), "{text}");
+    assert!(
+        text.contains("2 OPEN (waits for you) · MUST[F2] shop/open.js:1 · Do not evaluate a URL"),
+        "{text}"
+    );
+    assert!(
+        text.contains("opened by run 9f8e7d6c") && !text.contains("F12"),
+        "{text}"
+    );
 }

@@ -15,7 +15,8 @@ use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::local_time;
 use crate::cli::style::{Color, count};
 use crate::domain::{
-    DisputeId, EarlierDispute, ExitReason, Finding, Objector, Ruler, RulingRecord, Severity, Tag, Untrusted,
+    DisputeId, EarlierDispute, ExitReason, Finding, Objector, Ruler, RulingRecord, Severity, Tag,
+    Untrusted,
 };
 use crate::history::queries::rows::{DisputeRecord, DisputeRow, RunRow};
 use crate::protocol::secrets;
@@ -44,7 +45,10 @@ fn tone(color: Color) -> &'static str {
 }
 
 fn tag_tone(tag: &str) -> &'static str {
-    tone(Color::of(&Severity { tag: Tag::parse(tag), raw: tag.to_owned() }))
+    tone(Color::of(&Severity {
+        tag: Tag::parse(tag),
+        raw: tag.to_owned(),
+    }))
 }
 
 #[derive(Debug, Serialize)]
@@ -112,11 +116,19 @@ impl DisputeLine {
             tag: line(&row.tag),
             tag_tone: tag_tone(&row.tag),
             title: line(&row.title),
-            place: row.location.as_ref().map(|place| line(&place.to_string())).unwrap_or_default(),
+            place: row
+                .location
+                .as_ref()
+                .map(|place| line(&place.to_string()))
+                .unwrap_or_default(),
             raised_by: line(&row.raised_by.join(", ")),
             ruling: line(&ruling),
             tone: tone(color),
-            by: row.ruled_by.as_ref().map(|by| line(&by.to_string())).unwrap_or_default(),
+            by: row
+                .ruled_by
+                .as_ref()
+                .map(|by| line(&by.to_string()))
+                .unwrap_or_default(),
             run: row.run.short().to_owned(),
         }
     }
@@ -189,12 +201,20 @@ struct SettlementView {
 
 impl DisputeDetails {
     pub(crate) fn of(record: &DisputeRecord) -> Self {
-        let DisputeRecord { run, opened_at, dispute, .. } = record;
+        let DisputeRecord {
+            run,
+            opened_at,
+            dispute,
+            ..
+        } = record;
         let (finding, raw) = (&dispute.finding, &dispute.finding.raw);
         let is_open = dispute.is_open();
         let (state, tone_of_state) = match &dispute.disposition {
             None => ("open".to_owned(), "warn"),
-            Some(ended) => (line(&outcome(ended)), if ended.closes() { "good" } else { "bad" }),
+            Some(ended) => (
+                line(&outcome(ended)),
+                if ended.closes() { "good" } else { "bad" },
+            ),
         };
         let tag = raw.severity.to_string();
         // The objection of a person is not shown, because the person's ruling contains the same text.
@@ -209,12 +229,19 @@ impl DisputeDetails {
             tag_tone: tone(Color::of(&raw.severity)),
             tag: line(&tag),
             title: line(&raw.title),
-            place: raw.location().map(|place| line(&place.to_string())).unwrap_or_default(),
+            place: raw
+                .location()
+                .map(|place| line(&place.to_string()))
+                .unwrap_or_default(),
             finding: finding.id.to_string(),
             opened: local_time(*opened_at),
             is_open,
             raised_by: names(finding),
-            body: block(if raw.body.is_blank() { &raw.title } else { &raw.body }),
+            body: block(if raw.body.is_blank() {
+                &raw.title
+            } else {
+                &raw.body
+            }),
             suggestion: raw.suggestion.as_ref().map(block).unwrap_or_default(),
             evidence: lines(&raw.evidence),
             objector: dispute.objector.heading(),
@@ -223,14 +250,22 @@ impl DisputeDetails {
                 Objector::Person | Objector::Participant => "person",
                 Objector::Reviewers | Objector::Unconfirmed | Objector::Earlier => "reviewer",
             },
-            objection: if is_person { String::new() } else { block(&dispute.objection.text) },
+            objection: if is_person {
+                String::new()
+            } else {
+                block(&dispute.objection.text)
+            },
             objection_evidence: lines(&dispute.objection.evidence),
             earlier: dispute.earlier.iter().map(EarlierView::of).collect(),
             rulings: dispute.rulings.iter().map(RulingView::of).collect(),
             settlement: SettlementView::of(record),
             reopened: record.reopened.as_ref().map(|reopened| {
                 let why = if reopened.reason.is_blank() { "" } else { ": " };
-                line(&reopened.reason.labelled(&format!("Reopened {}{why}", local_time(reopened.at))))
+                line(
+                    &reopened
+                        .reason
+                        .labelled(&format!("Reopened {}{why}", local_time(reopened.at))),
+                )
             }),
             next: (!is_open).then(|| format!("glee runs resume {}", run.short())),
         }
@@ -256,7 +291,11 @@ impl RulingView {
             by: ruler(by),
             rationale: block(&ruling.rationale),
             citations: lines(&ruling.citations),
-            coder_evidence: ruling.coder_evidence.as_ref().map(block).unwrap_or_default(),
+            coder_evidence: ruling
+                .coder_evidence
+                .as_ref()
+                .map(block)
+                .unwrap_or_default(),
             votes: votes.iter().map(|vote| line(&vote.said())).collect(),
         }
     }
@@ -265,12 +304,20 @@ impl RulingView {
 impl SettlementView {
     fn of(record: &DisputeRecord) -> Option<Self> {
         let (settlement, at) = (record.settlement.as_ref()?, record.settled_at?);
-        let ruled = record.dispute.rulings.last().map(|last| &last.ruling.rationale);
+        let ruled = record
+            .dispute
+            .rulings
+            .last()
+            .map(|last| &last.ruling.rationale);
         Some(Self {
             at: local_time(at),
             by: ruler(&settlement.by),
             outcome: line(&outcome(&settlement.disposition)),
-            reason: if ruled == Some(&settlement.reason) { String::new() } else { block(&settlement.reason) },
+            reason: if ruled == Some(&settlement.reason) {
+                String::new()
+            } else {
+                block(&settlement.reason)
+            },
             until: settlement.until.map(|day| day.to_string()),
             ended: record.ended_at.map(local_time),
         })
@@ -292,7 +339,10 @@ fn choices<T: ValueEnum>(offered: &[T]) -> Vec<ChoiceView> {
     let values = offered.iter().filter_map(ValueEnum::to_possible_value);
     let view = |value: clap::builder::PossibleValue| ChoiceView {
         value: value.get_name().to_owned(),
-        help: value.get_help().map(ToString::to_string).unwrap_or_default(),
+        help: value
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
     };
     values.map(view).collect()
 }
@@ -316,7 +366,11 @@ impl FormView {
     pub(crate) fn empty(token: &str) -> Self {
         Self {
             token: token.to_owned(),
-            words: choices(&[RulingChoice::Enforce, RulingChoice::Dismiss, RulingChoice::Discard]),
+            words: choices(&[
+                RulingChoice::Enforce,
+                RulingChoice::Dismiss,
+                RulingChoice::Discard,
+            ]),
             kinds: choices(DismissalKind::value_variants()),
             ..Self::default()
         }
@@ -325,7 +379,10 @@ impl FormView {
 
 /// Formats the time since an event, as in `3 minutes ago`.
 pub(crate) fn age(at: Timestamp) -> String {
-    let seconds = (Timestamp::now() - at).total(jiff::Unit::Second).unwrap_or_default().max(0.0) as u64;
+    let seconds = (Timestamp::now() - at)
+        .total(jiff::Unit::Second)
+        .unwrap_or_default()
+        .max(0.0) as u64;
     match seconds {
         0..60 => "less than a minute ago".to_owned(),
         60..3600 => format!("{} ago", count(seconds / 60, "minute")),

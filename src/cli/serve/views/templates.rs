@@ -10,22 +10,42 @@ use crate::cli::report::html::environment::{self, Assets};
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
 const TEMPLATES: [(&str, &str); 10] = [
-    ("serve/dispute.html", include_str!("../templates/dispute.html")),
-    ("serve/disputes.html", include_str!("../templates/disputes.html")),
+    (
+        "serve/dispute.html",
+        include_str!("../templates/dispute.html"),
+    ),
+    (
+        "serve/disputes.html",
+        include_str!("../templates/disputes.html"),
+    ),
     ("serve/enter.html", include_str!("../templates/enter.html")),
     ("serve/error.html", include_str!("../templates/error.html")),
-    ("serve/findings.html", include_str!("../templates/findings.html")),
-    ("serve/layout.html", include_str!("../templates/layout.html")),
+    (
+        "serve/findings.html",
+        include_str!("../templates/findings.html"),
+    ),
+    (
+        "serve/layout.html",
+        include_str!("../templates/layout.html"),
+    ),
     ("serve/live.html", include_str!("../templates/live.html")),
-    ("serve/report.html", include_str!("../templates/report.html")),
+    (
+        "serve/report.html",
+        include_str!("../templates/report.html"),
+    ),
     ("serve/runs.html", include_str!("../templates/runs.html")),
-    ("serve/statistics.html", include_str!("../templates/statistics.html")),
+    (
+        "serve/statistics.html",
+        include_str!("../templates/statistics.html"),
+    ),
 ];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = environment::environment();
     for (name, source) in TEMPLATES {
-        environment.add_template(name, source).expect("a template of the program is well-formed");
+        environment
+            .add_template(name, source)
+            .expect("a template of the program is well-formed");
     }
     environment
 });

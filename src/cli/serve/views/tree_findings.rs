@@ -82,7 +82,8 @@ impl FindingsView {
     /// `found` contains all findings, open ones first. Fails if the query has an invalid filter.
     pub(crate) fn of(found: &[TreeFinding], query: &FindingsQuery) -> Result<Self, CommandError> {
         let filter = FindingFilter::of(&query.severity, &query.path).map_err(|error| {
-            CommandError::usage(format!("the filter is not valid: {error}")).hint("go back and change the filter")
+            CommandError::usage(format!("the filter is not valid: {error}"))
+                .hint("go back and change the filter")
         })?;
         let shown: Vec<&TreeFinding> = found
             .iter()
@@ -93,12 +94,19 @@ impl FindingsView {
             })
             .filter(|finding| {
                 let place = location(finding);
-                filter.shows(&finding.settled.finding, place.as_ref().map(|place| place.file.as_str()))
+                filter.shows(
+                    &finding.settled.finding,
+                    place.as_ref().map(|place| place.file.as_str()),
+                )
             })
             .collect();
         let from = query.from.min(shown.len().saturating_sub(1) / ROWS * ROWS);
-        let rows: Vec<FindingRow> =
-            shown.iter().skip(from).take(ROWS).map(|finding| FindingRow::of(finding)).collect();
+        let rows: Vec<FindingRow> = shown
+            .iter()
+            .skip(from)
+            .take(ROWS)
+            .map(|finding| FindingRow::of(finding))
+            .collect();
         let end = from + rows.len();
         let encoded = |text: &str| links::encoded(Path::new(text));
         let state = match query.state {
@@ -120,7 +128,10 @@ impl FindingsView {
             state: query.state,
             severity: line(&query.severity),
             path: line(&query.path),
-            severities: Tag::ALL.iter().map(|tag| tag.as_str().to_lowercase()).collect(),
+            severities: Tag::ALL
+                .iter()
+                .map(|tag| tag.as_str().to_lowercase())
+                .collect(),
             rows,
         })
     }
@@ -147,14 +158,19 @@ impl FindingRow {
                 (false, _) => "minor",
             },
             title: line(&raw.title),
-            place: location(finding).map(|place| line(&place.to_string())).unwrap_or_default(),
+            place: location(finding)
+                .map(|place| line(&place.to_string()))
+                .unwrap_or_default(),
             mandatory: settled.finding.mandatory,
             raised_by: super::names(&settled.finding),
             dispute: match &settled.state {
                 FindingState::Disputed { dispute }
                 | FindingState::Enforced { dispute }
                 | FindingState::Dismissed { dispute }
-                | FindingState::AlreadyRuled { dispute: RulingRef::Number(dispute), .. } => Some(dispute.0),
+                | FindingState::AlreadyRuled {
+                    dispute: RulingRef::Number(dispute),
+                    ..
+                } => Some(dispute.0),
                 _ => None,
             },
         }
@@ -164,5 +180,8 @@ impl FindingRow {
 /// Returns the current location of the finding. If the current location is unknown, returns the location in the
 /// reviewed code.
 fn location(finding: &TreeFinding) -> Option<Location> {
-    finding.now.clone().or_else(|| finding.settled.finding.raw.location())
+    finding
+        .now
+        .clone()
+        .or_else(|| finding.settled.finding.raw.location())
 }

@@ -28,7 +28,11 @@ pub struct Dialog {
 
 impl Dialog {
     pub fn new(terminal: &Terminal) -> Self {
-        Self { terminal: terminal.clone(), shown: None, folder: WorkFolder::default() }
+        Self {
+            terminal: terminal.clone(),
+            shown: None,
+            folder: WorkFolder::default(),
+        }
     }
 
     /// Shows paths relative to `folder`.
@@ -55,7 +59,11 @@ impl Dialog {
         ask: impl FnOnce(&MenuForm<'_>) -> io::Result<T>,
     ) -> io::Result<T> {
         let now = Some((question.dispute.number, question.dispute.rulings.len()));
-        let sheet = if self.shown == now { String::new() } else { self.sheet(question) };
+        let sheet = if self.shown == now {
+            String::new()
+        } else {
+            self.sheet(question)
+        };
         self.shown = now;
         menu::open(&self.terminal, &sheet, ask)
     }
@@ -66,13 +74,22 @@ impl DisputeResolver for Dialog {
         let choice = self.open(question, |form| {
             let routes = routes(question);
             let labels: Vec<&str> = routes.iter().map(|route| label(*route)).collect();
-            let cursor = routes.iter().position(|route| *route == preselected(question)).unwrap_or(0);
+            let cursor = routes
+                .iter()
+                .position(|route| *route == preselected(question))
+                .unwrap_or(0);
             form.print(Color::Strong, "How to resolve?")?;
             if question.judge.is_none() {
                 form.print(Color::Warn, TIP)?;
             }
-            let Some(index) = form.choose(&labels, cursor, STOPS)? else { return Ok(None) };
-            let choice = |for_all| Choice { route: routes[index], by_person: true, for_all };
+            let Some(index) = form.choose(&labels, cursor, STOPS)? else {
+                return Ok(None);
+            };
+            let choice = |for_all| Choice {
+                route: routes[index],
+                by_person: true,
+                for_all,
+            };
             let all = match question.waiting {
                 0 => return Ok(Some(choice(false))),
                 1 => "the same for the other pending dispute".to_owned(),
@@ -92,7 +109,10 @@ impl DisputeResolver for Dialog {
                 "Dismiss: the finding is rejected, the coder continues",
                 "Leave it open",
             ];
-            form.print(Color::Strong, &format!("Your ruling on dispute {}?", question.dispute.number))?;
+            form.print(
+                Color::Strong,
+                &format!("Your ruling on dispute {}?", question.dispute.number),
+            )?;
             form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
                 Some(0) => Some(RulingWord::Enforce),
                 Some(1) => Some(RulingWord::Dismiss),
@@ -112,7 +132,10 @@ pub struct NonInteractive {
 
 impl NonInteractive {
     pub fn new(terminal: &Terminal) -> Self {
-        Self { terminal: terminal.clone(), is_noted: false }
+        Self {
+            terminal: terminal.clone(),
+            is_noted: false,
+        }
     }
 }
 
@@ -122,7 +145,11 @@ impl DisputeResolver for NonInteractive {
             self.is_noted = true;
             self.terminal.line(&not_asked(question));
         }
-        Some(Choice { route: preselected(question), by_person: false, for_all: true })
+        Some(Choice {
+            route: preselected(question),
+            by_person: false,
+            for_all: true,
+        })
     }
 
     fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
@@ -137,12 +164,21 @@ fn not_asked(question: &PersonQuestion) -> String {
         Route::Human => "disputes stay open; settle them with `glee disputes resolve`",
         Route::Discard => "disputed findings are discarded",
     };
-    let missing = if route == configured { "" } else { ", but no judge is connected" };
-    format!("note: not asking how to settle disputes; the default is `{configured}`{missing}: {outcome}")
+    let missing = if route == configured {
+        ""
+    } else {
+        ", but no judge is connected"
+    };
+    format!(
+        "note: not asking how to settle disputes; the default is `{configured}`{missing}: {outcome}"
+    )
 }
 
 fn routes(question: &PersonQuestion) -> Vec<Route> {
-    Route::ALL.into_iter().filter(|route| *route != Route::Judge || question.judge.is_some()).collect()
+    Route::ALL
+        .into_iter()
+        .filter(|route| *route != Route::Judge || question.judge.is_some())
+        .collect()
 }
 
 /// Returns the default route. If the default is `Route::Judge` but no judge is connected, returns `Route::Human`.
@@ -167,26 +203,52 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
     let raw = &finding.raw;
     let color = Color::of(&raw.severity);
     let mut sheet = String::from("\n");
-    let place = raw.location().map(|place| printable::line(&place.to_string())).unwrap_or_default();
+    let place = raw
+        .location()
+        .map(|place| printable::line(&place.to_string()))
+        .unwrap_or_default();
     let number = style.strong(format!("Dispute {}", dispute.number));
     let head = style.facts(&[number, style.paint(Color::Key, &place)]);
     let _ = writeln!(sheet, "{head}");
     let title = printable::line(&raw.title);
-    paragraph(&mut sheet, style, &format!("{}: ", style.tag(finding)), &title);
-    let class = raw.rule.as_ref().or(raw.category.as_ref()).map(printable::line).unwrap_or_default();
+    paragraph(
+        &mut sheet,
+        style,
+        &format!("{}: ", style.tag(finding)),
+        &title,
+    );
+    let class = raw
+        .rule
+        .as_ref()
+        .or(raw.category.as_ref())
+        .map(printable::line)
+        .unwrap_or_default();
     let raised = format!("raised by {}", style::names(&finding.raised_by));
-    let _ = writeln!(sheet, "{}", style.facts(&[style.faint(raised), style.faint(class)]));
+    let _ = writeln!(
+        sheet,
+        "{}",
+        style.facts(&[style.faint(raised), style.faint(class)])
+    );
     paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
 
     let code = |color: Color, code: &Excerpt, quoted: String| {
         format!("\n{}\n", snippet::excerpt(style, color, code, quoted))
     };
     if let Some(excerpt) = &question.excerpt {
-        sheet.push_str(&code(color, excerpt, format!("{title}\n{}", printable::block(&raw.body))));
+        sheet.push_str(&code(
+            color,
+            excerpt,
+            format!("{title}\n{}", printable::block(&raw.body)),
+        ));
     }
 
     let _ = writeln!(sheet, "\n{}", style.strong(dispute.objector.heading()));
-    paragraph(&mut sheet, style, "  ", &printable::block(&dispute.objection.text));
+    paragraph(
+        &mut sheet,
+        style,
+        "  ",
+        &printable::block(&dispute.objection.text),
+    );
     for evidence in &dispute.objection.evidence {
         let head = format!("  {} ", style.paint(Color::Key, "evidence:"));
         paragraph(&mut sheet, style, &head, &printable::line(evidence));
@@ -198,11 +260,34 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
         sheet.push_str(&code(Color::Key, cited, String::new()));
     }
     for earlier in &dispute.earlier {
-        let _ = writeln!(sheet, "\n{}", style.strong(format!("Earlier dispute {}", earlier.dispute)));
-        paragraph(&mut sheet, style, "  ", &printable::block(&earlier.sentence()));
-        paragraph(&mut sheet, style, "  ", &printable::block(&earlier.decided().labelled("decided then: ")));
-        for line in earlier.diff().map(printable::block).unwrap_or_default().lines() {
-            let _ = writeln!(sheet, "  {}", style.cut(line, style.width.saturating_sub(2)));
+        let _ = writeln!(
+            sheet,
+            "\n{}",
+            style.strong(format!("Earlier dispute {}", earlier.dispute))
+        );
+        paragraph(
+            &mut sheet,
+            style,
+            "  ",
+            &printable::block(&earlier.sentence()),
+        );
+        paragraph(
+            &mut sheet,
+            style,
+            "  ",
+            &printable::block(&earlier.decided().labelled("decided then: ")),
+        );
+        for line in earlier
+            .diff()
+            .map(printable::block)
+            .unwrap_or_default()
+            .lines()
+        {
+            let _ = writeln!(
+                sheet,
+                "  {}",
+                style.cut(line, style.width.saturating_sub(2))
+            );
         }
     }
     for record in &dispute.rulings {
@@ -212,8 +297,17 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
             Ruler::Human => "A person".to_owned(),
             Ruler::Policy => "The policy".to_owned(),
         };
-        let _ = writeln!(sheet, "\n{}", style.strong(format!("{by} says {}", record.ruling.ruling)));
-        paragraph(&mut sheet, style, "  ", &printable::block(&record.ruling.rationale));
+        let _ = writeln!(
+            sheet,
+            "\n{}",
+            style.strong(format!("{by} says {}", record.ruling.ruling))
+        );
+        paragraph(
+            &mut sheet,
+            style,
+            "  ",
+            &printable::block(&record.ruling.rationale),
+        );
         for vote in &record.votes {
             let head = format!("  {} ", style.paint(Color::Key, "vote:"));
             paragraph(&mut sheet, style, &head, &printable::line(&vote.said()));
@@ -229,20 +323,36 @@ mod tests {
     use crate::cli::ui::screen::{Screen, Verbosity};
     use crate::domain::Tag;
 
-    const LOOK: Style = Style { color: false, unicode: true, width: 72 };
+    const LOOK: Style = Style {
+        color: false,
+        unicode: true,
+        width: 72,
+    };
 
     fn question(judge: Option<&str>, default: Route) -> PersonQuestion {
-        let mut raised = finding(2, Tag::High, "shop/tag.py:12", "MD5 is broken: `hashlib.md5`");
+        let mut raised = finding(
+            2,
+            Tag::High,
+            "shop/tag.py:12",
+            "MD5 is broken: `hashlib.md5`",
+        );
         raised.raw.body =
             "Use SHA-256.\n\nCollisions are found in seconds on a laptop, and the tag decides who may \
                            see an order."
                 .into();
         raised.raw.rule = Some("python-weak-hash".to_owned());
-        let evidence =
-            ["tests/tag.py:3", "docs/protocol.md says that the tag is sixteen bytes long, see its section 4"];
+        let evidence = [
+            "tests/tag.py:3",
+            "docs/protocol.md says that the tag is sixteen bytes long, see its section 4",
+        ];
         let text = "import hashlib\n\ndef tag(order):\n\treturn hashlib.md5(order).digest()\n\n";
         PersonQuestion {
-            dispute: dispute(7, raised, "The tag is no secret; old clients compare it.", &evidence),
+            dispute: dispute(
+                7,
+                raised,
+                "The tag is no secret; old clients compare it.",
+                &evidence,
+            ),
             excerpt: Some(Excerpt {
                 file: "shop/tag.py".to_owned(),
                 first_line: 9,
@@ -258,19 +368,40 @@ mod tests {
     }
 
     fn labels(question: &PersonQuestion) -> (Vec<&'static str>, &'static str) {
-        (routes(question).into_iter().map(label).collect(), label(preselected(question)))
+        (
+            routes(question).into_iter().map(label).collect(),
+            label(preselected(question)),
+        )
     }
 
     #[test]
     fn the_two_flows_of_the_specification() {
         let with = ["Use AI judge", "I'll decide", "Discard opinion"].to_vec();
         let without = ["I'll decide", "Discard opinion"].to_vec();
-        assert_eq!(labels(&question(Some("referee"), Route::Judge)), (with.clone(), "Use AI judge"));
-        assert_eq!(labels(&question(Some("referee"), Route::Human)), (with.clone(), "I'll decide"));
-        assert_eq!(labels(&question(Some("referee"), Route::Discard)), (with, "Discard opinion"));
-        assert_eq!(labels(&question(None, Route::Judge)), (without.clone(), "I'll decide"));
-        assert_eq!(labels(&question(None, Route::Human)), (without.clone(), "I'll decide"));
-        assert_eq!(labels(&question(None, Route::Discard)), (without, "Discard opinion"));
+        assert_eq!(
+            labels(&question(Some("referee"), Route::Judge)),
+            (with.clone(), "Use AI judge")
+        );
+        assert_eq!(
+            labels(&question(Some("referee"), Route::Human)),
+            (with.clone(), "I'll decide")
+        );
+        assert_eq!(
+            labels(&question(Some("referee"), Route::Discard)),
+            (with, "Discard opinion")
+        );
+        assert_eq!(
+            labels(&question(None, Route::Judge)),
+            (without.clone(), "I'll decide")
+        );
+        assert_eq!(
+            labels(&question(None, Route::Human)),
+            (without.clone(), "I'll decide")
+        );
+        assert_eq!(
+            labels(&question(None, Route::Discard)),
+            (without, "Discard opinion")
+        );
     }
 
     #[test]
@@ -284,13 +415,28 @@ mod tests {
         question.excerpt = None;
         question.dispute.finding.raw.body = "".into();
         question.dispute.objection.evidence.clear();
-        question.dispute.rulings = vec![ruling(RulingWord::Escalate, "The clients are outside the tree.")];
-        insta::assert_snapshot!(sheet(Style { color: true, ..LOOK }, &question).replace('\x1b', "␛"));
+        question.dispute.rulings = vec![ruling(
+            RulingWord::Escalate,
+            "The clients are outside the tree.",
+        )];
+        insta::assert_snapshot!(
+            sheet(
+                Style {
+                    color: true,
+                    ..LOOK
+                },
+                &question
+            )
+            .replace('\x1b', "␛")
+        );
     }
 
     #[test]
     fn twenty_columns_are_enough() {
-        insta::assert_snapshot!(sheet(Style { width: 20, ..LOOK }, &question(None, Route::Human)));
+        insta::assert_snapshot!(sheet(
+            Style { width: 20, ..LOOK },
+            &question(None, Route::Human)
+        ));
     }
 
     #[test]
@@ -306,24 +452,45 @@ mod tests {
         dispute.objection.text = evil.as_str().into();
         dispute.objection.evidence = vec![evil.as_str().into()];
         dispute.rulings = vec![ruling(RulingWord::Escalate, &evil)];
-        question.excerpt = Some(Excerpt { file: evil.clone(), first_line: 1, text: evil, lines: (1, 9) });
+        question.excerpt = Some(Excerpt {
+            file: evil.clone(),
+            first_line: 1,
+            text: evil,
+            lines: (1, 9),
+        });
         let sheet = sheet(LOOK, &question);
-        assert_eq!(sheet.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{sheet}");
+        assert_eq!(
+            sheet
+                .chars()
+                .find(|c| *c != '\n' && printable::is_unsafe(*c)),
+            None,
+            "{sheet}"
+        );
     }
 
     #[test]
     fn without_a_terminal_the_default_applies_and_rulings_are_left_to_people() {
-        let screen =
-            Screen { terminal: false, color: false, unicode: true, columns: Some(80), verbosity: Verbosity::Quiet };
+        let screen = Screen {
+            terminal: false,
+            color: false,
+            unicode: true,
+            columns: Some(80),
+            verbosity: Verbosity::Quiet,
+        };
         let mut resolver = NonInteractive::new(&Terminal::new(screen));
         let mut takes = |judge: Option<&str>, default| {
             let question = question(judge, default);
-            let choice = resolver.choose(&question).map(|choice| (choice.route, choice.by_person, choice.for_all));
+            let choice = resolver
+                .choose(&question)
+                .map(|choice| (choice.route, choice.by_person, choice.for_all));
             (choice, resolver.rule(&question))
         };
         let route = |route| (Some((route, false, true)), PersonAnswer::LeftOpen);
         assert_eq!(takes(Some("referee"), Route::Judge), route(Route::Judge));
-        assert_eq!(takes(Some("referee"), Route::Discard), route(Route::Discard));
+        assert_eq!(
+            takes(Some("referee"), Route::Discard),
+            route(Route::Discard)
+        );
         assert_eq!(takes(None, Route::Judge), route(Route::Human));
         assert_eq!(
             not_asked(&question(None, Route::Judge)),

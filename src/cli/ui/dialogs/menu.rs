@@ -41,7 +41,9 @@ impl MenuForm<'_> {
     pub(crate) fn print(&self, color: Color, text: &str) -> io::Result<()> {
         let style = self.style();
         let lines = style::wrap(text, style.width.saturating_sub(1));
-        lines.iter().try_for_each(|line| self.term.write_line(&style.paint(color, line)))
+        lines
+            .iter()
+            .try_for_each(|line| self.term.write_line(&style.paint(color, line)))
     }
 
     /// Asks the user to choose one of `items`, and shows the choice. The items must already be escaped. Returns
@@ -54,12 +56,17 @@ impl MenuForm<'_> {
     ) -> io::Result<Option<usize>> {
         let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
         self.term.hide_cursor()?;
-        let choice = self.select(&mut Menu { items: &items, cursor, escape });
+        let choice = self.select(&mut Menu {
+            items: &items,
+            cursor,
+            escape,
+        });
         drop(self.term.show_cursor());
         if let Ok(Some(index)) = choice {
             let style = self.style();
             let item = style.cut(items[index], style.width.saturating_sub(3));
-            self.term.write_line(&format!("{} {item}", style.mark(Glyph::Done)))?;
+            self.term
+                .write_line(&format!("{} {item}", style.mark(Glyph::Done)))?;
         }
         choice
     }
@@ -67,11 +74,16 @@ impl MenuForm<'_> {
     fn select(&self, menu: &mut Menu<'_>) -> io::Result<Option<usize>> {
         loop {
             let lines = menu.lines(self.style());
-            lines.iter().try_for_each(|line| self.term.write_line(line))?;
+            lines
+                .iter()
+                .try_for_each(|line| self.term.write_line(line))?;
             let key = self.term.read_key_raw();
             // If the terminal became narrower, the lines wrap, so the rows are counted with the current width.
             let width = self.style().width;
-            let rows = lines.iter().map(|line| style::columns(line).div_ceil(width).max(1)).sum();
+            let rows = lines
+                .iter()
+                .map(|line| style::columns(line).div_ceil(width).max(1))
+                .sum();
             self.term.clear_last_lines(rows)?;
             match menu.press(&key?) {
                 Pressed::Nothing => {}
@@ -88,7 +100,8 @@ impl MenuForm<'_> {
         let answer = loop {
             let style = self.style();
             self.term.clear_line()?;
-            self.term.write_str(&entry(&style.strong(prompt), &text, style.width))?;
+            self.term
+                .write_str(&entry(&style.strong(prompt), &text, style.width))?;
             match self.term.read_key_raw()? {
                 Key::Enter => break Ok(Some(text.trim().to_owned())),
                 Key::Escape => break Ok(None),
@@ -141,7 +154,11 @@ impl Menu<'_> {
                 self.cursor = self.cursor.checked_sub(1).unwrap_or(last);
             }
             Key::ArrowDown | Key::Tab | Key::Char('j') => {
-                self.cursor = if self.cursor >= last { 0 } else { self.cursor + 1 };
+                self.cursor = if self.cursor >= last {
+                    0
+                } else {
+                    self.cursor + 1
+                };
             }
             Key::Home => self.cursor = 0,
             Key::End => self.cursor = last,
@@ -165,14 +182,26 @@ impl Menu<'_> {
         let line = |(index, item): (usize, &&str)| {
             let line = format!("{}. {item}", index + 1);
             if index == self.cursor {
-                style.paint(Color::Key, &style.cut(&format!("{} {line}", style.glyph(Glyph::Pointer)), room))
+                style.paint(
+                    Color::Key,
+                    &style.cut(&format!("{} {line}", style.glyph(Glyph::Pointer)), room),
+                )
             } else {
                 style.cut(&format!("  {line}"), room)
             }
         };
         let arrows = if style.unicode { "↑↓" } else { "arrows" };
-        let keys = format!("  {arrows} or 1-{}, Enter; Esc {}", self.items.len(), self.escape);
-        self.items.iter().enumerate().map(line).chain([style.faint(style.cut(&keys, room))]).collect()
+        let keys = format!(
+            "  {arrows} or 1-{}, Enter; Esc {}",
+            self.items.len(),
+            self.escape
+        );
+        self.items
+            .iter()
+            .enumerate()
+            .map(line)
+            .chain([style.faint(style.cut(&keys, room))])
+            .collect()
     }
 }
 
@@ -180,7 +209,9 @@ impl Menu<'_> {
 fn entry(prompt: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(style::columns(prompt) + 2).max(4);
     let mut starts = text.char_indices().map(|(start, _)| start);
-    let start = starts.find(|start| style::columns(&text[*start..]) <= room).unwrap_or(text.len());
+    let start = starts
+        .find(|start| style::columns(&text[*start..]) <= room)
+        .unwrap_or(text.len());
     format!("{prompt} {}", &text[start..])
 }
 
@@ -205,15 +236,27 @@ mod tests {
     #[case(&[Key::Escape], Pressed::Leave)]
     #[case(&[Key::CtrlC], Pressed::Interrupt)]
     fn presses(#[case] keys: &[Key], #[case] expected: Pressed) {
-        let mut menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
+        let mut menu = Menu {
+            items: &ITEMS,
+            cursor: 1,
+            escape: "stops the run here",
+        };
         let pressed: Vec<Pressed> = keys.iter().map(|key| menu.press(key)).collect();
         assert_eq!(pressed.last(), Some(&expected));
     }
 
     #[test]
     fn shows_numbers_cursor_and_keys() {
-        let style = Style { color: false, unicode: true, width: 80 };
-        let menu = Menu { items: &ITEMS, cursor: 1, escape: "stops the run here" };
+        let style = Style {
+            color: false,
+            unicode: true,
+            width: 80,
+        };
+        let menu = Menu {
+            items: &ITEMS,
+            cursor: 1,
+            escape: "stops the run here",
+        };
         assert_eq!(
             menu.lines(style),
             [
@@ -224,8 +267,17 @@ mod tests {
             ]
         );
         assert_eq!(
-            menu.lines(Style { unicode: false, width: 16, ..style }),
-            ["  1. Use AI ...", "> 2. I'll de...", "  3. Discard...", "  arrows or ..."]
+            menu.lines(Style {
+                unicode: false,
+                width: 16,
+                ..style
+            }),
+            [
+                "  1. Use AI ...",
+                "> 2. I'll de...",
+                "  3. Discard...",
+                "  arrows or ..."
+            ]
         );
     }
 

@@ -26,7 +26,9 @@ pub struct PersonDialog {
 
 impl PersonDialog {
     pub fn new(terminal: &Terminal) -> Self {
-        Self { terminal: terminal.clone() }
+        Self {
+            terminal: terminal.clone(),
+        }
     }
 }
 
@@ -36,12 +38,19 @@ impl Prompter for PersonDialog {
         let answer = menu::open(&self.terminal, &sheet, |form| {
             let positions = &deadlock.positions;
             let approach = |name| format!("Take the approach of {}", printable::line(name));
-            let mut items: Vec<String> = positions.iter().map(|position| approach(&position.agent.0)).collect();
-            items.push("Combine several approaches (hybrid); give the details as the reason".to_owned());
+            let mut items: Vec<String> = positions
+                .iter()
+                .map(|position| approach(&position.agent.0))
+                .collect();
+            items.push(
+                "Combine several approaches (hybrid); give the details as the reason".to_owned(),
+            );
             items.push("Leave it open".to_owned());
             form.print(Color::Strong, "Your decision?")?;
             form.with_reason(match form.choose(&items, 0, LEAVES_OPEN)? {
-                Some(index) if index < positions.len() => Some(Approach::Of(positions[index].agent.clone())),
+                Some(index) if index < positions.len() => {
+                    Some(Approach::Of(positions[index].agent.clone()))
+                }
                 Some(index) if index == positions.len() => Some(Approach::Hybrid),
                 Some(_) | None => None,
             })
@@ -54,7 +63,10 @@ impl Prompter for PersonDialog {
         let answer = menu::open(&self.terminal, &sheet, |form| {
             let is_free = open.question.options.is_empty();
             let answers: Vec<String> = if is_free {
-                open.opinions.iter().map(|opinion| printable::line(&opinion.answer)).collect()
+                open.opinions
+                    .iter()
+                    .map(|opinion| printable::line(&opinion.answer))
+                    .collect()
             } else {
                 open.question.options.clone()
             };
@@ -75,7 +87,10 @@ impl Prompter for PersonDialog {
 }
 
 fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
-    let stage = style.strong(format!("Deadlock in stage {}", printable::line(&deadlock.stage)));
+    let stage = style.strong(format!(
+        "Deadlock in stage {}",
+        printable::line(&deadlock.stage)
+    ));
     let mut sheet = format!("\n{stage}\n");
     paragraph(&mut sheet, style, "  ", &printable::line(&deadlock.reason));
     let _ = writeln!(sheet, "\n{}", style.strong("Conflicts"));
@@ -88,15 +103,28 @@ fn deadlock_sheet(style: Style, deadlock: &Deadlock) -> String {
     };
     let positions = deadlock.positions.iter();
     let positions: Vec<(String, String)> = positions
-        .map(|position| (printable::line(&position.agent.0), text(&printable::block(&position.content))))
+        .map(|position| {
+            (
+                printable::line(&position.agent.0),
+                text(&printable::block(&position.content)),
+            )
+        })
         .collect();
     sheet.push('\n');
     side_by_side(&mut sheet, style, &positions);
     if let Some(decision) = &deadlock.arbiter {
         let choice = printable::line(&decision.decision.to_string());
-        let heading = format!("The arbiter prefers {choice}, confidence {}", decision.confidence.as_str());
+        let heading = format!(
+            "The arbiter prefers {choice}, confidence {}",
+            decision.confidence.as_str()
+        );
         let _ = writeln!(sheet, "\n{}", style.strong(heading));
-        paragraph(&mut sheet, style, "  ", &printable::block(&decision.rationale));
+        paragraph(
+            &mut sheet,
+            style,
+            "  ",
+            &printable::block(&decision.rationale),
+        );
     }
     sheet + "\n"
 }
@@ -128,10 +156,15 @@ fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
         let cells: Vec<String> = cells.iter().map(|cell| style::pad(cell, width)).collect();
         cells.join("  ").trim_end().to_owned()
     };
-    let heads = row(texts.iter().map(|(name, _)| style.cut(name, width)).collect());
+    let heads = row(texts
+        .iter()
+        .map(|(name, _)| style.cut(name, width))
+        .collect());
     let _ = writeln!(sheet, "{}", style.paint(Color::Key, &heads));
     for index in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
-        let cells = columns.iter().map(|lines| lines.get(index).cloned().unwrap_or_default());
+        let cells = columns
+            .iter()
+            .map(|lines| lines.get(index).cloned().unwrap_or_default());
         let _ = writeln!(sheet, "{}", row(cells.collect()));
     }
 }
@@ -139,19 +172,37 @@ fn side_by_side(sheet: &mut String, style: Style, texts: &[(String, String)]) {
 fn question_sheet(style: Style, open: &OpenQuestion) -> String {
     let heading = style.strong(format!("Question {}", printable::line(&open.question.id)));
     let mut sheet = format!("\n{heading}\n");
-    paragraph(&mut sheet, style, "  ", &printable::block(&open.question.question));
+    paragraph(
+        &mut sheet,
+        style,
+        "  ",
+        &printable::block(&open.question.question),
+    );
     for opinion in &open.opinions {
-        let head = format!("{} ({})", printable::line(&opinion.answer), style::names(&opinion.by));
+        let head = format!(
+            "{} ({})",
+            printable::line(&opinion.answer),
+            style::names(&opinion.by)
+        );
         let _ = writeln!(sheet, "\n{}", style.paint(Color::Key, &head));
         for reason in opinion.reasons.iter().filter(|reason| !reason.is_blank()) {
             paragraph(&mut sheet, style, "  - ", &printable::block(reason));
         }
     }
     if open.opinions.is_empty() {
-        paragraph(&mut sheet, style, "  ", "no agent gave an answer that the question allows");
+        paragraph(
+            &mut sheet,
+            style,
+            "  ",
+            "no agent gave an answer that the question allows",
+        );
     }
     if let Some(reason) = &open.validator {
-        let _ = writeln!(sheet, "\n{}", style.strong("The validator does not agree with the majority"));
+        let _ = writeln!(
+            sheet,
+            "\n{}",
+            style.strong("The validator does not agree with the majority")
+        );
         paragraph(&mut sheet, style, "  ", &printable::block(reason));
     }
     sheet + "\n"
@@ -163,17 +214,33 @@ mod tests {
     use crate::domain::{Certainty, Decision, Opinion, Question};
     use crate::protocol::request::StagePosition;
 
-    const LOOK: Style = Style { color: false, unicode: true, width: 72 };
+    const LOOK: Style = Style {
+        color: false,
+        unicode: true,
+        width: 72,
+    };
 
     fn deadlock(text: &str) -> Deadlock {
-        let position = |name: &str, text: &str| StagePosition { agent: name.into(), content: text.into() };
+        let position = |name: &str, text: &str| StagePosition {
+            agent: name.into(),
+            content: text.into(),
+        };
         Deadlock {
             stage: "plan".to_owned(),
             reason: "the arbiter's confidence is low".to_owned(),
-            conflicts: vec!["claude keeps the queue in SQLite, gemini in Redis".into(), text.into()],
+            conflicts: vec![
+                "claude keeps the queue in SQLite, gemini in Redis".into(),
+                text.into(),
+            ],
             positions: vec![
-                position("claude", r#"{"work_breakdown":["a table `job`","a worker"],"risks":["locks"]}"#),
-                position("gemini", "Use Redis streams. They scale, and the worker blocks on them without polling."),
+                position(
+                    "claude",
+                    r#"{"work_breakdown":["a table `job`","a worker"],"risks":["locks"]}"#,
+                ),
+                position(
+                    "gemini",
+                    "Use Redis streams. They scale, and the worker blocks on them without polling.",
+                ),
             ],
             arbiter: Some(Decision {
                 decision: Approach::Of("claude".into()),
@@ -191,7 +258,10 @@ mod tests {
 
     #[test]
     fn on_a_narrow_screen_positions_are_stacked() {
-        insta::assert_snapshot!(deadlock_sheet(Style { width: 40, ..LOOK }, &deadlock("who deploys it")));
+        insta::assert_snapshot!(deadlock_sheet(
+            Style { width: 40, ..LOOK },
+            &deadlock("who deploys it")
+        ));
     }
 
     #[test]
@@ -199,13 +269,22 @@ mod tests {
         let opinion = |answer: &str, by: &[&str]| Opinion {
             answer: answer.into(),
             by: by.iter().map(|name| (*name).into()).collect(),
-            reasons: by.iter().map(|name| format!("{name} says so").into()).collect(),
+            reasons: by
+                .iter()
+                .map(|name| format!("{name} says so").into())
+                .collect(),
         };
-        let question =
-            Question { id: "db".to_owned(), question: "Which database?".to_owned(), options: Vec::new() };
+        let question = Question {
+            id: "db".to_owned(),
+            question: "Which database?".to_owned(),
+            options: Vec::new(),
+        };
         let open = OpenQuestion {
             question,
-            opinions: vec![opinion("SQLite", &["claude", "codex"]), opinion("PostgreSQL", &["gemini"])],
+            opinions: vec![
+                opinion("SQLite", &["claude", "codex"]),
+                opinion("PostgreSQL", &["gemini"]),
+            ],
             validator: Some("There will be two writers.".into()),
         };
         insta::assert_snapshot!(question_sheet(LOOK, &open));
@@ -218,6 +297,12 @@ mod tests {
         deadlock.positions[0].content = evil.into();
         deadlock.positions[1].agent = evil.into();
         let sheet = deadlock_sheet(LOOK, &deadlock);
-        assert_eq!(sheet.chars().find(|c| *c != '\n' && printable::is_unsafe(*c)), None, "{sheet}");
+        assert_eq!(
+            sheet
+                .chars()
+                .find(|c| *c != '\n' && printable::is_unsafe(*c)),
+            None,
+            "{sheet}"
+        );
     }
 }

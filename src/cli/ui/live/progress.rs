@@ -75,7 +75,9 @@ impl Progress {
         if std::mem::take(&mut self.keys) {
             let (mut key, terminal) = (SkipKey::new(Arc::clone(&self.work)), self.terminal.clone());
             let is_heard = self.terminal.listen(move |pressed| {
-                key.press(pressed).iter().for_each(|line| terminal.line(line));
+                key.press(pressed)
+                    .iter()
+                    .for_each(|line| terminal.line(line));
             });
             self.work().keys = is_heard;
         }
@@ -89,7 +91,8 @@ impl Progress {
             let work = Arc::clone(&self.work);
             let total = move || {
                 let work = work::lock(&work);
-                work.total(screen.style(), hidden(&work)).unwrap_or_default()
+                work.total(screen.style(), hidden(&work))
+                    .unwrap_or_default()
             };
             self.total = Some(self.terminal.live().add(bar(total)));
         }
@@ -113,7 +116,10 @@ impl Progress {
     fn tidy(&mut self) {
         let at_work: Vec<AgentName> = self.work().at_work().cloned().collect();
         let (terminal, all_rest) = (&self.terminal, at_work.is_empty());
-        let ended = self.rows.extract_if(|name, _| !at_work.contains(name)).map(|(_, bar)| bar);
+        let ended = self
+            .rows
+            .extract_if(|name, _| !at_work.contains(name))
+            .map(|(_, bar)| bar);
         for bar in ended.chain(self.total.take_if(|_| all_rest)) {
             bar.finish_and_clear();
             terminal.live().remove(&bar);
@@ -125,7 +131,10 @@ impl EventSink for Progress {
     fn event(&mut self, event: &Event) {
         self.work().event(event);
         // An interrupted run can end while agents still have live lines on the screen.
-        if matches!(&event.kind, EventKind::Run(RunEvent::CallFinished { .. } | RunEvent::RunEnded { .. })) {
+        if matches!(
+            &event.kind,
+            EventKind::Run(RunEvent::CallFinished { .. } | RunEvent::RunEnded { .. })
+        ) {
             self.tidy();
         }
         for line in self.lines.lines(event) {
@@ -165,7 +174,8 @@ fn bar(text: impl Fn() -> String + Send + Sync + Clone + 'static) -> ProgressBar
         // The result of the write is ignored, because this callback returns no error.
         let _ = out.write_str(&text());
     };
-    let style = ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let style =
+        ProgressStyle::with_template("{line}").unwrap_or_else(|_| ProgressStyle::default_spinner());
     ProgressBar::new_spinner().with_style(style.with_key("line", line))
 }
 

@@ -16,7 +16,10 @@ pub(crate) struct SkipKey {
 
 impl SkipKey {
     pub(crate) fn new(work: Arc<Mutex<Work>>) -> Self {
-        Self { work, choices: Vec::new() }
+        Self {
+            work,
+            choices: Vec::new(),
+        }
     }
 
     /// Handles a pressed key. If the user must choose one of several agents, returns a line that asks for the
@@ -24,19 +27,29 @@ impl SkipKey {
     pub(crate) fn press(&mut self, key: char) -> Option<String> {
         let work = lock(&self.work);
         let choices = std::mem::take(&mut self.choices);
-        if let Some(digit) = key.to_digit(10).and_then(|digit| usize::try_from(digit).ok()) {
-            choices.get(digit.wrapping_sub(1)).into_iter().for_each(|name| work.skip(name));
+        if let Some(digit) = key
+            .to_digit(10)
+            .and_then(|digit| usize::try_from(digit).ok())
+        {
+            choices
+                .get(digit.wrapping_sub(1))
+                .into_iter()
+                .for_each(|name| work.skip(name));
         } else if key == 's' {
             let at_work: Vec<AgentName> = work.at_work().take(9).cloned().collect();
             match at_work.as_slice() {
                 [] => {}
                 [name] => work.skip(name),
                 several => {
-                    let item =
-                        |(index, name): (usize, &AgentName)| format!("{} {}", index + 1, printable::line(&name.0));
+                    let item = |(index, name): (usize, &AgentName)| {
+                        format!("{} {}", index + 1, printable::line(&name.0))
+                    };
                     let items: Vec<String> = several.iter().enumerate().map(item).collect();
                     self.choices = at_work.clone();
-                    return Some(format!("  Skip which agent? {}   (another key: none)", items.join("   ")));
+                    return Some(format!(
+                        "  Skip which agent? {}   (another key: none)",
+                        items.join("   ")
+                    ));
                 }
             }
         }

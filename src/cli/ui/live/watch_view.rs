@@ -35,13 +35,21 @@ pub struct WatchView {
 impl WatchView {
     pub fn new(terminal: &Terminal) -> Self {
         let progress = Progress::new(terminal);
-        Self { progress, terminal: terminal.clone(), second: Instant::now(), received: 0 }
+        Self {
+            progress,
+            terminal: terminal.clone(),
+            second: Instant::now(),
+            received: 0,
+        }
     }
 
     fn is_printed(&mut self) -> bool {
         if self.second.elapsed() >= Duration::from_secs(1) {
             if self.received > PRINTED {
-                self.terminal.line(&format!("  ... and {}", count(self.received - PRINTED, "more event")));
+                self.terminal.line(&format!(
+                    "  ... and {}",
+                    count(self.received - PRINTED, "more event")
+                ));
             }
             (self.second, self.received) = (Instant::now(), 0);
         }
@@ -52,7 +60,11 @@ impl WatchView {
 
 impl EventSink for WatchView {
     fn event(&mut self, event: &Event) {
-        if !matches!(event.kind, EventKind::Watch(WatchEvent::EventReceived { .. })) || self.is_printed() {
+        if !matches!(
+            event.kind,
+            EventKind::Watch(WatchEvent::EventReceived { .. })
+        ) || self.is_printed()
+        {
             self.progress.event(event);
         }
     }
@@ -71,14 +83,19 @@ pub async fn draw(
     if !terminal.screen().is_live() {
         return;
     }
-    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let bar = terminal.live().add(ProgressBar::new_spinner().with_style(style));
+    let style =
+        ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = terminal
+        .live()
+        .add(ProgressBar::new_spinner().with_style(style));
     let mut report = reports.borrow_and_update().clone();
     let mut since = Instant::now();
     loop {
         if !report.run.is_empty() {
             let mut now = report.clone();
-            now.fallback_in = now.fallback_in.map(|left| left.saturating_sub(since.elapsed().as_secs()));
+            now.fallback_in = now
+                .fallback_in
+                .map(|left| left.saturating_sub(since.elapsed().as_secs()));
             bar.set_message(block(&terminal, &now, &typed.borrow_and_update()));
         }
         tokio::select! {
@@ -100,10 +117,23 @@ fn block(terminal: &Terminal, report: &WatchReport, typed: &str) -> String {
     let style = terminal.screen().style();
     let width = names_width(report.agents.iter().map(|agent| &agent.name));
     let now = Timestamp::now();
-    let agents = report.agents.iter().map(|agent| format!("  {}", watch_status::agent(style, agent, width, now)));
-    let foot = if typed.is_empty() { style.faint(KEYS) } else { format!("{typed}_") };
-    let lines = [String::new()].into_iter().chain(agents).chain([watch_status::line(style, report), foot]);
-    lines.map(|line| style.cut(&line, style.width.saturating_sub(1))).collect::<Vec<_>>().join("\n")
+    let agents = report
+        .agents
+        .iter()
+        .map(|agent| format!("  {}", watch_status::agent(style, agent, width, now)));
+    let foot = if typed.is_empty() {
+        style.faint(KEYS)
+    } else {
+        format!("{typed}_")
+    };
+    let lines = [String::new()]
+        .into_iter()
+        .chain(agents)
+        .chain([watch_status::line(style, report), foot]);
+    lines
+        .map(|line| style.cut(&line, style.width.saturating_sub(1)))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Reads keys in a separate thread until the watch ends. Reads nothing if there is no terminal.
@@ -119,8 +149,16 @@ pub fn keys(terminal: &Terminal, intake: Intake, by: String, typed: watch::Sende
             let mut command = None;
             match (line.is_empty(), key) {
                 (true, Key::Char('r')) => command = Some(WatchCommand::Review),
-                (true, Key::Char('p')) => command = Some(WatchCommand::Pause { reason: String::new() }),
-                (true, Key::Char('c')) => command = Some(WatchCommand::Resume { reason: String::new() }),
+                (true, Key::Char('p')) => {
+                    command = Some(WatchCommand::Pause {
+                        reason: String::new(),
+                    })
+                }
+                (true, Key::Char('c')) => {
+                    command = Some(WatchCommand::Resume {
+                        reason: String::new(),
+                    })
+                }
                 (true, Key::Char('q')) => command = Some(WatchCommand::Stop),
                 (false, Key::Enter) => {
                     command = typed_command(&std::mem::take(&mut line));
@@ -155,7 +193,10 @@ fn typed_command(line: &str) -> Option<WatchCommand> {
         "/issues" => WatchCommand::Issues,
         "/close" => {
             let (number, why) = reason.split_once(' ').unwrap_or((&reason, ""));
-            WatchCommand::Close { issue: number.parse().ok()?, reason: why.trim().to_owned() }
+            WatchCommand::Close {
+                issue: number.parse().ok()?,
+                reason: why.trim().to_owned(),
+            }
         }
         "/quit" | "/stop" => WatchCommand::Stop,
         _ => return None,
@@ -165,14 +206,20 @@ fn typed_command(line: &str) -> Option<WatchCommand> {
 /// Sends a command to the watch and prints the result. Returns `None` if the watch has ended.
 fn execute(terminal: &Terminal, intake: &Intake, command: WatchCommand, by: &str) -> Option<()> {
     let (answer, answered) = oneshot::channel();
-    let batch = Batch { items: vec![WatchMessage::Command(command)], by: by.to_owned(), answer: Some(answer) };
+    let batch = Batch {
+        items: vec![WatchMessage::Command(command)],
+        by: by.to_owned(),
+        answer: Some(answer),
+    };
     intake.blocking_send(batch).ok()?;
     for answer in answered.blocking_recv().ok()? {
         if let Some(error) = answer.error {
             terminal.line(&format!("note: {}", printable::line(&error)));
         }
         if let Some(issues) = answer.issues {
-            watch_status::issues(terminal.screen().style(), &issues).lines().for_each(|line| terminal.line(line));
+            watch_status::issues(terminal.screen().style(), &issues)
+                .lines()
+                .for_each(|line| terminal.line(line));
         }
     }
     Some(())
@@ -188,8 +235,19 @@ mod tests {
         for (line, command) in [
             ("/review", Some(WatchCommand::Review)),
             ("/pause", Some(WatchCommand::Pause { reason: why("") })),
-            ("/resume  checked by hand ", Some(WatchCommand::Resume { reason: why("checked by hand") })),
-            ("/close 3 no bug", Some(WatchCommand::Close { issue: 3, reason: why("no bug") })),
+            (
+                "/resume  checked by hand ",
+                Some(WatchCommand::Resume {
+                    reason: why("checked by hand"),
+                }),
+            ),
+            (
+                "/close 3 no bug",
+                Some(WatchCommand::Close {
+                    issue: 3,
+                    reason: why("no bug"),
+                }),
+            ),
             ("/close x", None),
             ("/issues", Some(WatchCommand::Issues)),
             ("/quit", Some(WatchCommand::Stop)),

@@ -54,13 +54,21 @@ impl Work {
         match &event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {
                 self.shards = plan.shards.len();
-                self.reviewers = plan.agents.iter().filter(|agent| agent.role == Role::Reviewer).count();
+                self.reviewers = plan
+                    .agents
+                    .iter()
+                    .filter(|agent| agent.role == Role::Reviewer)
+                    .count();
             }
             EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => {
                 self.shards = shards.len();
-                self.agents.values_mut().for_each(|agent| agent.reviewed.clear());
+                self.agents
+                    .values_mut()
+                    .for_each(|agent| agent.reviewed.clear());
             }
-            EventKind::Review(ReviewEvent::AnswersReused { call, asked, .. }) if asked.is_empty() => {
+            EventKind::Review(ReviewEvent::AnswersReused { call, asked, .. })
+                if asked.is_empty() =>
+            {
                 self.reviewed(call);
             }
             EventKind::Run(RunEvent::CallFinished { call, usage, .. }) => {
@@ -75,7 +83,9 @@ impl Work {
                 }
             }
             EventKind::Run(RunEvent::RunEnded { .. }) => {
-                self.agents.values_mut().for_each(|agent| agent.calls.clear());
+                self.agents
+                    .values_mut()
+                    .for_each(|agent| agent.calls.clear());
             }
             _ => {}
         }
@@ -84,7 +94,10 @@ impl Work {
     fn reviewed(&mut self, call: &CallId) {
         if matches!(call.purpose, Purpose::Review { .. }) {
             let agent = self.agents.entry(call.agent.clone()).or_default();
-            agent.reviewed.insert(CallId { attempt: 1, ..call.clone() });
+            agent.reviewed.insert(CallId {
+                attempt: 1,
+                ..call.clone()
+            });
         }
     }
 
@@ -92,7 +105,10 @@ impl Work {
         let agent = self.agents.entry(call.agent.clone()).or_default();
         agent.since.get_or_insert_with(Instant::now);
         agent.heard = Some(Instant::now());
-        agent.calls.push(RunningCall { id: call.clone(), doing });
+        agent.calls.push(RunningCall {
+            id: call.clone(),
+            doing,
+        });
     }
 
     pub(crate) fn activity(&mut self, call: &CallId, line: &str) {
@@ -109,19 +125,30 @@ impl Work {
 
     /// Ends the running calls of an agent.
     pub(crate) fn skip(&self, name: &AgentName) {
-        let calls = self.agents.get(name).into_iter().flat_map(|agent| &agent.calls);
-        calls.filter_map(|call| self.skips.get(&call.id)).for_each(StopHandle::stop);
+        let calls = self
+            .agents
+            .get(name)
+            .into_iter()
+            .flat_map(|agent| &agent.calls);
+        calls
+            .filter_map(|call| self.skips.get(&call.id))
+            .for_each(StopHandle::stop);
     }
 
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &AgentName> {
-        self.agents.iter().filter(|(_, agent)| !agent.calls.is_empty()).map(|(name, _)| name)
+        self.agents
+            .iter()
+            .filter(|(_, agent)| !agent.calls.is_empty())
+            .map(|(name, _)| name)
     }
 
     /// Describes what an agent does, as in `reviewing 3/12` or `ruling on dispute 1 and 2 more`.
     fn doing(&self, agent: &AgentWork) -> String {
         match agent.calls.as_slice() {
             [] => String::new(),
-            [first, ..] if matches!(first.id.purpose, Purpose::Review { .. }) && self.shards > 1 => {
+            [first, ..]
+                if matches!(first.id.purpose, Purpose::Review { .. }) && self.shards > 1 =>
+            {
                 format!("reviewing {}/{}", agent.reviewed.len(), self.shards)
             }
             [only] => only.doing.clone(),
@@ -130,7 +157,9 @@ impl Work {
     }
 
     pub(crate) fn row(&self, style: Style, name: &AgentName, padded: &str) -> String {
-        let Some(agent) = self.agents.get(name) else { return String::new() };
+        let Some(agent) = self.agents.get(name) else {
+            return String::new();
+        };
         let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
         let is_silent = agent.heard.is_some_and(|heard| heard.elapsed() >= SILENCE);
         let mut doing = self.doing(agent);
@@ -149,13 +178,23 @@ impl Work {
         }
         if self.shards > 1 && self.reviewers > 1 {
             let done: usize = self.agents.values().map(|agent| agent.reviewed.len()).sum();
-            facts.push(format!("{done} of {}", count(self.shards * self.reviewers, "review")));
+            facts.push(format!(
+                "{done} of {}",
+                count(self.shards * self.reviewers, "review")
+            ));
         }
-        let tokens: u64 = [self.spent.input_tokens, self.spent.output_tokens].into_iter().flatten().sum();
+        let tokens: u64 = [self.spent.input_tokens, self.spent.output_tokens]
+            .into_iter()
+            .flatten()
+            .sum();
         if tokens > 0 {
             facts.push(count(tokens, "token"));
         }
-        facts.extend(self.spent.usd.map(|usd| format!("{} so far", style::dollars(usd))));
+        facts.extend(
+            self.spent
+                .usd
+                .map(|usd| format!("{} so far", style::dollars(usd))),
+        );
         let line = format!("  {}", style.facts(&facts));
         (!facts.is_empty()).then(|| style.faint(style.cut(&line, style.width.saturating_sub(FREE))))
     }
@@ -163,12 +202,27 @@ impl Work {
     /// Returns one line about all working agents, or `None` if no agent is working. Agents that a watch started
     /// are left out, because they work until the watch ends.
     pub(crate) fn heartbeat(&self, style: Style) -> Option<String> {
-        let is_bounded = |agent: &AgentWork| agent.calls.iter().any(|call| call.id.purpose != Purpose::Work);
+        let is_bounded = |agent: &AgentWork| {
+            agent
+                .calls
+                .iter()
+                .any(|call| call.id.purpose != Purpose::Work)
+        };
         let fact = |(name, agent): (&AgentName, &AgentWork)| {
             let elapsed = agent.since.map_or(Duration::ZERO, |since| since.elapsed());
-            format!("{} {}, {}", printable::line(&name.0), self.doing(agent), seconds(elapsed))
+            format!(
+                "{} {}, {}",
+                printable::line(&name.0),
+                self.doing(agent),
+                seconds(elapsed)
+            )
         };
-        let facts: Vec<String> = self.agents.iter().filter(|(_, agent)| is_bounded(agent)).map(fact).collect();
+        let facts: Vec<String> = self
+            .agents
+            .iter()
+            .filter(|(_, agent)| is_bounded(agent))
+            .map(fact)
+            .collect();
         (!facts.is_empty()).then(|| format!("  at work: {}", style.facts(&facts)))
     }
 }
@@ -179,7 +233,11 @@ pub(crate) fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
 
 fn seconds(elapsed: Duration) -> String {
     let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    if millis < 60_000 { format!("{}s", millis / 1000) } else { duration(millis) }
+    if millis < 60_000 {
+        format!("{}s", millis / 1000)
+    } else {
+        duration(millis)
+    }
 }
 
 fn row(style: Style, elapsed: Duration, name: &str, doing: &str, activity: &str) -> String {
@@ -192,7 +250,10 @@ fn row(style: Style, elapsed: Duration, name: &str, doing: &str, activity: &str)
     let spinner = style.paint(Color::Key, frames[frame]);
     let gap = if activity.is_empty() { "" } else { "  " };
     let (name, time) = (style.strong(name), style.faint(seconds(elapsed)));
-    let line = format!("{spinner} {name}  {doing}  {time}{gap}{}", style.faint(activity));
+    let line = format!(
+        "{spinner} {name}  {doing}  {time}{gap}{}",
+        style.faint(activity)
+    );
     style.cut(&line, style.width.saturating_sub(FREE))
 }
 
@@ -206,22 +267,63 @@ mod tests {
 
     #[test]
     fn a_live_line_fits_every_screen() {
-        let style = Style { color: false, unicode: true, width: 60 };
-        let at =
-            |style, seconds| row(style, Duration::from_secs(seconds), "rules", "reviewing 2/3", "reading a.py");
+        let style = Style {
+            color: false,
+            unicode: true,
+            width: 60,
+        };
+        let at = |style, seconds| {
+            row(
+                style,
+                Duration::from_secs(seconds),
+                "rules",
+                "reviewing 2/3",
+                "reading a.py",
+            )
+        };
         assert_eq!(at(style, 5), "⠙ rules  reviewing 2/3  5s  reading a.py");
-        assert_eq!(at(Style { width: 40, ..style }, 65), "⠙ rules  reviewing 2/3  1m 05s  read…");
-        assert_eq!(at(Style { width: 20, unicode: false, ..style }, 5), "\\ rules  revie...");
-        let colored = at(Style { width: 20, color: true, ..style }, 5);
+        assert_eq!(
+            at(Style { width: 40, ..style }, 65),
+            "⠙ rules  reviewing 2/3  1m 05s  read…"
+        );
+        assert_eq!(
+            at(
+                Style {
+                    width: 20,
+                    unicode: false,
+                    ..style
+                },
+                5
+            ),
+            "\\ rules  revie..."
+        );
+        let colored = at(
+            Style {
+                width: 20,
+                color: true,
+                ..style
+            },
+            5,
+        );
         assert_eq!(columns(&colored), 17);
-        assert!(colored.ends_with("\u{1b}[0m") || !colored.contains("\u{1b}[2m"), "{colored:?}");
+        assert!(
+            colored.ends_with("\u{1b}[0m") || !colored.contains("\u{1b}[2m"),
+            "{colored:?}"
+        );
     }
 
     #[test]
     fn a_silent_agent_can_be_skipped() {
-        let style = Style { color: false, unicode: true, width: 80 };
+        let style = Style {
+            color: false,
+            unicode: true,
+            width: 80,
+        };
         let review = call("rules", Purpose::Review { round: 1, shard: 0 });
-        let mut work = Work { keys: true, ..Work::default() };
+        let mut work = Work {
+            keys: true,
+            ..Work::default()
+        };
         work.begin(&review, "reviewing".to_owned());
         let row = |work: &Work| work.row(style, &"rules".into(), "rules");
         assert_eq!(row(&work), "⠋ rules  reviewing  0s");
@@ -240,7 +342,11 @@ mod tests {
 
     #[test]
     fn an_agent_with_many_calls_has_one_line_that_counts_them() {
-        let style = Style { color: false, unicode: true, width: 80 };
+        let style = Style {
+            color: false,
+            unicode: true,
+            width: 80,
+        };
         let review = |agent: &str, shard| call(agent, Purpose::Review { round: 1, shard });
         let mut work = Work::default();
         work.event(&event(1, started()));
@@ -260,8 +366,15 @@ mod tests {
         };
         work.event(&event(2, finished(review("rules", 1), clean)));
         let rules = AgentName::from("rules");
-        assert!(work.row(style, &rules, "rules ").contains("rules   reviewing 1/2  0s"));
-        assert!(work.total(style, 3).expect("a total").starts_with("  3 more at work · 1 of 4 reviews"));
+        assert!(
+            work.row(style, &rules, "rules ")
+                .contains("rules   reviewing 1/2  0s")
+        );
+        assert!(
+            work.total(style, 3)
+                .expect("a total")
+                .starts_with("  3 more at work · 1 of 4 reviews")
+        );
         assert_eq!(work.at_work().count(), 2);
     }
 }

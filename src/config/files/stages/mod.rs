@@ -32,9 +32,14 @@ pub const CHECKPOINTS: [&str; 3] = ["pre-planning", "post-plan", "post-tasks"];
 /// and `post_tasks` find `post-tasks`.
 pub fn checkpoint(name: &str) -> Option<&'static str> {
     let letters = |word: &str| {
-        word.chars().filter(|c| !"-_ ".contains(*c)).map(|c| c.to_ascii_lowercase()).collect::<String>()
+        word.chars()
+            .filter(|c| !"-_ ".contains(*c))
+            .map(|c| c.to_ascii_lowercase())
+            .collect::<String>()
     };
-    CHECKPOINTS.into_iter().find(|known| letters(known) == letters(name))
+    CHECKPOINTS
+        .into_iter()
+        .find(|known| letters(known) == letters(name))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -110,11 +115,18 @@ pub enum StagesError {
     #[error("there is no file `{}`", .0.display())]
     Missing(PathBuf),
     #[error("{}{}: not valid YAML: {message}", path.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
-    Syntax { path: PathBuf, line: Option<u32>, message: String },
+    Syntax {
+        path: PathBuf,
+        line: Option<u32>,
+        message: String,
+    },
     #[error("{}: {message}", path.display())]
     Shape { path: PathBuf, message: String },
     #[error("there is no stage `{name}`")]
-    UnknownStage { name: String, similar: Option<&'static str> },
+    UnknownStage {
+        name: String,
+        similar: Option<&'static str>,
+    },
     #[error("invalid name `{0}`")]
     Name(String),
 }
@@ -141,7 +153,9 @@ impl Advice for StagesError {
 
 /// Checks that an id or a name can be used as a file name.
 pub fn name(word: &str) -> Result<(), StagesError> {
-    let fits = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let fits = word
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if fits && word.len() <= 100 && word.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         Ok(())
     } else {
@@ -154,18 +168,27 @@ pub fn name(word: &str) -> Result<(), StagesError> {
 pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
     self::name(name)?;
     let path = root.join(FOLDER).join(format!("{name}.yml"));
-    let (text, path) = match (file::read(&path, Links::Refused)?, PACKAGED.iter().find(|(known, _)| *known == name))
-    {
+    let (text, path) = match (
+        file::read(&path, Links::Refused)?,
+        PACKAGED.iter().find(|(known, _)| *known == name),
+    ) {
         (Some(text), _) => (text, path),
         (None, Some((_, text))) => ((*text).to_owned(), format!("{name}.yml").into()),
         (None, None) => {
             let similar = closest(name, PACKAGED.map(|(name, _)| name));
-            return Err(StagesError::UnknownStage { name: name.to_owned(), similar });
+            return Err(StagesError::UnknownStage {
+                name: name.to_owned(),
+                similar,
+            });
         }
     };
     let mut stage: Stage = parse(&path, &text)?;
     name.clone_into(&mut stage.name);
-    if stage.required_fields.iter().any(|field| field.trim().is_empty() || field == "nonce") {
+    if stage
+        .required_fields
+        .iter()
+        .any(|field| field.trim().is_empty() || field == "nonce")
+    {
         let message = "`required_fields` must not contain an empty name or `nonce`".to_owned();
         return Err(StagesError::Shape { path, message });
     }
@@ -175,7 +198,10 @@ pub fn stage(root: &Path, name: &str) -> Result<Stage, StagesError> {
 pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
     let pipeline: Pipeline = parse(path, &read(path)?)?;
     if pipeline.stages.is_empty() {
-        return Err(StagesError::Shape { path: path.to_owned(), message: "`stages` is empty".to_owned() });
+        return Err(StagesError::Shape {
+            path: path.to_owned(),
+            message: "`stages` is empty".to_owned(),
+        });
     }
     Ok(pipeline)
 }
@@ -184,23 +210,40 @@ pub fn pipeline(path: &Path) -> Result<Pipeline, StagesError> {
 /// option.
 pub fn questions(path: &Path) -> Result<Vec<Question>, StagesError> {
     let Questions { questions } = parse(path, &read(path)?)?;
-    let shape = |message: String| StagesError::Shape { path: path.to_owned(), message };
+    let shape = |message: String| StagesError::Shape {
+        path: path.to_owned(),
+        message,
+    };
     if questions.is_empty() {
         return Err(shape("`questions` is empty".to_owned()));
     }
     for (index, question) in questions.iter().enumerate() {
         name(&question.id).map_err(|error| shape(error.to_string()))?;
-        if questions[..index].iter().any(|before| before.id == question.id) {
+        if questions[..index]
+            .iter()
+            .any(|before| before.id == question.id)
+        {
             return Err(shape(format!("there are two questions `{}`", question.id)));
         }
         if question.question.trim().is_empty() {
             return Err(shape(format!("question `{}` has no text", question.id)));
         }
         if question.options.len() == 1 {
-            return Err(shape(format!("question `{}` has only one option", question.id)));
+            return Err(shape(format!(
+                "question `{}` has only one option",
+                question.id
+            )));
         }
     }
-    let question = |Asked { id, question, options }| Question { id, question, options };
+    let question = |Asked {
+                        id,
+                        question,
+                        options,
+                    }| Question {
+        id,
+        question,
+        options,
+    };
     Ok(questions.into_iter().map(question).collect())
 }
 
@@ -215,8 +258,10 @@ fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, StagesError>
         line: error.at.map(|at| at.line),
         message: error.message,
     })?;
-    serde_json::from_value(node.json())
-        .map_err(|error| StagesError::Shape { path: path.to_owned(), message: error.to_string() })
+    serde_json::from_value(node.json()).map_err(|error| StagesError::Shape {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -239,18 +284,35 @@ mod tests {
             let stage = stage(folder.path(), name).unwrap();
             assert_eq!(stage.name, name);
             assert_eq!(stage.required_fields.is_empty(), name == "ask", "{name}");
-            assert_eq!(stage.roles.contains(&Role::Coder), name == "implement", "{name}");
+            assert_eq!(
+                stage.roles.contains(&Role::Coder),
+                name == "implement",
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_project_has_stages_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), ".glee/stages/plan.yml", "prompt: Plan.\nagents: [a, b]\narbiter: c\n");
+        write(
+            folder.path(),
+            ".glee/stages/plan.yml",
+            "prompt: Plan.\nagents: [a, b]\narbiter: c\n",
+        );
         let plan = stage(folder.path(), "plan").unwrap();
-        assert_eq!((plan.prompt.as_str(), plan.arbiter.as_deref()), ("Plan.", Some("c")));
+        assert_eq!(
+            (plan.prompt.as_str(), plan.arbiter.as_deref()),
+            ("Plan.", Some("c"))
+        );
         assert_eq!(plan.agents, Some(vec!["a".to_owned(), "b".to_owned()]));
-        assert!(stage(folder.path(), "plann").unwrap_err().hint().unwrap().contains("`plan`"));
+        assert!(
+            stage(folder.path(), "plann")
+                .unwrap_err()
+                .hint()
+                .unwrap()
+                .contains("`plan`")
+        );
         for (text, part) in [
             ("promt: x\n", "unknown field `promt`"),
             ("agents: [a]\n", "missing field `prompt`"),
@@ -259,10 +321,16 @@ mod tests {
         ] {
             write(folder.path(), ".glee/stages/own.yml", text);
             let error = stage(folder.path(), "own").unwrap_err().to_string();
-            assert!(error.contains("own.yml") && error.contains(part), "{text}: {error}");
+            assert!(
+                error.contains("own.yml") && error.contains(part),
+                "{text}: {error}"
+            );
         }
         for bad in ["..", ".x", "a/b", "", "-x"] {
-            assert!(matches!(stage(folder.path(), bad), Err(StagesError::Name(_))), "{bad}");
+            assert!(
+                matches!(stage(folder.path(), bad), Err(StagesError::Name(_))),
+                "{bad}"
+            );
         }
     }
 
@@ -274,7 +342,10 @@ mod tests {
         assert_eq!(read.stages.len(), 3);
         assert_eq!(
             read.stages[1],
-            PipelineStep::Gate(Gate { gate: "post-plan".to_owned(), questions: "q.yml".into() })
+            PipelineStep::Gate(Gate {
+                gate: "post-plan".to_owned(),
+                questions: "q.yml".into()
+            })
         );
         assert!(pipeline(&write(folder.path(), "e.yml", "stages: []\n")).is_err());
         let text = "questions:\n  - id: db\n    question: Which database?\n    options: [SQLite, PostgreSQL]\n";
@@ -282,14 +353,25 @@ mod tests {
         assert_eq!((read.len(), read[0].options.len()), (1, 2));
         for (text, part) in [
             ("questions: []\n", "empty"),
-            ("questions:\n  - {id: a, question: x}\n  - {id: a, question: y}\n", "two questions `a`"),
+            (
+                "questions:\n  - {id: a, question: x}\n  - {id: a, question: y}\n",
+                "two questions `a`",
+            ),
             ("questions:\n  - {id: a, question: ' '}\n", "has no text"),
             ("questions:\n  - {id: a/b, question: x}\n", "invalid name"),
-            ("questions:\n  - {id: a, question: x, options: [y]}\n", "one option"),
+            (
+                "questions:\n  - {id: a, question: x, options: [y]}\n",
+                "one option",
+            ),
         ] {
-            let error = questions(&write(folder.path(), "bad.yml", text)).unwrap_err().to_string();
+            let error = questions(&write(folder.path(), "bad.yml", text))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
-        assert!(matches!(questions(&folder.path().join("none.yml")), Err(StagesError::Missing(_))));
+        assert!(matches!(
+            questions(&folder.path().join("none.yml")),
+            Err(StagesError::Missing(_))
+        ));
     }
 }

@@ -53,33 +53,68 @@ fn as_side(word: RulingWord) -> Option<bool> {
 
 impl Fold {
     fn model(&self, run: usize, name: &str, standard: &str) -> String {
-        self.models.get(&(run, name.to_owned())).cloned().unwrap_or_else(|| standard.to_owned())
+        self.models
+            .get(&(run, name.to_owned()))
+            .cloned()
+            .unwrap_or_else(|| standard.to_owned())
     }
 
     fn of_dispute(&mut self, dispute: u64) -> Option<&mut Known> {
-        self.findings.values_mut().find(|known| known.dispute == Some(dispute))
+        self.findings
+            .values_mut()
+            .find(|known| known.dispute == Some(dispute))
     }
 
-    fn raise(&mut self, (run, id): Key, (raisers, confirmed): (u8, u8), category: &str, of: &[Key], day: i64) {
+    fn raise(
+        &mut self,
+        (run, id): Key,
+        (raisers, confirmed): (u8, u8),
+        category: &str,
+        of: &[Key],
+        day: i64,
+    ) {
         let opinion = |reviewer: usize| {
-            let word = match (raisers & (1 << reviewer) != 0, confirmed & (1 << reviewer) != 0) {
+            let word = match (
+                raisers & (1 << reviewer) != 0,
+                confirmed & (1 << reviewer) != 0,
+            ) {
                 (true, _) => 2,
                 (false, true) => 1,
                 (false, false) if self.answered.contains(&(run, reviewer)) => 0,
                 (false, false) => return None,
             };
-            Some((reviewer, (self.model(run, REVIEWERS[reviewer], MODELS[reviewer]), word)))
+            Some((
+                reviewer,
+                (self.model(run, REVIEWERS[reviewer], MODELS[reviewer]), word),
+            ))
         };
         let said: Opinions = (0..3).filter_map(opinion).collect();
-        let new = Known { origin: (run, id), day, ..Known::default() };
+        let new = Known {
+            origin: (run, id),
+            day,
+            ..Known::default()
+        };
         self.findings.entry((run, id)).or_insert(new).category = category.to_owned();
-        let known = of.iter().copied().chain([(run, id)]).filter_map(|key| self.findings.get(&key));
+        let known = of
+            .iter()
+            .copied()
+            .chain([(run, id)])
+            .filter_map(|key| self.findings.get(&key));
         let joined: BTreeSet<Key> = known.map(|known| known.origin).collect();
-        let first = *joined.iter().min_by_key(|key| (self.findings[key].day, **key)).unwrap();
-        let members = self.findings.values_mut().filter(|known| joined.contains(&known.origin));
+        let first = *joined
+            .iter()
+            .min_by_key(|key| (self.findings[key].day, **key))
+            .unwrap();
+        let members = self
+            .findings
+            .values_mut()
+            .filter(|known| joined.contains(&known.origin));
         let count = members.map(|known| known.origin = first).count();
-        let others: Vec<Opinions> =
-            joined.iter().filter(|key| **key != first).filter_map(|key| self.said.remove(key)).collect();
+        let others: Vec<Opinions> = joined
+            .iter()
+            .filter(|key| **key != first)
+            .filter_map(|key| self.said.remove(key))
+            .collect();
         let all = self.said.entry(first).or_default();
         if count == 1 {
             all.clear();
@@ -111,23 +146,58 @@ impl Fold {
                     purpose: Purpose::Review { round: 1, shard: 0 },
                     attempt: 1,
                 };
-                let (findings, origins, asked, superseded) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-                Some((run, ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded }.into()))
+                let (findings, origins, asked, superseded) =
+                    (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+                Some((
+                    run,
+                    ReviewEvent::AnswersReused {
+                        call,
+                        from,
+                        findings,
+                        origins,
+                        asked,
+                        superseded,
+                    }
+                    .into(),
+                ))
             }
-            Op::Merge { run, finding, raisers, confirmed, category, debated, of } => {
+            Op::Merge {
+                run,
+                finding,
+                raisers,
+                confirmed,
+                category,
+                debated,
+                of,
+            } => {
                 let named = if category { "sql-injection" } else { "bug" };
                 self.raise((run, finding), (raisers, confirmed), named, &of, day);
                 let repeats = of.into_iter().map(|(of, number)| Repetition {
                     finding: FindingId(finding),
-                    of: FindingOrigin { run: super::super::run(&of.to_string()), finding: FindingId(number) },
+                    of: FindingOrigin {
+                        run: super::super::run(&of.to_string()),
+                        finding: FindingId(number),
+                    },
                 });
                 let repeats = repeats.collect();
                 let findings = vec![merged(finding, raisers, confirmed, category)];
                 let event = if debated {
-                    let report = DebateMessage::ShutdownRequest { request_id: String::new() };
-                    ReviewEvent::DebateConcluded { round: 1, findings, silent: Vec::new(), report, repeats }
+                    let report = DebateMessage::ShutdownRequest {
+                        request_id: String::new(),
+                    };
+                    ReviewEvent::DebateConcluded {
+                        round: 1,
+                        findings,
+                        silent: Vec::new(),
+                        report,
+                        repeats,
+                    }
                 } else {
-                    ReviewEvent::FindingsMerged { round: 1, findings, repeats }
+                    ReviewEvent::FindingsMerged {
+                        round: 1,
+                        findings,
+                        repeats,
+                    }
                 };
                 Some((run, event.into()))
             }
@@ -137,7 +207,8 @@ impl Fold {
                     self.raise((run, finding), (1, 0), "bug", &[], day);
                 }
                 let known = self.findings.get_mut(&(run, finding)).unwrap();
-                (known.dispute, known.side, known.judged, known.person) = (Some(self.opened), None, None, None);
+                (known.dispute, known.side, known.judged, known.person) =
+                    (Some(self.opened), None, None, None);
                 let sides = Sides {
                     finding: merged(finding, 1, 0, false),
                     objection: objection(finding),
@@ -148,22 +219,47 @@ impl Fold {
                 let dispute: Box<Dispute> = Box::new(sides.numbered(DisputeNumber(self.opened)));
                 Some((run, DisputeEvent::DisputeOpened { dispute }.into()))
             }
-            Op::Rule { dispute, run, judge, word } => {
+            Op::Rule {
+                dispute,
+                run,
+                judge,
+                word,
+            } => {
                 let model = self.model(run, JUDGES[judge], MODELS[3 + judge]);
                 if let Some(known) = self.of_dispute(dispute) {
                     known.judged = as_side(word);
-                    self.judgements.entry(dispute).or_default().insert(judge, (model, as_side(word)));
+                    self.judgements
+                        .entry(dispute)
+                        .or_default()
+                        .insert(judge, (model, as_side(word)));
                 }
-                Some((run, ruled(dispute, word, Ruler::Judge { name: AgentName::from(JUDGES[judge]) })))
+                Some((
+                    run,
+                    ruled(
+                        dispute,
+                        word,
+                        Ruler::Judge {
+                            name: AgentName::from(JUDGES[judge]),
+                        },
+                    ),
+                ))
             }
-            Op::Panel { dispute, words, word } => {
-                let models: Vec<String> =
-                    (0..3).map(|judge| self.model(0, JUDGES[judge], MODELS[3 + judge])).collect();
+            Op::Panel {
+                dispute,
+                words,
+                word,
+            } => {
+                let models: Vec<String> = (0..3)
+                    .map(|judge| self.model(0, JUDGES[judge], MODELS[3 + judge]))
+                    .collect();
                 if let Some(known) = self.of_dispute(dispute) {
                     known.judged = as_side(word);
                     for (judge, word) in words.iter().enumerate() {
                         let vote = (models[judge].clone(), word.and_then(as_side));
-                        self.judgements.entry(dispute).or_default().insert(judge, vote);
+                        self.judgements
+                            .entry(dispute)
+                            .or_default()
+                            .insert(judge, vote);
                     }
                 }
                 let vote = |(judge, word): (&str, &Option<RulingWord>)| PanelVote {
@@ -172,16 +268,35 @@ impl Fold {
                     error: None,
                 };
                 let votes = JUDGES.into_iter().zip(&words).map(vote).collect();
-                let ruling = RulingRecord { ruling: Ruling::bare(word), by: Ruler::Panel, votes };
-                Some((0, DisputeEvent::RulingGiven { dispute: DisputeNumber(dispute), ruling }.into()))
+                let ruling = RulingRecord {
+                    ruling: Ruling::bare(word),
+                    by: Ruler::Panel,
+                    votes,
+                };
+                Some((
+                    0,
+                    DisputeEvent::RulingGiven {
+                        dispute: DisputeNumber(dispute),
+                        ruling,
+                    }
+                    .into(),
+                ))
             }
-            Op::Settle { dispute, disposition, by } => {
+            Op::Settle {
+                dispute,
+                disposition,
+                by,
+            } => {
                 let by = [judge(), Ruler::Panel, Ruler::Human, Ruler::Policy][by].clone();
                 let side = match &disposition {
                     _ if by == Ruler::Policy => None,
                     Disposition::Discarded => None,
-                    Disposition::Enforced | Disposition::AcceptedRisk | Disposition::Deferred { .. } => Some(true),
-                    Disposition::Refuted | Disposition::Duplicate { .. } | Disposition::NotMandatory => Some(false),
+                    Disposition::Enforced
+                    | Disposition::AcceptedRisk
+                    | Disposition::Deferred { .. } => Some(true),
+                    Disposition::Refuted
+                    | Disposition::Duplicate { .. }
+                    | Disposition::NotMandatory => Some(false),
                 };
                 if let Some(known) = self.of_dispute(dispute) {
                     known.side = side;
@@ -196,69 +311,172 @@ impl Fold {
                 let (dispute, reason) = (DisputeNumber(dispute), "".into());
                 Some((1, DisputeEvent::RulingRevoked { dispute, reason }.into()))
             }
-            Op::End { dispute } => Some((1, DisputeEvent::RulingEnded { dispute: DisputeNumber(dispute) }.into())),
-            Op::Audit { dispute, judge, word } => {
+            Op::End { dispute } => Some((
+                1,
+                DisputeEvent::RulingEnded {
+                    dispute: DisputeNumber(dispute),
+                }
+                .into(),
+            )),
+            Op::Audit {
+                dispute,
+                judge,
+                word,
+            } => {
                 if self.of_dispute(dispute).is_some() {
-                    self.audits.entry(dispute).or_default().insert(judge, word.and_then(as_side));
+                    self.audits
+                        .entry(dispute)
+                        .or_default()
+                        .insert(judge, word.and_then(as_side));
                 }
                 let (judge, ruling) = (AgentName::from(JUDGES[judge]), word.map(Ruling::bare));
-                let audit = RulingAudit { dispute: DisputeNumber(dispute), judge, ruling, error: None };
-                Some((1, DisputeEvent::RulingAudited { audit: Box::new(audit) }.into()))
+                let audit = RulingAudit {
+                    dispute: DisputeNumber(dispute),
+                    judge,
+                    ruling,
+                    error: None,
+                };
+                Some((
+                    1,
+                    DisputeEvent::RulingAudited {
+                        audit: Box::new(audit),
+                    }
+                    .into(),
+                ))
             }
-            Op::Respond { run, finding, implemented, repair } => {
+            Op::Respond {
+                run,
+                finding,
+                implemented,
+                repair,
+            } => {
                 if let Some(known) = self.findings.get_mut(&(run, finding)) {
                     known.implemented = implemented;
                     known.changed &= repair;
                     known.objected = false;
                 }
-                let answer = if implemented { Answer::Implemented } else { Answer::Disagree };
-                let responses = vec![Response { answer, ..objection(finding) }];
-                let purpose = if repair { Purpose::Repair { round: 1 } } else { Purpose::Respond { round: 1 } };
-                let answer = CallAnswer::Respond { responses, complete: true };
-                Some((run, finished("coder", purpose, answer, Usage::default(), None)))
+                let answer = if implemented {
+                    Answer::Implemented
+                } else {
+                    Answer::Disagree
+                };
+                let responses = vec![Response {
+                    answer,
+                    ..objection(finding)
+                }];
+                let purpose = if repair {
+                    Purpose::Repair { round: 1 }
+                } else {
+                    Purpose::Respond { round: 1 }
+                };
+                let answer = CallAnswer::Respond {
+                    responses,
+                    complete: true,
+                };
+                Some((
+                    run,
+                    finished("coder", purpose, answer, Usage::default(), None),
+                ))
             }
             Op::Touch { run, finding } => {
                 if let Some(known) = self.findings.get_mut(&(run, finding)) {
                     known.changed = true;
                 }
-                let call =
-                    CallId { agent: AgentName::from("coder"), purpose: Purpose::Respond { round: 1 }, attempt: 1 };
-                let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId(finding)]);
-                Some((run, ReviewEvent::TreeChanged { call, tree, changes, touched }.into()))
+                let call = CallId {
+                    agent: AgentName::from("coder"),
+                    purpose: Purpose::Respond { round: 1 },
+                    attempt: 1,
+                };
+                let (tree, changes, touched) =
+                    (String::new(), Vec::new(), vec![FindingId(finding)]);
+                Some((
+                    run,
+                    ReviewEvent::TreeChanged {
+                        call,
+                        tree,
+                        changes,
+                        touched,
+                    }
+                    .into(),
+                ))
             }
-            Op::Recheck { run, finding, resolved } => {
+            Op::Recheck {
+                run,
+                finding,
+                resolved,
+            } => {
                 if let Some(known) = self.findings.get_mut(&(run, finding)) {
                     known.objected |= !resolved;
                 }
-                let check = Recheck { finding: FindingId(finding), resolved, reason: "".into() };
-                let answer = CallAnswer::Recheck { checks: vec![check] };
+                let check = Recheck {
+                    finding: FindingId(finding),
+                    resolved,
+                    reason: "".into(),
+                };
+                let answer = CallAnswer::Recheck {
+                    checks: vec![check],
+                };
                 // The measures ignore calls of agents that are not in the plan.
-                Some((run, finished("dan", Purpose::Recheck { round: 1 }, answer, Usage::default(), None)))
+                Some((
+                    run,
+                    finished(
+                        "dan",
+                        Purpose::Recheck { round: 1 },
+                        answer,
+                        Usage::default(),
+                        None,
+                    ),
+                ))
             }
             Op::Fix { run, finding } => {
                 if let Some(known) = self.findings.get_mut(&(run, finding)) {
                     (known.implemented, known.changed, known.objected) = (false, false, false);
                 }
-                let request = FixRequest { findings: vec![FindingId(finding)], coder: None, backups: Vec::new() };
+                let request = FixRequest {
+                    findings: vec![FindingId(finding)],
+                    coder: None,
+                    backups: Vec::new(),
+                };
                 Some((run, ReviewEvent::FixRequested { request }.into()))
             }
             Op::Undo { run, redo } => {
                 let findings = self.findings.iter_mut().filter(|((of, _), _)| *of == run);
                 findings.for_each(|(_, known)| known.undone = !redo);
-                let (undone, redone) = (RunEvent::RunUndone { files: 1 }, RunEvent::RunRedone { files: 1 });
+                let (undone, redone) = (
+                    RunEvent::RunUndone { files: 1 },
+                    RunEvent::RunRedone { files: 1 },
+                );
                 Some((run, if redo { redone } else { undone }.into()))
             }
-            Op::Call { run, judge, who, usd, model } => {
-                let (name, standard) =
-                    if judge { (JUDGES[who], MODELS[3 + who]) } else { (REVIEWERS[who], MODELS[who]) };
+            Op::Call {
+                run,
+                judge,
+                who,
+                usd,
+                model,
+            } => {
+                let (name, standard) = if judge {
+                    (JUDGES[who], MODELS[3 + who])
+                } else {
+                    (REVIEWERS[who], MODELS[who])
+                };
                 if model {
-                    self.models.insert((run, name.to_owned()), "told".to_owned());
+                    self.models
+                        .insert((run, name.to_owned()), "told".to_owned());
                 }
                 let model_name = self.model(run, name, standard);
                 let kinds = if judge {
-                    [(TallyKind::All, ""), (TallyKind::Judge, name), (TallyKind::JudgeModel, &model_name)]
+                    [
+                        (TallyKind::All, ""),
+                        (TallyKind::Judge, name),
+                        (TallyKind::JudgeModel, &model_name),
+                    ]
                 } else {
-                    [(TallyKind::All, ""), (TallyKind::Reviewer, name), (TallyKind::Model, &model_name)]
+                    [
+                        (TallyKind::All, ""),
+                        (TallyKind::Reviewer, name),
+                        (TallyKind::Model, &model_name),
+                    ]
                 };
                 for (kind, name) in kinds {
                     let sum = self.sums.entry((kind, name.to_owned())).or_default();
@@ -274,9 +492,21 @@ impl Fold {
                     ..Usage::default()
                 };
                 let error = "no".to_owned();
-                let purpose =
-                    if judge { Purpose::Compare { round: 1 } } else { Purpose::Review { round: 1, shard: 0 } };
-                Some((run, finished(name, purpose, CallAnswer::Invalid { error }, usage, model.then_some("told"))))
+                let purpose = if judge {
+                    Purpose::Compare { round: 1 }
+                } else {
+                    Purpose::Review { round: 1, shard: 0 }
+                };
+                Some((
+                    run,
+                    finished(
+                        name,
+                        purpose,
+                        CallAnswer::Invalid { error },
+                        usage,
+                        model.then_some("told"),
+                    ),
+                ))
             }
         }
     }
@@ -287,45 +517,78 @@ impl Fold {
             let said = &self.said[&origin];
             let shared = said.len() > 1;
             let is_reverted = |((run, id), known): &(&Key, &Known)| {
-                known.undone || (self.findings.get(&(*run, 2)).is_some_and(Known::is_fixed) && *id == 1)
+                known.undone
+                    || (self.findings.get(&(*run, 2)).is_some_and(Known::is_fixed) && *id == 1)
             };
             // The last change that fixed the problem counts, and the last dispute with a decision.
-            let fixed =
-                members.iter().filter(|(_, known)| known.is_fixed()).max_by_key(|(key, known)| (known.day, **key));
-            let disputed = || members.iter().filter(|(_, known)| known.dispute.is_some()).map(|(_, known)| *known);
+            let fixed = members
+                .iter()
+                .filter(|(_, known)| known.is_fixed())
+                .max_by_key(|(key, known)| (known.day, **key));
+            let disputed = || {
+                members
+                    .iter()
+                    .filter(|(_, known)| known.dispute.is_some())
+                    .map(|(_, known)| *known)
+            };
             let last = disputed().max_by_key(|known| (known.side.is_some(), known.dispute));
             let none = Known::default();
             let mut add = |kind, name: &str, known: &Known, own: Option<(usize, Option<bool>)>| {
                 let sum = sums.entry((kind, name.to_owned())).or_default();
-                let (side, judged) = own.map_or((known.side, known.judged), |(_, side)| (side, side));
+                let (side, judged) =
+                    own.map_or((known.side, known.judged), |(_, side)| (side, side));
                 sum.raised += 1;
                 sum.shared += u64::from(shared);
-                sum.alone += u64::from(shared && said.values().filter(|(_, word)| *word > 0).count() == 1);
+                sum.alone +=
+                    u64::from(shared && said.values().filter(|(_, word)| *word > 0).count() == 1);
                 sum.disputed += u64::from(known.dispute.is_some());
                 sum.upheld += u64::from(side == Some(true));
                 sum.dismissed += u64::from(side == Some(false));
                 sum.judged += u64::from(judged.is_some());
                 sum.checked += u64::from(judged.is_some() && known.person.is_some());
-                sum.overturned += u64::from(judged.is_some() && known.person.is_some() && judged != known.person);
+                sum.overturned +=
+                    u64::from(judged.is_some() && known.person.is_some() && judged != known.person);
                 sum.fixed += u64::from(fixed.is_some());
                 sum.reverted += u64::from(fixed.is_some_and(is_reverted));
-                let audits = known.dispute.and_then(|number| self.audits.get(&number)).into_iter().flatten();
-                for (_, side) in audits.filter(|(auditor, _)| own.is_none_or(|(judge, _)| **auditor != judge)) {
+                let audits = known
+                    .dispute
+                    .and_then(|number| self.audits.get(&number))
+                    .into_iter()
+                    .flatten();
+                for (_, side) in
+                    audits.filter(|(auditor, _)| own.is_none_or(|(judge, _)| **auditor != judge))
+                {
                     sum.audited += u64::from(judged.is_some() && side.is_some());
                     sum.confirmed += u64::from(judged.is_some() && *side == judged);
                 }
             };
             let known = last.unwrap_or(&none);
             add(TallyKind::All, "", known, None);
-            add(TallyKind::Category, &self.findings[&origin].category, known, None);
+            add(
+                TallyKind::Category,
+                &self.findings[&origin].category,
+                known,
+                None,
+            );
             let raisers = said.iter().filter(|(_, (_, word))| *word == 2);
             let models: BTreeSet<&String> = raisers.clone().map(|(_, (model, _))| model).collect();
-            raisers.for_each(|(reviewer, _)| add(TallyKind::Reviewer, REVIEWERS[*reviewer], known, None));
-            models.into_iter().for_each(|model| add(TallyKind::Model, model, known, None));
+            raisers.for_each(|(reviewer, _)| {
+                add(TallyKind::Reviewer, REVIEWERS[*reviewer], known, None)
+            });
+            models
+                .into_iter()
+                .for_each(|model| add(TallyKind::Model, model, known, None));
             for known in disputed() {
-                let judgements = known.dispute.and_then(|number| self.judgements.get(&number));
+                let judgements = known
+                    .dispute
+                    .and_then(|number| self.judgements.get(&number));
                 for (judge, (model, side)) in judgements.into_iter().flatten() {
-                    add(TallyKind::Judge, JUDGES[*judge], known, Some((*judge, *side)));
+                    add(
+                        TallyKind::Judge,
+                        JUDGES[*judge],
+                        known,
+                        Some((*judge, *side)),
+                    );
                     add(TallyKind::JudgeModel, model, known, Some((*judge, *side)));
                 }
             }
@@ -347,14 +610,22 @@ impl Fold {
                 for (one, (_, word)) in said {
                     for (other, (_, other_word)) in said.range(one + 1..) {
                         if *word > 0 || *other_word > 0 {
-                            compare(REVIEWERS[*one], REVIEWERS[*other], *word > 0 && *other_word > 0);
+                            compare(
+                                REVIEWERS[*one],
+                                REVIEWERS[*other],
+                                *word > 0 && *other_word > 0,
+                            );
                         }
                     }
                 }
             }
         }
         for known in self.findings.values().filter(|_| kind == TallyKind::Judge) {
-            let judgements = known.dispute.and_then(|number| self.judgements.get(&number)).into_iter().flatten();
+            let judgements = known
+                .dispute
+                .and_then(|number| self.judgements.get(&number))
+                .into_iter()
+                .flatten();
             for (one, (_, side)) in judgements {
                 let Some(side) = side else { continue };
                 let number = known.dispute.unwrap();
@@ -371,6 +642,12 @@ impl Fold {
             }
         }
         let pairs = pairs.into_iter();
-        pairs.map(|(between, (compared, agreed))| AgreementCount { between, compared, agreed }).collect()
+        pairs
+            .map(|(between, (compared, agreed))| AgreementCount {
+                between,
+                compared,
+                agreed,
+            })
+            .collect()
     }
 }

@@ -11,8 +11,9 @@ use proptest::sample::select;
 use super::*;
 use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
 use crate::domain::{
-    Agent, AgreementCount, CallMetadata, Class, Corroboration, DebateMessage, Dispute, FindingOrigin, FindingTally,
-    Objector, PanelVote, Recheck, Repetition, Role, RulingAudit, Sides, TallyKind, Usage,
+    Agent, AgreementCount, CallMetadata, Class, Corroboration, DebateMessage, Dispute,
+    FindingOrigin, FindingTally, Objector, PanelVote, Recheck, Repetition, Role, RulingAudit,
+    Sides, TallyKind, Usage,
 };
 use crate::history::projections;
 use fold::Fold;
@@ -103,7 +104,11 @@ enum Op {
 }
 
 fn word() -> impl Strategy<Value = RulingWord> {
-    select(vec![RulingWord::Enforce, RulingWord::Dismiss, RulingWord::Escalate])
+    select(vec![
+        RulingWord::Enforce,
+        RulingWord::Dismiss,
+        RulingWord::Escalate,
+    ])
 }
 
 fn ops() -> impl Strategy<Value = Vec<Op>> {
@@ -114,11 +119,19 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         Disposition::Refuted,
         Disposition::Discarded,
         Disposition::AcceptedRisk,
-        Disposition::Deferred { reference: "#1".to_owned() },
-        Disposition::Duplicate { of: "F1".to_owned() },
+        Disposition::Deferred {
+            reference: "#1".to_owned(),
+        },
+        Disposition::Duplicate {
+            of: "F1".to_owned(),
+        },
         Disposition::NotMandatory,
     ]);
-    let words = [proptest::option::of(word()), proptest::option::of(word()), proptest::option::of(word())];
+    let words = [
+        proptest::option::of(word()),
+        proptest::option::of(word()),
+        proptest::option::of(word()),
+    ];
     let reused = proptest::collection::vec(at.clone(), 0..3);
     let op = prop_oneof![
         1 => (run.clone(), 0..3_usize).prop_map(|(run, reviewer)| Op::Answer { run, reviewer }),
@@ -188,8 +201,14 @@ fn agent(name: &str, role: Role, model: &str) -> Agent {
 }
 
 fn agents() -> Vec<Agent> {
-    let reviewers = REVIEWERS.iter().zip(MODELS).map(|(name, model)| agent(name, Role::Reviewer, model));
-    let judges = JUDGES.iter().zip(&MODELS[3..]).map(|(name, model)| agent(name, Role::Judge, model));
+    let reviewers = REVIEWERS
+        .iter()
+        .zip(MODELS)
+        .map(|(name, model)| agent(name, Role::Reviewer, model));
+    let judges = JUDGES
+        .iter()
+        .zip(&MODELS[3..])
+        .map(|(name, model)| agent(name, Role::Judge, model));
     reviewers.chain(judges).collect()
 }
 
@@ -204,7 +223,12 @@ fn started_with(agents: Vec<Agent>) -> EventKind {
 }
 
 fn chosen<'a>(mask: u8, names: &[&'a str]) -> Vec<&'a str> {
-    names.iter().enumerate().filter(|(bit, _)| mask & (1 << bit) != 0).map(|(_, name)| *name).collect()
+    names
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| mask & (1 << bit) != 0)
+        .map(|(_, name)| *name)
+        .collect()
 }
 
 fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
@@ -217,7 +241,10 @@ fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
         class: Class::Accepted,
         reviewers: 3,
         positions: Vec::new(),
-        confirmed_by: chosen(confirmed, &REVIEWERS).into_iter().map(AgentName::from).collect(),
+        confirmed_by: chosen(confirmed, &REVIEWERS)
+            .into_iter()
+            .map(AgentName::from)
+            .collect(),
         confidence: None,
         formula: String::new(),
         score: None,
@@ -231,14 +258,27 @@ fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
     found
 }
 
-fn finished(agent: &str, purpose: Purpose, answer: CallAnswer, usage: Usage, model: Option<&str>) -> EventKind {
+fn finished(
+    agent: &str,
+    purpose: Purpose,
+    answer: CallAnswer,
+    usage: Usage,
+    model: Option<&str>,
+) -> EventKind {
     EventKind::Run(RunEvent::CallFinished {
-        call: CallId { agent: AgentName::from(agent), purpose, attempt: 1 },
+        call: CallId {
+            agent: AgentName::from(agent),
+            purpose,
+            attempt: 1,
+        },
         answer,
         transcript: None,
         millis: 1500,
         usage: Box::new(usage),
-        told: Box::new(CallMetadata { model: model.map(str::to_owned), ..CallMetadata::default() }),
+        told: Box::new(CallMetadata {
+            model: model.map(str::to_owned),
+            ..CallMetadata::default()
+        }),
     })
 }
 
@@ -260,12 +300,19 @@ const PAIRS: [&str; 2] = ["kind, one, other, day", "compared, agreed"];
 
 /// The sums of a table or of a view, without rows that contain only zeros.
 fn sums(journal: &Journal, table: &str, [keys, numbers]: &[&str; 2]) -> Vec<String> {
-    let (all, shown) = (numbers.replace(", ", ") + sum("), numbers.replace(", ", ") || ' ' || sum("));
+    let (all, shown) = (
+        numbers.replace(", ", ") + sum("),
+        numbers.replace(", ", ") || ' ' || sum("),
+    );
     let sql = format!(
         "SELECT concat_ws(' ', {keys}, sum({shown})) FROM {table} GROUP BY {keys} HAVING sum({all}) <> 0 ORDER BY {keys}"
     );
     let mut statement = journal.db.prepare(&sql).unwrap();
-    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    statement
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 proptest! {
@@ -329,7 +376,12 @@ fn a_changed_sum_is_found() {
     let mut journal = Journal::open(&path).unwrap();
     sample(&mut journal);
     let changed = Connection::open(&path).unwrap();
-    changed.execute("UPDATE tally SET upheld = upheld + 1 WHERE kind = 'judge'", []).unwrap();
+    changed
+        .execute(
+            "UPDATE tally SET upheld = upheld + 1 WHERE kind = 'judge'",
+            [],
+        )
+        .unwrap();
     let fault = journal.verify().unwrap().fault.unwrap().to_string();
     assert!(fault.contains("tally judge claude-judge"), "{fault}");
 }
@@ -340,13 +392,27 @@ fn absurd_usage_does_not_stop_a_run() {
     let mut journal = Journal::open(&folder.path().join("history.db")).unwrap();
     let run = run("9");
     journal.append(&run, started_with(agents())).unwrap();
-    let usage = Usage { input_tokens: Some(u64::MAX), usd: Some(f64::MAX), ..Usage::default() };
+    let usage = Usage {
+        input_tokens: Some(u64::MAX),
+        usd: Some(f64::MAX),
+        ..Usage::default()
+    };
     let error = "no".to_owned();
     for usd in [Some(f64::MAX), Some(-1.0), Some(f64::MIN_POSITIVE)] {
-        let answer = CallAnswer::Invalid { error: error.clone() };
+        let answer = CallAnswer::Invalid {
+            error: error.clone(),
+        };
         let purpose = Purpose::Review { round: 1, shard: 0 };
-        journal.append(&run, finished("ada", purpose, answer, Usage { usd, ..usage }, None)).unwrap();
+        journal
+            .append(
+                &run,
+                finished("ada", purpose, answer, Usage { usd, ..usage }, None),
+            )
+            .unwrap();
     }
     let found = &tallies(&journal)[&(TallyKind::Reviewer, "ada".to_owned())];
-    assert_eq!((found.calls, found.input_tokens, found.micros), (3, 3_000_000_000_000, 1_000_000_000_000));
+    assert_eq!(
+        (found.calls, found.input_tokens, found.micros),
+        (3, 3_000_000_000_000, 1_000_000_000_000)
+    );
 }

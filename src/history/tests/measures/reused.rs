@@ -8,28 +8,65 @@ use crate::history::projections::problems::{PAIR, TALLY};
 
 fn answered(run: &str, reviewer: &str, journal: &mut Journal) {
     let purpose = Purpose::Review { round: 1, shard: 0 };
-    let call = CallId { agent: AgentName::from(reviewer), purpose, attempt: 1 };
+    let call = CallId {
+        agent: AgentName::from(reviewer),
+        purpose,
+        attempt: 1,
+    };
     let (from, findings, origins) = (Vec::new(), Vec::new(), Vec::new());
     let (asked, superseded) = (Vec::new(), Vec::new());
-    let event = ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded };
+    let event = ReviewEvent::AnswersReused {
+        call,
+        from,
+        findings,
+        origins,
+        asked,
+        superseded,
+    };
     journal.append(&super::super::run(run), event).unwrap();
 }
 
 /// A run in which `reviewers` read the code, and `raisers` raise finding 3 of the run.
-fn review(journal: &mut Journal, run: &str, reviewers: &[&str], raisers: u8, repeats: &[(&str, u32)]) {
+fn review(
+    journal: &mut Journal,
+    run: &str,
+    reviewers: &[&str],
+    raisers: u8,
+    repeats: &[(&str, u32)],
+) {
     let id = super::super::run(run);
     journal.append(&id, started_with(agents())).unwrap();
-    reviewers.iter().for_each(|reviewer| answered(run, reviewer, journal));
+    reviewers
+        .iter()
+        .for_each(|reviewer| answered(run, reviewer, journal));
     let repeats = repeats.iter().map(|(run, finding)| Repetition {
         finding: FindingId(3),
-        of: FindingOrigin { run: super::super::run(run), finding: FindingId(*finding) },
+        of: FindingOrigin {
+            run: super::super::run(run),
+            finding: FindingId(*finding),
+        },
     });
     let (findings, repeats) = (vec![merged(3, raisers, 0, false)], repeats.collect());
-    journal.append(&id, ReviewEvent::FindingsMerged { round: 1, findings, repeats }).unwrap();
+    journal
+        .append(
+            &id,
+            ReviewEvent::FindingsMerged {
+                round: 1,
+                findings,
+                repeats,
+            },
+        )
+        .unwrap();
 }
 
 fn dispute(journal: &mut Journal, run: &str) -> DisputeNumber {
-    let events = journal.open_dispute(&super::super::run(run), merged(3, 1, 0, false), objection(3)).unwrap();
+    let events = journal
+        .open_dispute(
+            &super::super::run(run),
+            merged(3, 1, 0, false),
+            objection(3),
+        )
+        .unwrap();
     match events.kind {
         EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => dispute.number,
         _ => unreachable!("a dispute was opened"),
@@ -38,20 +75,57 @@ fn dispute(journal: &mut Journal, run: &str) -> DisputeNumber {
 
 /// Raised, alone of shared, disputed, upheld and dismissed, fixed and reverted.
 fn counted(journal: &Journal, kind: TallyKind, name: &str) -> String {
-    let found = tallies(journal).remove(&(kind, name.to_owned())).unwrap_or_default();
-    let FindingTally { raised, alone, shared, disputed, upheld, dismissed, fixed, reverted, .. } = found;
+    let found = tallies(journal)
+        .remove(&(kind, name.to_owned()))
+        .unwrap_or_default();
+    let FindingTally {
+        raised,
+        alone,
+        shared,
+        disputed,
+        upheld,
+        dismissed,
+        fixed,
+        reverted,
+        ..
+    } = found;
     format!("{raised} {alone}/{shared} {disputed} {upheld}+{dismissed} {fixed}-{reverted}")
 }
 
 fn fix(journal: &mut Journal, run: &str) {
     let id = super::super::run(run);
-    let responses = vec![Response { answer: Answer::Implemented, ..objection(3) }];
-    let answer = CallAnswer::Respond { responses, complete: true };
+    let responses = vec![Response {
+        answer: Answer::Implemented,
+        ..objection(3)
+    }];
+    let answer = CallAnswer::Respond {
+        responses,
+        complete: true,
+    };
     let purpose = Purpose::Respond { round: 1 };
-    journal.append(&id, finished("coder", purpose.clone(), answer, Usage::default(), None)).unwrap();
-    let call = CallId { agent: AgentName::from("coder"), purpose, attempt: 1 };
+    journal
+        .append(
+            &id,
+            finished("coder", purpose.clone(), answer, Usage::default(), None),
+        )
+        .unwrap();
+    let call = CallId {
+        agent: AgentName::from("coder"),
+        purpose,
+        attempt: 1,
+    };
     let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId(3)]);
-    journal.append(&id, ReviewEvent::TreeChanged { call, tree, changes, touched }).unwrap();
+    journal
+        .append(
+            &id,
+            ReviewEvent::TreeChanged {
+                call,
+                tree,
+                changes,
+                touched,
+            },
+        )
+        .unwrap();
 }
 
 fn journal() -> (tempfile::TempDir, Journal) {
@@ -74,17 +148,26 @@ fn the_last_decision_and_the_last_change_count() {
     // A dispute of a later run takes the finding further.
     let first = dispute(&mut journal, "3");
     assert_eq!(all(&journal), "1 0/0 1 0+0 0-0");
-    journal.append_all(&run("3"), [settled(first.0, Disposition::Refuted, judge())]).unwrap();
+    journal
+        .append_all(&run("3"), [settled(first.0, Disposition::Refuted, judge())])
+        .unwrap();
     assert_eq!(all(&journal), "1 0/0 1 0+1 0-0");
     // The dispute is settled, so a repetition and an undecided dispute add nothing.
     review(&mut journal, "4", &["ada"], 1, &[("1", 3)]);
     let second = dispute(&mut journal, "4");
     assert_eq!(all(&journal), "1 0/0 1 0+1 0-0");
-    journal.append_all(&run("4"), [settled(second.0, Disposition::Enforced, judge())]).unwrap();
+    journal
+        .append_all(
+            &run("4"),
+            [settled(second.0, Disposition::Enforced, judge())],
+        )
+        .unwrap();
     assert_eq!(all(&journal), "1 0/0 1 1+0 0-0");
     fix(&mut journal, "4");
     assert_eq!(all(&journal), "1 0/0 1 1+0 1-0");
-    journal.append(&run("4"), RunEvent::RunUndone { files: 1 }).unwrap();
+    journal
+        .append(&run("4"), RunEvent::RunUndone { files: 1 })
+        .unwrap();
     review(&mut journal, "5", &["ada"], 1, &[("4", 3)]);
     assert_eq!(all(&journal), "1 0/0 1 1+0 1-1");
     fix(&mut journal, "5");
@@ -96,16 +179,31 @@ fn the_last_decision_and_the_last_change_count() {
 fn each_ruling_counts_for_its_judge() {
     let (_folder, mut journal) = journal();
     review(&mut journal, "1", &["ada"], 1, &[]);
-    let by = |name: &str| Ruler::Judge { name: AgentName::from(name) };
+    let by = |name: &str| Ruler::Judge {
+        name: AgentName::from(name),
+    };
     let first = dispute(&mut journal, "1");
     let dismissed = settled(first.0, Disposition::Refuted, by("jo"));
-    journal.append_all(&run("1"), [ruled(first.0, RulingWord::Dismiss, by("jo")), dismissed]).unwrap();
+    journal
+        .append_all(
+            &run("1"),
+            [ruled(first.0, RulingWord::Dismiss, by("jo")), dismissed],
+        )
+        .unwrap();
     review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
     let second = dispute(&mut journal, "2");
     let enforced = settled(second.0, Disposition::Enforced, by("kim"));
-    journal.append_all(&run("2"), [ruled(second.0, RulingWord::Enforce, by("kim")), enforced]).unwrap();
+    journal
+        .append_all(
+            &run("2"),
+            [ruled(second.0, RulingWord::Enforce, by("kim")), enforced],
+        )
+        .unwrap();
     assert_eq!(counted(&journal, TallyKind::Judge, "jo"), "1 0/0 1 0+1 0-0");
-    assert_eq!(counted(&journal, TallyKind::Judge, "kim"), "1 0/0 1 1+0 0-0");
+    assert_eq!(
+        counted(&journal, TallyKind::Judge, "kim"),
+        "1 0/0 1 1+0 0-0"
+    );
     assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/0 1 1+0 0-0");
     assert_eq!(journal.verify().unwrap().fault, None);
 }
@@ -126,8 +224,17 @@ fn another_reviewer_raises_an_old_finding() {
     assert_eq!(by(&journal, "bob"), "1 0/1 0 0+0 0-0");
     assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
     let agreed = journal.agreements(TallyKind::Reviewer, None).unwrap();
-    let agreed: Vec<String> =
-        agreed.iter().map(|pair| format!("{} {}/{}", pair.between.join("-"), pair.agreed, pair.compared)).collect();
+    let agreed: Vec<String> = agreed
+        .iter()
+        .map(|pair| {
+            format!(
+                "{} {}/{}",
+                pair.between.join("-"),
+                pair.agreed,
+                pair.compared
+            )
+        })
+        .collect();
     assert_eq!(agreed, ["ada-bob 1/1", "ada-cyd 0/1", "bob-cyd 0/1"]);
     assert_eq!(journal.verify().unwrap().fault, None);
 }
@@ -140,7 +247,10 @@ fn two_old_findings_that_turn_out_to_be_one_problem_count_once() {
     assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/0 0 0+0 0-0");
     review(&mut journal, "3", &["ada", "bob"], 3, &[("2", 3), ("1", 3)]);
     assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
-    assert_eq!(counted(&journal, TallyKind::Reviewer, "bob"), "1 0/1 0 0+0 0-0");
+    assert_eq!(
+        counted(&journal, TallyKind::Reviewer, "bob"),
+        "1 0/1 0 0+0 0-0"
+    );
     // An unknown finding is not repeated.
     review(&mut journal, "4", &["ada"], 1, &[("9", 3), ("1", 9)]);
     assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/1 0 0+0 0-0");
@@ -169,7 +279,10 @@ fn a_history_without_origins_is_migrated() {
     assert_eq!(journal.verify().unwrap().fault, None);
     // The next run can repeat a finding that was recorded before the migration.
     review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
-    assert_eq!(tallies(&journal)[&(ALL.0, String::new())].raised, before[&(ALL.0, String::new())].raised);
+    assert_eq!(
+        tallies(&journal)[&(ALL.0, String::new())].raised,
+        before[&(ALL.0, String::new())].raised
+    );
     assert_eq!(journal.verify().unwrap().fault, None);
 }
 
@@ -178,16 +291,32 @@ fn sums_are_updated_without_a_scan() {
     let db = recover::empty().unwrap();
     for sum in [TALLY, PAIR] {
         let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sum}")).unwrap();
-        let steps = plan.query_map(("run", 1, 1), |row| row.get::<_, String>("detail")).unwrap();
+        let steps = plan
+            .query_map(("run", 1, 1), |row| row.get::<_, String>("detail"))
+            .unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
-        let scans: Vec<&String> = steps.iter().filter(|step| step.starts_with("SCAN")).collect();
+        let scans: Vec<&String> = steps
+            .iter()
+            .filter(|step| step.starts_with("SCAN"))
+            .collect();
         // The rows of the one problem are read from co-routines.
         let routines = ["SCAN addend", "SCAN comparison", "SCAN last"];
-        assert!(scans.iter().all(|step| routines.contains(&step.as_str())), "{scans:?}");
+        assert!(
+            scans.iter().all(|step| routines.contains(&step.as_str())),
+            "{scans:?}"
+        );
         // A sort for each subquery made the update of a sum 27 times as slow.
-        let sorts = steps.iter().filter(|step| step.contains("FOR ORDER BY")).count();
+        let sorts = steps
+            .iter()
+            .filter(|step| step.contains("FOR ORDER BY"))
+            .count();
         assert_eq!(sorts, 0, "{steps:#?}");
-        assert!(steps.iter().any(|step| step.contains("measured_origin (origin_run=? AND origin=?")), "{steps:#?}");
+        assert!(
+            steps
+                .iter()
+                .any(|step| step.contains("measured_origin (origin_run=? AND origin=?")),
+            "{steps:#?}"
+        );
     }
 }
 

@@ -34,15 +34,25 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
 
     fn from_word(answer: &LenientValue) -> Option<Self> {
         let word = answer.word()?;
-        Self::WORDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&word)).map(|(_, word)| *word)
+        Self::WORDS
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(&word))
+            .map(|(_, word)| *word)
     }
 
     fn name(self) -> &'static str {
-        Self::WORDS.iter().find(|(_, word)| *word == self).map_or("", |(name, _)| name)
+        Self::WORDS
+            .iter()
+            .find(|(_, word)| *word == self)
+            .map_or("", |(name, _)| name)
     }
 
     fn names() -> String {
-        Self::WORDS.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        Self::WORDS
+            .iter()
+            .map(|(name, _)| format!("`{name}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -78,11 +88,19 @@ pub(crate) struct Placed<W> {
 
 impl<W: AnswerWord> Gathered<W> {
     pub(crate) fn new() -> Self {
-        Self { entries: Vec::new(), problems: BTreeSet::new(), truncated: false, nonce: None, signed: None }
+        Self {
+            entries: Vec::new(),
+            problems: BTreeSet::new(),
+            truncated: false,
+            nonce: None,
+            signed: None,
+        }
     }
 
     pub(crate) fn is_signed(&self, nonce: Option<&str>) -> bool {
-        self.nonce.as_deref().is_some_and(|given| is_nonce(nonce, given))
+        self.nonce
+            .as_deref()
+            .is_some_and(|given| is_nonce(nonce, given))
     }
 
     pub(crate) fn add(&mut self, other: Self) {
@@ -116,7 +134,10 @@ impl<W: AnswerWord> Gathered<W> {
             ids.insert(id_of(&self.entries[start]));
         }
         while start > 0
-            && self.entries.get(start).is_some_and(|placed| placed.adjacent)
+            && self
+                .entries
+                .get(start)
+                .is_some_and(|placed| placed.adjacent)
             && ids.contains(&id_of(&self.entries[start - 1]))
         {
             start -= 1;

@@ -37,8 +37,18 @@ pub struct AnswersByFinding<T> {
 
 impl<T> AnswersByFinding<T> {
     pub(crate) fn map<U>(self, entry: impl FnMut(T) -> U) -> AnswersByFinding<U> {
-        let Self { entries, complete, missing, problems } = self;
-        AnswersByFinding { entries: entries.into_iter().map(entry).collect(), complete, missing, problems }
+        let Self {
+            entries,
+            complete,
+            missing,
+            problems,
+        } = self;
+        AnswersByFinding {
+            entries: entries.into_iter().map(entry).collect(),
+            complete,
+            missing,
+            problems,
+        }
     }
 }
 
@@ -46,7 +56,10 @@ impl<T> AnswersByFinding<T> {
 pub type Names = BTreeMap<String, FindingId>;
 
 pub(crate) fn name(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .to_lowercase()
 }
 
 /// Reads entries for the findings in `asked`, or for any finding if `asked` is `None`. A JSON item can identify its
@@ -98,7 +111,8 @@ fn settle<W: AnswerWord>(
 ) -> AnswersByFinding<FindingAnswer<W>> {
     let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
     let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
-    let truncated = passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
+    let truncated =
+        passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
     let is_json = json.is_some();
     let (block, others, mut problems, read) = match json {
         Some(json) => {
@@ -119,8 +133,11 @@ fn settle<W: AnswerWord>(
     };
     let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
     // The requested findings that have an unsigned entry, but no signed entry.
-    let left_over: BTreeSet<FindingId> =
-        others.iter().map(id_of).filter(|id| is_asked(id) && !ids.contains(id)).collect();
+    let left_over: BTreeSet<FindingId> = others
+        .iter()
+        .map(id_of)
+        .filter(|id| is_asked(id) && !ids.contains(id))
+        .collect();
     let is_signed = is_json || prose.signed.is_some();
     let is_counted = match closing.number() {
         Some(number) => number == ids.len() as u64,
@@ -130,23 +147,33 @@ fn settle<W: AnswerWord>(
         problems.insert(format!("{id} was not asked about"));
     }
     let (mut entries, conflicts) = merge(block, &others);
-    for (id, [one, other]) in conflicts.iter().filter(|(id, _)| is_asked(id)).take(PROBLEMS_CAP) {
-        problems.insert(format!("{id} has two answers, {} and {}", one.name(), other.name()));
+    for (id, [one, other]) in conflicts
+        .iter()
+        .filter(|(id, _)| is_asked(id))
+        .take(PROBLEMS_CAP)
+    {
+        problems.insert(format!(
+            "{id} has two answers, {} and {}",
+            one.name(),
+            other.name()
+        ));
     }
     if !W::CHECKED && !conflicts.is_empty() {
         problems.insert("text that is quoted has to be in a code fence".to_owned());
     }
     entries.retain(|entry| is_asked(&entry.finding));
-    let is_consistent = left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
+    let is_consistent =
+        left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
     let complete = is_signed && is_counted && is_consistent && !truncated;
     if truncated {
         problems.insert("the answer is too long to be kept".to_owned());
     } else if !is_signed {
-        problems.insert(
-            closing
-                .problem()
-                .unwrap_or_else(|| format!("the answers do not precede the closing line `{}`", W::CLOSING)),
-        );
+        problems.insert(closing.problem().unwrap_or_else(|| {
+            format!(
+                "the answers do not precede the closing line `{}`",
+                W::CLOSING
+            )
+        }));
     } else if !is_counted {
         problems.insert(format!(
             "the closing line `{}` does not announce the {} that {} read",
@@ -156,11 +183,23 @@ fn settle<W: AnswerWord>(
         ));
     }
     for id in left_over.iter().take(PROBLEMS_CAP) {
-        problems.insert(format!("the answer to {id} is outside of the part that the nonce confirms"));
+        problems.insert(format!(
+            "the answer to {id} is outside of the part that the nonce confirms"
+        ));
     }
     let given: HashSet<_> = entries.iter().map(|entry| entry.finding).collect();
-    let missing = asked.unwrap_or_default().iter().copied().filter(|id| !given.contains(id)).collect();
-    AnswersByFinding { entries, complete, missing, problems: problems.into_iter().collect() }
+    let missing = asked
+        .unwrap_or_default()
+        .iter()
+        .copied()
+        .filter(|id| !given.contains(id))
+        .collect();
+    AnswersByFinding {
+        entries,
+        complete,
+        missing,
+        problems: problems.into_iter().collect(),
+    }
 }
 
 /// Returns the last entry in the list `block` for each finding. A finding whose entries contradict each other gets
@@ -185,11 +224,16 @@ fn merge<W: AnswerWord>(
         }
     }
     for other in others.iter().filter(|_| !W::CHECKED) {
-        before.entry(id_of(other)).or_default().push(other.entry.word);
+        before
+            .entry(id_of(other))
+            .or_default()
+            .push(other.entry.word);
     }
     let mut conflicts = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !entry.word.keeps_open()) {
-        let different = before.get(&entry.finding).and_then(|words| words.iter().find(|word| **word != entry.word));
+        let different = before
+            .get(&entry.finding)
+            .and_then(|words| words.iter().find(|word| **word != entry.word));
         if let Some(different) = different {
             conflicts.insert(entry.finding, [*different, entry.word]);
         }
@@ -200,14 +244,22 @@ fn merge<W: AnswerWord>(
 
 fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
-    let LenientValue::List(items) = object.get(&[W::LIST]) else { return None };
-    if items.iter().any(|item| !matches!(item, LenientValue::Object(_))) {
+    let LenientValue::List(items) = object.get(&[W::LIST]) else {
+        return None;
+    };
+    if items
+        .iter()
+        .any(|item| !matches!(item, LenientValue::Object(_)))
+    {
         return None;
     }
     let mut gathered = Gathered::new();
     gathered.nonce = object.get(&["nonce"]).word();
     for item in items {
-        let named = item.get(&["finding", "finding_id"]).word().unwrap_or_default();
+        let named = item
+            .get(&["finding", "finding_id"])
+            .word()
+            .unwrap_or_default();
         let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
         let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
             gathered.problem(|| format!("`{named}` is not a finding id such as `F1`"));
@@ -218,15 +270,27 @@ fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
             gathered.unknown_word(finding, &answer.word().unwrap_or_default());
             continue;
         };
-        let text = item.get(&["text", "reason", "reasoning", "justification"]).string().unwrap_or_default();
+        let text = item
+            .get(&["text", "reason", "reasoning", "justification"])
+            .string()
+            .unwrap_or_default();
         let more = More {
             adjustment: item.get(&["confidence_adjustment"]).word(),
             severity: item.get(&["revised_severity"]).word(),
             description: item.get(&["revised_description"]).string(),
         };
         let (text, evidence) = (text.trim().to_owned(), item.get(&["evidence"]).texts());
-        let entry = FindingAnswer { finding, word, text, evidence, more };
-        gathered.entries.push(Placed { entry, adjacent: true });
+        let entry = FindingAnswer {
+            finding,
+            word,
+            text,
+            evidence,
+            more,
+        };
+        gathered.entries.push(Placed {
+            entry,
+            adjacent: true,
+        });
     }
     Some(gathered)
 }

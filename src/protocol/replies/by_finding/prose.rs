@@ -26,7 +26,12 @@ enum Mode {
 
 impl<W: AnswerWord> Prose<W> {
     pub(crate) fn new() -> Self {
-        Self { gathered: Gathered::new(), weight: 0, mode: Mode::Closed, apart: true }
+        Self {
+            gathered: Gathered::new(),
+            weight: 0,
+            mode: Mode::Closed,
+            apart: true,
+        }
     }
 
     pub(crate) fn sign(&mut self) {
@@ -48,13 +53,19 @@ impl<W: AnswerWord> Prose<W> {
     pub(crate) fn take(&mut self, step: &ReplyLine<'_>) {
         let entries = self.gathered.entries.len();
         self.read(step);
-        self.apart = self.gathered.entries.len() == entries && (self.apart || !continues::<W>(step));
+        self.apart =
+            self.gathered.entries.len() == entries && (self.apart || !continues::<W>(step));
     }
 
     fn read(&mut self, step: &ReplyLine<'_>) {
         match step.kind {
             LineKind::Text | LineKind::Heading if step.is_prose() => match head::<W>(step.text) {
-                Some(Head::Answer { finding, word, text, row }) => self.begin(finding, word, &text, row),
+                Some(Head::Answer {
+                    finding,
+                    word,
+                    text,
+                    row,
+                }) => self.begin(finding, word, &text, row),
                 Some(Head::Unknown { finding, word }) => {
                     self.gathered.unknown_word(finding, &word);
                     self.mode = Mode::Closed;
@@ -76,14 +87,29 @@ impl<W: AnswerWord> Prose<W> {
             return;
         }
         let text = text[..text.floor_char_boundary(TEXT_CAP)].to_owned();
-        let entry = FindingAnswer { finding, word, text, evidence: Vec::new(), more: More::default() };
-        self.gathered.entries.push(Placed { entry, adjacent: !self.apart });
+        let entry = FindingAnswer {
+            finding,
+            word,
+            text,
+            evidence: Vec::new(),
+            more: More::default(),
+        };
+        self.gathered.entries.push(Placed {
+            entry,
+            adjacent: !self.apart,
+        });
         self.mode = if row { Mode::Closed } else { Mode::Text };
     }
 
     fn go_on(&mut self, step: &ReplyLine<'_>) {
-        let last = self.gathered.entries.last_mut().filter(|_| self.mode != Mode::Closed);
-        let Some(Placed { entry, .. }) = last else { return };
+        let last = self
+            .gathered
+            .entries
+            .last_mut()
+            .filter(|_| self.mode != Mode::Closed);
+        let Some(Placed { entry, .. }) = last else {
+            return;
+        };
         let line = step.text;
         self.weight += line.len() + 1;
         if self.weight > ANSWERS_CAP || entry.text.len() + line.len() > TEXT_CAP {
@@ -95,12 +121,16 @@ impl<W: AnswerWord> Prose<W> {
             && step.is_prose()
             && let Some(evidence) = evidence(line)
         {
-            entry.evidence.extend(Some(evidence.to_owned()).filter(|text| !text.is_empty()));
+            entry
+                .evidence
+                .extend(Some(evidence.to_owned()).filter(|text| !text.is_empty()));
             self.mode = Mode::Evidence { gap: false };
             return;
         }
         match self.mode {
-            Mode::Evidence { .. } if step.kind == LineKind::Blank => self.mode = Mode::Evidence { gap: true },
+            Mode::Evidence { .. } if step.kind == LineKind::Blank => {
+                self.mode = Mode::Evidence { gap: true }
+            }
             Mode::Evidence { gap } => {
                 let item = markdown::peel(line);
                 if item.listed && step.is_prose() {
@@ -164,14 +194,20 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = tag::title(cells.as_deref().unwrap_or(mark.rest), None).trim_start_matches(MARKS);
     let Some((word, written, behind)) = word::<W>(rest) else {
-        let word: String = rest.chars().take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-')).collect();
-        let shouts = word.len() > 1 && !word.contains(char::is_lowercase) && word.starts_with(char::is_alphabetic);
+        let word: String = rest
+            .chars()
+            .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+            .collect();
+        let shouts = word.len() > 1
+            && !word.contains(char::is_lowercase)
+            && word.starts_with(char::is_alphabetic);
         return shouts.then_some(Head::Unknown { finding, word });
     };
     let plain = behind.trim_start_matches(MARKS);
     let text = tag::title(plain, None);
     // If no separator follows a lower-case answer word, the word can be the first word of an ordinary sentence.
-    let separated = text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
+    let separated =
+        text.is_empty() || text.len() < plain.trim().len() || plain.len() < behind.len();
     if !separated && written.contains(char::is_lowercase) {
         return None;
     }
@@ -179,12 +215,19 @@ fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     if tag::is_placeholder(text) {
         return Some(Head::Form);
     }
-    Some(Head::Answer { finding, word, text: text.to_owned(), row: row.is_some() })
+    Some(Head::Answer {
+        finding,
+        word,
+        text: text.to_owned(),
+        row: row.is_some(),
+    })
 }
 
 fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
     W::WORDS.iter().find_map(|(name, word)| {
-        let written = text.get(..name.len()).filter(|written| written.eq_ignore_ascii_case(name))?;
+        let written = text
+            .get(..name.len())
+            .filter(|written| written.eq_ignore_ascii_case(name))?;
         let behind = &text[name.len()..];
         let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || c == '-');
         ends.then_some((*word, written, behind))
@@ -195,8 +238,16 @@ fn word<W: AnswerWord>(text: &str) -> Option<(W, &str, &str)> {
 /// the text.
 fn without_emphasis(text: &str) -> &str {
     let open = text.trim_start_matches('*');
-    let text = if open.starts_with(char::is_whitespace) { open.trim_start() } else { text };
-    if text.matches("**").count() % 2 == 1 { text.strip_suffix("**").unwrap_or(text) } else { text }
+    let text = if open.starts_with(char::is_whitespace) {
+        open.trim_start()
+    } else {
+        text
+    };
+    if text.matches("**").count() % 2 == 1 {
+        text.strip_suffix("**").unwrap_or(text)
+    } else {
+        text
+    }
 }
 
 fn evidence(line: &str) -> Option<&str> {

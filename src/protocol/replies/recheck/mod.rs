@@ -15,14 +15,26 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
 ) -> io::Result<AnswersByFinding<Recheck>> {
-    let check =
-        |FindingAnswer { finding, word: resolved, text, .. }| Recheck { finding, resolved, reason: text.into() };
+    let check = |FindingAnswer {
+                     finding,
+                     word: resolved,
+                     text,
+                     ..
+                 }| Recheck {
+        finding,
+        resolved,
+        reason: text.into(),
+    };
     Ok(by_finding::read(input, nonce, asked, &Names::new())?.map(check))
 }
 
 impl AnswerWord for bool {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("RESOLVED", true), ("UNRESOLVED", false), ("NOT RESOLVED", false), ("NOT_RESOLVED", false)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("RESOLVED", true),
+        ("UNRESOLVED", false),
+        ("NOT RESOLVED", false),
+        ("NOT_RESOLVED", false),
+    ];
     const CLOSING: &'static str = "GLEE-RECHECK-END";
     const LIST: &'static str = "checks";
 
@@ -31,7 +43,11 @@ impl AnswerWord for bool {
     }
 
     fn from_json(answer: &LenientValue, resolved: &LenientValue) -> Option<Self> {
-        if let LenientValue::Bool(resolved) = resolved { Some(*resolved) } else { Self::from_word(answer) }
+        if let LenientValue::Bool(resolved) = resolved {
+            Some(*resolved)
+        } else {
+            Self::from_word(answer)
+        }
     }
 }
 

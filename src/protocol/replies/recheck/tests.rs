@@ -4,11 +4,20 @@
 use super::*;
 
 fn check(finding: u32, resolved: bool, reason: &str) -> Recheck {
-    Recheck { finding: FindingId(finding), resolved, reason: reason.into() }
+    Recheck {
+        finding: FindingId(finding),
+        resolved,
+        reason: reason.into(),
+    }
 }
 
 fn read(text: &str) -> AnswersByFinding<Recheck> {
-    parse(text.as_bytes(), Some("abc"), Some(&[FindingId(1), FindingId(2)])).unwrap()
+    parse(
+        text.as_bytes(),
+        Some("abc"),
+        Some(&[FindingId(1), FindingId(2)]),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -36,9 +45,13 @@ fn reads_prose_and_json() {
 
 #[test]
 fn what_cannot_be_read_is_missing() {
-    let answer =
-        read(r#"{"nonce":"abc","checks":[{"finding":"F1","resolved":"yes"},{"finding":"F2","resolved":true}]}"#);
-    assert_eq!((answer.entries, answer.missing), (vec![check(2, true, "")], vec![FindingId(1)]));
+    let answer = read(
+        r#"{"nonce":"abc","checks":[{"finding":"F1","resolved":"yes"},{"finding":"F2","resolved":true}]}"#,
+    );
+    assert_eq!(
+        (answer.entries, answer.missing),
+        (vec![check(2, true, "")], vec![FindingId(1)])
+    );
     let answer = read("[F1] UNRESOLVED: a\n[F1] RESOLVED: b\n[F2] RESOLVEDISH: c");
     assert_eq!(
         (answer.entries.len(), answer.missing, answer.complete),

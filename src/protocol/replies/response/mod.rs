@@ -14,7 +14,13 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     asked: Option<&[FindingId]>,
 ) -> io::Result<AnswersByFinding<Response>> {
-    let response = |FindingAnswer { finding, word: answer, text, evidence, .. }| Response {
+    let response = |FindingAnswer {
+                        finding,
+                        word: answer,
+                        text,
+                        evidence,
+                        ..
+                    }| Response {
         finding,
         answer,
         text: text.into(),
@@ -24,8 +30,11 @@ pub fn parse<R: BufRead>(
 }
 
 impl AnswerWord for Answer {
-    const WORDS: &'static [(&'static str, Self)] =
-        &[("IMPLEMENTED", Self::Implemented), ("DISCARDED", Self::Discarded), ("DISAGREE", Self::Disagree)];
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("IMPLEMENTED", Self::Implemented),
+        ("DISCARDED", Self::Discarded),
+        ("DISAGREE", Self::Disagree),
+    ];
     const CLOSING: &'static str = "GLEE-RESPONSE-END";
     const LIST: &'static str = "answers";
     const EVIDENCE: bool = true;

@@ -16,7 +16,12 @@ fn read(text: &str, asked: &[u32]) -> AnswersByFinding<Response> {
 
 fn response(finding: u32, answer: Answer, text: &str, evidence: &[&str]) -> Response {
     let evidence = evidence.iter().map(|text| (*text).into()).collect();
-    Response { finding: FindingId(finding), answer, text: text.into(), evidence }
+    Response {
+        finding: FindingId(finding),
+        answer,
+        text: text.into(),
+        evidence,
+    }
 }
 
 #[test]
@@ -54,16 +59,28 @@ fn reads_the_three_answers() {
 fn forms_of_an_answer() {
     for (line, expected) in [
         ("- [F1] IMPLEMENTED: done", Some((Implemented, "done"))),
-        ("1. **[F1]** IMPLEMENTED - done", Some((Implemented, "done"))),
+        (
+            "1. **[F1]** IMPLEMENTED - done",
+            Some((Implemented, "done")),
+        ),
         ("**[F1] IMPLEMENTED:** done", Some((Implemented, "done"))),
         ("**[F1] IMPLEMENTED: done**", Some((Implemented, "done"))),
-        ("`[F1]` **DISAGREE**: `a` **b** c", Some((Disagree, "`a` **b** c"))),
+        (
+            "`[F1]` **DISAGREE**: `a` **b** c",
+            Some((Disagree, "`a` **b** c")),
+        ),
         ("### [F1] DISAGREE — no", Some((Disagree, "no"))),
         ("[f1] implemented: done", Some((Implemented, "done"))),
         ("[F1]: DISCARDED：so", Some((Discarded, "so"))),
-        ("[F1] IMPLEMENTED the check", Some((Implemented, "the check"))),
+        (
+            "[F1] IMPLEMENTED the check",
+            Some((Implemented, "the check")),
+        ),
         ("[F1] IMPLEMENTED", Some((Implemented, ""))),
-        ("| [F1] | IMPLEMENTED | done \\| so | ", Some((Implemented, "done | so"))),
+        (
+            "| [F1] | IMPLEMENTED | done \\| so | ",
+            Some((Implemented, "done | so")),
+        ),
         ("[F1] implemented the check", None),
         ("[F1] and [F2] are the same", None),
         ("[F1] IMPLEMENTED: <what you changed>", None),
@@ -73,7 +90,10 @@ fn forms_of_an_answer() {
         ("F1 IMPLEMENTED: done", None),
     ] {
         let responses = read(line, &[1]).entries;
-        let expected: Vec<_> = expected.iter().map(|(answer, text)| response(1, *answer, text, &[])).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(answer, text)| response(1, *answer, text, &[]))
+            .collect();
         assert_eq!(responses, expected, "{line}");
     }
 }
@@ -81,15 +101,35 @@ fn forms_of_an_answer() {
 #[test]
 fn evidence_in_its_forms() {
     for (text, justification, evidence) in [
-        ("[F1] DISAGREE: no\n- **Evidence:** a:1\n- Evidence: b:2", "no", &["a:1", "b:2"][..]),
-        ("[F1] DISAGREE: no\nEvidence:\n- a:1\n\n- b:2\n\nAnd more.", "no\nAnd more.", &["a:1", "b:2"]),
-        ("[F1] DISAGREE: no\nEvidence: a:1\n  goes on\n- b:2\n\nMore.", "no\nMore.", &["a:1\ngoes on", "b:2"]),
+        (
+            "[F1] DISAGREE: no\n- **Evidence:** a:1\n- Evidence: b:2",
+            "no",
+            &["a:1", "b:2"][..],
+        ),
+        (
+            "[F1] DISAGREE: no\nEvidence:\n- a:1\n\n- b:2\n\nAnd more.",
+            "no\nAnd more.",
+            &["a:1", "b:2"],
+        ),
+        (
+            "[F1] DISAGREE: no\nEvidence: a:1\n  goes on\n- b:2\n\nMore.",
+            "no\nMore.",
+            &["a:1\ngoes on", "b:2"],
+        ),
         ("[F1] DISAGREE: no\nEVIDENCE：a:1", "no", &["a:1"]),
         ("[F1] DISAGREE: no\nEvidence\n", "no\nEvidence", &[]),
         ("[F1] DISAGREE: no\n> Evidence: a", "no\n> Evidence: a", &[]),
-        ("[F1] DISAGREE: no\n\n## Summary\nEvidence: of nothing", "no", &[]),
+        (
+            "[F1] DISAGREE: no\n\n## Summary\nEvidence: of nothing",
+            "no",
+            &[],
+        ),
     ] {
-        assert_eq!(read(text, &[1]).entries, [response(1, Disagree, justification, evidence)], "{text}");
+        assert_eq!(
+            read(text, &[1]).entries,
+            [response(1, Disagree, justification, evidence)],
+            "{text}"
+        );
     }
 }
 
@@ -99,8 +139,20 @@ fn what_is_wrong_is_told() {
     let another = "the closing line `GLEE-RESPONSE-END` has a different nonce than the request";
     for (text, answered, missing, complete, problems) in [
         ("", &[][..], &[1, 2][..], false, &[closing][..]),
-        ("[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=n0nce answers=1", &[1], &[2], true, &[]),
-        ("[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=other answers=1", &[1], &[2], false, &[another]),
+        (
+            "[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=n0nce answers=1",
+            &[1],
+            &[2],
+            true,
+            &[],
+        ),
+        (
+            "[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=other answers=1",
+            &[1],
+            &[2],
+            false,
+            &[another],
+        ),
         (
             "[F1] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=n0nce answers=2",
             &[1],
@@ -113,7 +165,10 @@ fn what_is_wrong_is_told() {
             &[1],
             &[2],
             true,
-            &["F9 was not asked about", "`FIXED` for F2 is not one of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`"],
+            &[
+                "F9 was not asked about",
+                "`FIXED` for F2 is not one of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`",
+            ],
         ),
         (
             "[F1] IMPLEMENTED: a\n[F2] DISAGREE: b\n[F1] DISAGREE: c\nGLEE-RESPONSE-END nonce=n0nce answers=2",
@@ -124,7 +179,11 @@ fn what_is_wrong_is_told() {
         ),
     ] {
         let answer = read(text, &[1, 2]);
-        let ids_answered: Vec<_> = answer.entries.iter().map(|response| response.finding).collect();
+        let ids_answered: Vec<_> = answer
+            .entries
+            .iter()
+            .map(|response| response.finding)
+            .collect();
         assert_eq!(ids_answered, ids(answered), "{text}");
         assert_eq!(answer.missing, ids(missing), "{text}");
         assert_eq!(answer.complete, complete, "{text}");
@@ -134,8 +193,17 @@ fn what_is_wrong_is_told() {
 
 #[test]
 fn the_last_of_equal_answers_counts() {
-    let answer = read("[F1] DISCARDED: a\n[F2] IMPLEMENTED: b\n[F1] DISCARDED: c", &[1, 2]);
-    assert_eq!(answer.entries, [response(1, Discarded, "c", &[]), response(2, Implemented, "b", &[])]);
+    let answer = read(
+        "[F1] DISCARDED: a\n[F2] IMPLEMENTED: b\n[F1] DISCARDED: c",
+        &[1, 2],
+    );
+    assert_eq!(
+        answer.entries,
+        [
+            response(1, Discarded, "c", &[]),
+            response(2, Implemented, "b", &[])
+        ]
+    );
 }
 
 #[test]
@@ -150,7 +218,11 @@ fn json_wins_over_prose() {
         "`four` is not a finding id such as `F1`",
         "`maybe` for F4 is not one of `IMPLEMENTED`, `DISCARDED`, `DISAGREE`",
     ];
-    for text in [json.to_owned(), format!("[F1] DISAGREE: x\n{json}\nbye"), format!("so:\n```json\n{json}\n```")] {
+    for text in [
+        json.to_owned(),
+        format!("[F1] DISAGREE: x\n{json}\nbye"),
+        format!("so:\n```json\n{json}\n```"),
+    ] {
         let answer = read(&text, &[1, 2, 3, 4]);
         let expected = [
             response(1, Implemented, "done", &[]),
@@ -159,7 +231,11 @@ fn json_wins_over_prose() {
         ];
         assert_eq!(answer.entries, expected, "{text}");
         assert!(answer.complete, "{text}");
-        assert_eq!((answer.missing, answer.problems), (ids(&[4]), problems.map(str::to_owned).to_vec()), "{text}");
+        assert_eq!(
+            (answer.missing, answer.problems),
+            (ids(&[4]), problems.map(str::to_owned).to_vec()),
+            "{text}"
+        );
     }
     let other = read(&json.replace("n0nce", "other"), &[1]);
     assert!(!other.complete);
@@ -177,14 +253,21 @@ fn a_repeated_prompt_is_no_answer() {
 
 #[test]
 fn without_a_list_every_id_counts() {
-    let answer = parse(&b"[F7] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=x answers=1"[..], None, None).unwrap();
+    let answer = parse(
+        &b"[F7] IMPLEMENTED: a\nGLEE-RESPONSE-END nonce=x answers=1"[..],
+        None,
+        None,
+    )
+    .unwrap();
     assert_eq!(answer.entries, [response(7, Implemented, "a", &[])]);
     assert!(answer.complete && answer.problems.is_empty());
 }
 
 #[test]
 fn too_many_answers_are_never_complete() {
-    let mut text: String = (1..=60_000).map(|n| format!("[F{n}] IMPLEMENTED: {}\n", "x".repeat(100))).collect();
+    let mut text: String = (1..=60_000)
+        .map(|n| format!("[F{n}] IMPLEMENTED: {}\n", "x".repeat(100)))
+        .collect();
     text.push_str("GLEE-RESPONSE-END nonce=n0nce answers=60000\n");
     let answer = read(&text, &[1]);
     assert_eq!(answer.entries.len(), 1);

@@ -1,7 +1,9 @@
 //! Reads the fields of a finding in JSON. Models use different names for the same field, and the reader accepts
 //! all these names.
 
-use crate::domain::{Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted};
+use crate::domain::{
+    Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted,
+};
 use crate::protocol::text::{LenientValue, location, markdown, tag};
 use crate::rules::consensus::UNTITLED;
 
@@ -33,7 +35,17 @@ const RULE: &[&str] = &["rule"];
 const INSISTS_ON: &[&str] = &["insists_on", "ruling", "dispute"];
 
 /// Names of fields whose values never become part of the description.
-const NO_TEXT: [&str; 9] = ["id", "type", "role", "status", "nonce", "model", "reviewer", "agent", "timestamp"];
+const NO_TEXT: [&str; 9] = [
+    "id",
+    "type",
+    "role",
+    "status",
+    "nonce",
+    "model",
+    "reviewer",
+    "agent",
+    "timestamp",
+];
 
 #[derive(Default)]
 pub(crate) struct FindingFields<'a>(Vec<(&'a str, &'a LenientValue)>);
@@ -49,7 +61,10 @@ impl<'a> FindingFields<'a> {
     }
 
     fn texts(&self, names: &[&str]) -> Vec<String> {
-        names.iter().filter_map(|name| self.get(&[name]).joined()).collect()
+        names
+            .iter()
+            .filter_map(|name| self.get(&[name]).joined())
+            .collect()
     }
 
     pub(crate) fn knows(name: &str) -> bool {
@@ -69,16 +84,22 @@ impl<'a> FindingFields<'a> {
             RULE,
             INSISTS_ON,
         ];
-        HEADS.contains(&name) || BODIES.contains(&name) || others.iter().any(|names| names.contains(&name))
+        HEADS.contains(&name)
+            || BODIES.contains(&name)
+            || others.iter().any(|names| names.contains(&name))
     }
 
     pub(crate) fn has_text(&self) -> bool {
         let is_text = |name: &&str| HEADS.contains(name) || BODIES.contains(name);
-        self.0.iter().any(|(name, value)| is_text(name) && value.joined().is_some())
+        self.0
+            .iter()
+            .any(|(name, value)| is_text(name) && value.joined().is_some())
     }
 
     pub(crate) fn has_severity(&self) -> bool {
-        [SEVERITY, TAG, LEVEL].into_iter().any(|names| self.get(names).word().is_some())
+        [SEVERITY, TAG, LEVEL]
+            .into_iter()
+            .any(|names| self.get(names).word().is_some())
     }
 
     pub(crate) fn is_log_line(&self) -> bool {
@@ -100,17 +121,26 @@ impl<'a> FindingFields<'a> {
 
     pub(crate) fn finding(&self) -> RawFinding {
         let word = |names| self.get(names).word();
-        let raw = word(SEVERITY).or_else(|| word(TAG)).or_else(|| word(LEVEL)).unwrap_or_default();
-        let tag = word(TAG).and_then(|word| Tag::parse(&word)).or_else(|| Tag::parse(&raw));
+        let raw = word(SEVERITY)
+            .or_else(|| word(TAG))
+            .or_else(|| word(LEVEL))
+            .unwrap_or_default();
+        let tag = word(TAG)
+            .and_then(|word| Tag::parse(&word))
+            .or_else(|| Tag::parse(&raw));
         let heads = self.texts(&HEADS);
         let mut bodies = self.texts(&BODIES);
         if heads.is_empty() && bodies.is_empty() {
-            let others = self.0.iter().filter(|(name, _)| !Self::knows(name) && !NO_TEXT.contains(name));
+            let others = self
+                .0
+                .iter()
+                .filter(|(name, _)| !Self::knows(name) && !NO_TEXT.contains(name));
             bodies = others.filter_map(|(_, value)| value.joined()).collect();
             bodies.sort();
         }
         let (title, body) = texts(heads, bodies);
-        let [mut file, mut line, mut end] = [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
+        let [mut file, mut line, mut end] =
+            [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
         if file.word().is_none() {
             let [at, first, last] = located(self.get(LOCATION));
             file = at;
@@ -129,7 +159,12 @@ impl<'a> FindingFields<'a> {
             suggestion: self.get(SUGGESTION).string().map(Untrusted::from),
             replacement: self.get(REPLACEMENT).string().map(Untrusted::from),
             confidence: confidence(self.get(CONFIDENCE)),
-            evidence: self.get(EVIDENCE).texts().into_iter().map(Untrusted::from).collect(),
+            evidence: self
+                .get(EVIDENCE)
+                .texts()
+                .into_iter()
+                .map(Untrusted::from)
+                .collect(),
             rule: self.get(RULE).string(),
             insists_on: self.get(INSISTS_ON).word().and_then(|word| ruling(&word)),
         }
@@ -140,8 +175,12 @@ impl<'a> FindingFields<'a> {
 /// beginning of an id, because no dispute number begins with 0.
 fn ruling(word: &str) -> Option<RulingRef> {
     let digits = word.trim().trim_start_matches(['D', 'd']);
-    let is_id = (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = digits.parse().ok().filter(|_| !(is_id && digits.starts_with('0')));
+    let is_id =
+        (8..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = digits
+        .parse()
+        .ok()
+        .filter(|_| !(is_id && digits.starts_with('0')));
     let number = number.map(|number| RulingRef::Number(DisputeNumber(number)));
     number.or_else(|| is_id.then(|| RulingRef::Shared(DisputeId(digits.to_ascii_lowercase()))))
 }
@@ -151,31 +190,58 @@ fn ruling(word: &str) -> Option<RulingRef> {
 fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();
-    let text = bodies.into_iter().chain(heads).collect::<Vec<_>>().join("\n\n");
+    let text = bodies
+        .into_iter()
+        .chain(heads)
+        .collect::<Vec<_>>()
+        .join("\n\n");
     let (title, body) = match head {
         Some(title) => (markdown::fold(&title), text),
         None => {
             let text = text.trim();
             let (first, rest) = text.split_once("\n\n").unwrap_or((text, ""));
-            (markdown::fold(first), markdown::trim_blank_lines(rest).to_owned())
+            (
+                markdown::fold(first),
+                markdown::trim_blank_lines(rest).to_owned(),
+            )
         }
     };
-    if title.is_empty() { (UNTITLED.to_owned(), body) } else { (title, body) }
+    if title.is_empty() {
+        (UNTITLED.to_owned(), body)
+    } else {
+        (title, body)
+    }
 }
 
 /// Returns the numbers of the first and the last line. Line numbers that are zero or fractions are ignored. The
 /// number of the last line is ignored if it is not greater than the number of the first line.
 fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
-    let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else { return (None, None) };
-    let end = end.word().and_then(|word| location::lines(&word)).map(|(end, _)| end).or(range_end);
+    let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else {
+        return (None, None);
+    };
+    let end = end
+        .word()
+        .and_then(|word| location::lines(&word))
+        .map(|(end, _)| end)
+        .or(range_end);
     (Some(line), end.filter(|end| *end > line))
 }
 
 /// Reads a confidence in percent. A number between 0 and 1 counts as a fraction, so the function multiplies the
 /// number by 100.
 fn confidence(value: &LenientValue) -> Option<Confidence> {
-    let number: f64 = value.word()?.trim_end_matches('%').trim_end().parse().ok().filter(|n: &f64| !n.is_nan())?;
-    let percent = if number > 0.0 && number < 1.0 { number * 100.0 } else { number };
+    let number: f64 = value
+        .word()?
+        .trim_end_matches('%')
+        .trim_end()
+        .parse()
+        .ok()
+        .filter(|n: &f64| !n.is_nan())?;
+    let percent = if number > 0.0 && number < 1.0 {
+        number * 100.0
+    } else {
+        number
+    };
     Some(Confidence::clamped(percent.round() as i64))
 }
 
@@ -183,12 +249,25 @@ fn confidence(value: &LenientValue) -> Option<Confidence> {
 fn located(location: &LenientValue) -> [LenientValue; 3] {
     match location {
         LenientValue::Text(text) => {
-            let (file, line) =
-                text.trim().rsplit_once(':').filter(|(_, line)| location::lines(line).is_some()).unzip();
-            let line = line.map(|line| LenientValue::Text(line.to_owned())).unwrap_or_default();
-            [LenientValue::Text(file.unwrap_or(text.trim()).to_owned()), line, LenientValue::Nothing]
+            let (file, line) = text
+                .trim()
+                .rsplit_once(':')
+                .filter(|(_, line)| location::lines(line).is_some())
+                .unzip();
+            let line = line
+                .map(|line| LenientValue::Text(line.to_owned()))
+                .unwrap_or_default();
+            [
+                LenientValue::Text(file.unwrap_or(text.trim()).to_owned()),
+                line,
+                LenientValue::Nothing,
+            ]
         }
-        LenientValue::Number(_) => [LenientValue::Nothing, location.clone(), LenientValue::Nothing],
+        LenientValue::Number(_) => [
+            LenientValue::Nothing,
+            location.clone(),
+            LenientValue::Nothing,
+        ],
         _ => [FILE, LINE, END_LINE].map(|names| location.get(names).clone()),
     }
 }

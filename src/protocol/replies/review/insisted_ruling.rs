@@ -22,20 +22,40 @@ pub(crate) fn split(text: &str, paths: &Paths, shown: &[RulingRef]) -> Option<(S
         if !text[end..].starts_with(close) {
             continue;
         }
-        let parts: Vec<&str> = text[start + 1..end].split([',', ';', '|']).map(str::trim).collect();
-        let named = |part: &&str| part.starts_with(['D', 'd']).then(|| RulingRef::among(part, shown)).flatten();
-        let Some(at) = parts.iter().position(|part| named(part).is_some()) else { continue };
+        let parts: Vec<&str> = text[start + 1..end]
+            .split([',', ';', '|'])
+            .map(str::trim)
+            .collect();
+        let named = |part: &&str| {
+            part.starts_with(['D', 'd'])
+                .then(|| RulingRef::among(part, shown))
+                .flatten()
+        };
+        let Some(at) = parts.iter().position(|part| named(part).is_some()) else {
+            continue;
+        };
         let (before, behind) = (text[..start].trim_end(), &text[end + 1..]);
-        let is_first = start <= HEAD && tag::title(before, location::find_of(before, paths).as_ref()).is_empty();
-        let is_last = behind.trim_matches([' ', '\t', '*', '_', '.', '|']).is_empty();
+        let is_first = start <= HEAD
+            && tag::title(before, location::find_of(before, paths).as_ref()).is_empty();
+        let is_last = behind
+            .trim_matches([' ', '\t', '*', '_', '.', '|'])
+            .is_empty();
         if !(is_first || is_last) {
             continue;
         }
         let ruling = named(&parts[at])?.clone();
-        let rest: Vec<&str> =
-            parts.iter().enumerate().filter(|(index, _)| *index != at).map(|(_, part)| *part).collect();
+        let rest: Vec<&str> = parts
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| *index != at)
+            .map(|(_, part)| *part)
+            .collect();
         let rest = rest.join(", ");
-        let bracket = if rest.is_empty() { String::new() } else { format!(" {open}{rest}{close}") };
+        let bracket = if rest.is_empty() {
+            String::new()
+        } else {
+            format!(" {open}{rest}{close}")
+        };
         return Some((format!("{before}{bracket}{behind}"), ruling));
     }
     None
@@ -68,7 +88,8 @@ mod tests {
             (r#""D00000012""#, None),
         ] {
             let answer = format!(r#"{{"findings": [{{"title": "a", "insists_on": {word}}}]}}"#);
-            let read = reader::parse_of(answer.as_bytes(), None, &Paths::default(), &shown).expect("an answer");
+            let read = reader::parse_of(answer.as_bytes(), None, &Paths::default(), &shown)
+                .expect("an answer");
             let ruling = read.findings[0].insists_on.as_ref().map(RulingRef::mark);
             assert_eq!(ruling.as_deref(), expected, "{word}");
         }
@@ -83,15 +104,27 @@ mod tests {
             RulingRef::Shared(DisputeId("abcdef0122222222".to_owned())),
         ];
         for (text, expected) in [
-            (" src/db.py:5 (D12) Bind it", Some((" src/db.py:5 Bind it", "D12"))),
-            (" (D12) src/db.py:5 Bind it", Some((" src/db.py:5 Bind it", "D12"))),
+            (
+                " src/db.py:5 (D12) Bind it",
+                Some((" src/db.py:5 Bind it", "D12")),
+            ),
+            (
+                " (D12) src/db.py:5 Bind it",
+                Some((" src/db.py:5 Bind it", "D12")),
+            ),
             (" a.py:5 Bind it (d12)", Some((" a.py:5 Bind it", "D12"))),
             (
                 " a.py:5 Bind it (confidence 80, D12, security)",
                 Some((" a.py:5 Bind it (confidence 80, security)", "D12")),
             ),
-            (" a.py:5 [D12] Bind `f(x)`", Some((" a.py:5 Bind `f(x)`", "D12"))),
-            ("| a.py:5 | (D12) Bind it |", Some(("| a.py:5 | Bind it |", "D12"))),
+            (
+                " a.py:5 [D12] Bind `f(x)`",
+                Some((" a.py:5 Bind `f(x)`", "D12")),
+            ),
+            (
+                "| a.py:5 | (D12) Bind it |",
+                Some(("| a.py:5 | Bind it |", "D12")),
+            ),
             (" (D3f9a0c12) Bind it", Some((" Bind it", "D3f9a0c12"))),
             (" (D3f9a0c125566) Bind it", Some((" Bind it", "D3f9a0c12"))),
             (" (D3f9a0c1) Bind it", None),
@@ -105,8 +138,14 @@ mod tests {
             (" a.py:5 Bind it (D12", None),
         ] {
             let read = split(text, &Paths::default(), &shown);
-            let read = read.as_ref().map(|(text, ruling)| (text.as_str(), ruling.mark()));
-            assert_eq!(read, expected.map(|(text, ruling)| (text, ruling.to_owned())), "{text}");
+            let read = read
+                .as_ref()
+                .map(|(text, ruling)| (text.as_str(), ruling.mark()));
+            assert_eq!(
+                read,
+                expected.map(|(text, ruling)| (text, ruling.to_owned())),
+                "{text}"
+            );
         }
         assert_eq!(split(" a.py:5 (D12) Bind it", &Paths::default(), &[]), None);
     }

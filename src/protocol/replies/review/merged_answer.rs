@@ -48,19 +48,33 @@ type Key = (Option<String>, Option<u32>, Option<Tag>, String);
 
 impl<'a> Results<'a> {
     pub(crate) fn new(nonce: Option<&'a str>, of_text: OfText) -> Self {
-        Self { nonce, of_text, blocks: Vec::new(), is_last: false, is_signed_end: false, is_within_prose: false }
+        Self {
+            nonce,
+            of_text,
+            blocks: Vec::new(),
+            is_last: false,
+            is_signed_end: false,
+            is_within_prose: false,
+        }
     }
 
     pub(crate) fn take(&mut self, object: FoundObject, prose: &mut ProseReader<'_>) {
-        let Some(result) = result::read(&object.text, self.of_text) else { return };
+        let Some(result) = result::read(&object.text, self.of_text) else {
+            return;
+        };
         prose.cut(object.mark);
-        self.blocks.push(Block { result, kept: prose.findings().len(), read: prose.count() });
+        self.blocks.push(Block {
+            result,
+            kept: prose.findings().len(),
+            read: prose.count(),
+        });
         self.is_last = true;
     }
 
     pub(crate) fn pass(&mut self, step: &ReplyLine<'_>) {
         self.is_last &= step.kind == LineKind::Blank;
-        self.is_within_prose |= step.is_prose() && step.text.contains('{') && step.text.contains("\"severity\"");
+        self.is_within_prose |=
+            step.is_prose() && step.text.contains('{') && step.text.contains("\"severity\"");
     }
 
     pub(crate) fn close(&mut self) {
@@ -74,7 +88,10 @@ impl<'a> Results<'a> {
         let Some(form) = prose.form() else { return };
         let results: u64 = self.blocks.iter().map(|block| block.result.count).sum();
         let behind = prose.count() - form.count + results;
-        if behind == 0 || number != Some(behind) || self.blocks.iter().any(|block| block.read < form.count) {
+        if behind == 0
+            || number != Some(behind)
+            || self.blocks.iter().any(|block| block.read < form.count)
+        {
             return;
         }
         prose.forget(form);
@@ -94,13 +111,22 @@ impl<'a> Results<'a> {
     ) -> ReviewAnswer {
         let results = || self.blocks.iter().map(|block| &block.result);
         let read = prose.count() + results().map(|result| result.count).sum::<u64>();
-        let kept = prose.findings().len() + results().map(|result| result.findings.len()).sum::<usize>();
+        let kept =
+            prose.findings().len() + results().map(|result| result.findings.len()).sum::<usize>();
         let truncated = too_large || read > kept as u64;
         let objects = results().any(JsonResult::objects);
         let malformed = results().any(|result| result.malformed);
         let is_signed_by_nonce = self.is_signed_by_nonce();
-        let verdict = self.blocks.iter_mut().rev().find_map(|block| block.result.verdict.take());
-        let summary = self.blocks.iter_mut().rev().find_map(|block| block.result.summary.take());
+        let verdict = self
+            .blocks
+            .iter_mut()
+            .rev()
+            .find_map(|block| block.result.verdict.take());
+        let summary = self
+            .blocks
+            .iter_mut()
+            .rev()
+            .find_map(|block| block.result.summary.take());
         let answer = |status, findings, notes| ReviewAnswer {
             status,
             findings,
@@ -111,12 +137,21 @@ impl<'a> Results<'a> {
             problem: None,
         };
         let is_readable = !truncated && !malformed && !is_broken;
-        if is_readable && closing.number().is_some_and(|number| self.is_corrected(number, &prose)) {
+        if is_readable
+            && closing
+                .number()
+                .is_some_and(|number| self.is_corrected(number, &prose))
+        {
             let (findings, notes) = self.last(prose);
             return answer(AnswerStatus::Complete, findings, notes);
         }
         let is_within_prose = self.is_within_prose;
-        let All { findings, notes, repeated, only_in_prose } = self.all(prose);
+        let All {
+            findings,
+            notes,
+            repeated,
+            only_in_prose,
+        } = self.all(prose);
         let unique = read - repeated;
         let is_closed = closing.is_given();
         // If the closing line states exactly the number of findings that were read, Glee assumes that the
@@ -140,31 +175,60 @@ impl<'a> Results<'a> {
     }
 
     fn is_signed_by_nonce(&self) -> bool {
-        let signed = |block: &Block| block.result.nonce().is_some_and(|given| is_nonce(self.nonce, given));
+        let signed = |block: &Block| {
+            block
+                .result
+                .nonce()
+                .is_some_and(|given| is_nonce(self.nonce, given))
+        };
         let is_void = |block: &Block| block.result.count == 0 && !block.result.malformed;
-        self.blocks.iter().any(signed) && self.blocks.iter().all(|block| signed(block) || is_void(block))
+        self.blocks.iter().any(signed)
+            && self
+                .blocks
+                .iter()
+                .all(|block| signed(block) || is_void(block))
     }
 
     fn is_corrected(&self, number: u64, prose: &ProseReader<'_>) -> bool {
-        let Some((last, earlier)) = self.blocks.split_last() else { return false };
+        let Some((last, earlier)) = self.blocks.split_last() else {
+            return false;
+        };
         let findings = &last.result.findings;
         let is_announced = self.is_signed_end && number > 0 && last.result.count == number;
-        let is_behind_prose = last.read == prose.count() && (last.read == 0 || last.result.enveloped);
+        let is_behind_prose =
+            last.read == prose.count() && (last.read == 0 || last.result.enveloped);
         let names_again = |block: &Block| {
             let of = &block.result.findings;
-            of.is_empty() || of.iter().any(|one| findings.iter().any(|other| is_same_place(one, other)))
+            of.is_empty()
+                || of
+                    .iter()
+                    .any(|one| findings.iter().any(|other| is_same_place(one, other)))
         };
-        let above = earlier.iter().flat_map(|block| &block.result.findings).chain(prose.findings());
+        let above = earlier
+            .iter()
+            .flat_map(|block| &block.result.findings)
+            .chain(prose.findings());
         let is_grave_enough = findings.iter().any(is_grave) || !above.into_iter().any(is_grave);
         is_announced && is_behind_prose && earlier.iter().all(names_again) && is_grave_enough
     }
 
     fn last(mut self, prose: ProseReader<'_>) -> (Vec<RawFinding>, String) {
-        let last = self.blocks.pop().map(|block| block.result.findings).unwrap_or_default();
+        let last = self
+            .blocks
+            .pop()
+            .map(|block| block.result.findings)
+            .unwrap_or_default();
         let mut notes = prose.into_notes();
         for dropped in self.blocks.iter().flat_map(|block| &block.result.findings) {
-            let place = dropped.location().map(|place| format!("{place} ")).unwrap_or_default();
-            notes.push_str(&format!("\n[{}] {place}{}", dropped.severity.raw, dropped.title.as_written()));
+            let place = dropped
+                .location()
+                .map(|place| format!("{place} "))
+                .unwrap_or_default();
+            notes.push_str(&format!(
+                "\n[{}] {place}{}",
+                dropped.severity.raw,
+                dropped.title.as_written()
+            ));
         }
         (last, notes.trim_start().to_owned())
     }
@@ -187,7 +251,11 @@ impl<'a> Results<'a> {
             known.extend(keys.iter().cloned());
             in_json.extend(keys);
         }
-        let only_in_prose = prose.findings().iter().filter(|finding| !in_json.contains(&key(finding))).count();
+        let only_in_prose = prose
+            .findings()
+            .iter()
+            .filter(|finding| !in_json.contains(&key(finding)))
+            .count();
         let (in_prose, notes) = prose.into_findings();
         let mut blocks = blocks.into_iter().peekable();
         let mut findings = Vec::new();
@@ -198,7 +266,12 @@ impl<'a> Results<'a> {
             findings.push(finding);
         }
         findings.extend(blocks.flat_map(|(_, new)| new));
-        All { findings, notes, repeated, only_in_prose }
+        All {
+            findings,
+            notes,
+            repeated,
+            only_in_prose,
+        }
     }
 }
 
@@ -210,9 +283,18 @@ struct All {
 }
 
 fn key(finding: &RawFinding) -> Key {
-    let words = finding.title.as_written().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = finding
+        .title
+        .as_written()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     let title = words.map(str::to_lowercase).collect::<Vec<_>>().join(" ");
-    (finding.file.clone(), finding.line, mandatory::normalise(&finding.severity.raw), title)
+    (
+        finding.file.clone(),
+        finding.line,
+        mandatory::normalise(&finding.severity.raw),
+        title,
+    )
 }
 
 fn is_same_place(one: &RawFinding, other: &RawFinding) -> bool {
@@ -220,6 +302,9 @@ fn is_same_place(one: &RawFinding, other: &RawFinding) -> bool {
 }
 
 fn is_grave(finding: &RawFinding) -> bool {
-    let tag = finding.severity.tag.or_else(|| mandatory::normalise(&finding.severity.raw));
+    let tag = finding
+        .severity
+        .tag
+        .or_else(|| mandatory::normalise(&finding.severity.raw));
     matches!(tag, None | Some(Tag::Critical | Tag::Must | Tag::High))
 }

@@ -81,7 +81,12 @@ struct Item {
 
 impl<'a> ProseReader<'a> {
     pub(crate) fn new(paths: &'a Paths, shown: &'a [RulingRef]) -> Self {
-        let notes = Segment { start: 0, body: 0, owner: Owner::Notes, left_out: 0 };
+        let notes = Segment {
+            start: 0,
+            body: 0,
+            owner: Owner::Notes,
+            left_out: 0,
+        };
         Self {
             paths,
             shown,
@@ -113,14 +118,21 @@ impl<'a> ProseReader<'a> {
     /// possibly also a copy of the prompt.
     pub(crate) fn form_ends(&mut self) {
         self.close();
-        self.form = Some(Form { kept: self.findings.len(), count: self.count });
+        self.form = Some(Form {
+            kept: self.findings.len(),
+            count: self.count,
+        });
     }
 
     /// Counts the findings before the prompt's example of the closing line. Returns `None` if no finding precedes
     /// the example, or if a preceding finding names a file. The example findings in the prompt name no file.
     pub(crate) fn form(&self) -> Option<Form> {
-        self.form
-            .filter(|form| form.count > 0 && self.findings[..form.kept].iter().all(|found| found.file.is_none()))
+        self.form.filter(|form| {
+            form.count > 0
+                && self.findings[..form.kept]
+                    .iter()
+                    .all(|found| found.file.is_none())
+        })
     }
 
     pub(crate) fn forget(&mut self, form: Form) {
@@ -137,17 +149,24 @@ impl<'a> ProseReader<'a> {
 
     pub(crate) fn take(&mut self, step: &ReplyLine<'_>) {
         let start = self.text.len();
-        let is_header = step.kind == LineKind::Delimiter && self.previous == (Previous::FirstRow { item: true });
+        let is_header = step.kind == LineKind::Delimiter
+            && self.previous == (Previous::FirstRow { item: true });
         if is_header {
             self.retract();
         } else if matches!(self.last().owner, Owner::Row(_)) {
             self.close();
         }
-        let item = if step.is_prose() { item(step.text, self.paths, self.shown) } else { None };
+        let item = if step.is_prose() {
+            item(step.text, self.paths, self.shown)
+        } else {
+            None
+        };
         self.previous = match (step.kind, &item) {
             (LineKind::Text, _) if step.text.contains('|') => match self.previous {
                 Previous::FirstRow { .. } | Previous::Row => Previous::Row,
-                _ => Previous::FirstRow { item: item.is_some() },
+                _ => Previous::FirstRow {
+                    item: item.is_some(),
+                },
             },
             (LineKind::Delimiter, _) => Previous::Row,
             (LineKind::Text, Some(item)) if !item.listed => Previous::Item,
@@ -169,15 +188,24 @@ impl<'a> ProseReader<'a> {
     }
 
     fn last(&self) -> &Segment {
-        self.segments.last().expect("the first segment contains notes")
+        self.segments
+            .last()
+            .expect("the first segment contains notes")
     }
 
     fn last_mut(&mut self) -> &mut Segment {
-        self.segments.last_mut().expect("the first segment contains notes")
+        self.segments
+            .last_mut()
+            .expect("the first segment contains notes")
     }
 
     fn begin(&mut self, owner: Owner, start: usize) {
-        self.segments.push(Segment { start, body: start, owner, left_out: 0 });
+        self.segments.push(Segment {
+            start,
+            body: start,
+            owner,
+            left_out: 0,
+        });
     }
 
     fn begin_finding(&mut self, item: Item) {
@@ -188,7 +216,14 @@ impl<'a> ProseReader<'a> {
         }
         let number = self.findings.len();
         self.findings.push(item.finding);
-        self.begin(if item.row { Owner::Row(number) } else { Owner::Finding(number) }, self.text.len());
+        self.begin(
+            if item.row {
+                Owner::Row(number)
+            } else {
+                Owner::Finding(number)
+            },
+            self.text.len(),
+        );
     }
 
     fn underline(&mut self) {
@@ -212,7 +247,11 @@ impl<'a> ProseReader<'a> {
         let room = TEXT_CAP.saturating_sub(self.text.len() + 1);
         let taken = self.text.len() - self.last().start;
         let room = room.min(SEGMENT_CAP.saturating_sub(taken + 1));
-        let kept = if self.last().left_out > 0 { 0 } else { line.floor_char_boundary(room) };
+        let kept = if self.last().left_out > 0 {
+            0
+        } else {
+            line.floor_char_boundary(room)
+        };
         self.text.push_str(&line[..kept]);
         if kept == line.len() && room > 0 {
             self.text.push('\n');
@@ -233,21 +272,33 @@ impl<'a> ProseReader<'a> {
 
     pub(crate) fn into_notes(self) -> String {
         let left_out: u64 = self.segments.iter().map(|segment| segment.left_out).sum();
-        let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
+        let ends = self
+            .segments
+            .iter()
+            .skip(1)
+            .map(|segment| segment.start)
+            .chain([self.text.len()]);
         let parts = self.segments.iter().zip(ends);
-        let parts = parts.map(|(segment, end)| markdown::trim_blank_lines(&self.text[segment.start..end]));
+        let parts =
+            parts.map(|(segment, end)| markdown::trim_blank_lines(&self.text[segment.start..end]));
         let mut notes = paragraphs(parts);
         note_left_out(&mut notes, left_out);
         notes
     }
 
     pub(crate) fn into_findings(mut self) -> (Vec<RawFinding>, String) {
-        let ends = self.segments.iter().skip(1).map(|segment| segment.start).chain([self.text.len()]);
+        let ends = self
+            .segments
+            .iter()
+            .skip(1)
+            .map(|segment| segment.start)
+            .chain([self.text.len()]);
         let mut notes = Vec::new();
         for (segment, end) in self.segments.iter().zip(ends) {
             match segment.owner {
                 Owner::Notes => {
-                    let mut text = markdown::trim_blank_lines(&self.text[segment.start..end]).to_owned();
+                    let mut text =
+                        markdown::trim_blank_lines(&self.text[segment.start..end]).to_owned();
                     note_left_out(&mut text, segment.left_out);
                     notes.push(text);
                 }
@@ -291,14 +342,20 @@ fn note_left_out(text: &mut String, bytes: u64) {
 }
 
 pub(crate) fn weight(finding: &RawFinding) -> usize {
-    let names = [&finding.category, &finding.file, &finding.rule].into_iter().flatten().map(String::len);
+    let names = [&finding.category, &finding.file, &finding.rule]
+        .into_iter()
+        .flatten()
+        .map(String::len);
     let texts = finding
         .suggestion
         .iter()
         .chain(&finding.replacement)
         .chain(&finding.evidence)
         .map(|text| text.as_written().len());
-    let lengths = names.chain(texts).map(|length| length + size_of::<String>()).sum::<usize>();
+    let lengths = names
+        .chain(texts)
+        .map(|length| length + size_of::<String>())
+        .sum::<usize>();
     let own = finding.title.as_written().len() + finding.body.as_written().len();
     size_of::<RawFinding>() + finding.severity.raw.len() + own + lengths
 }
@@ -313,11 +370,17 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     let rest = without.as_deref().unwrap_or(rest);
     let (rest, sure) = confidence::split(rest);
     let tag = Tag::parse(mark.word);
-    if tag::is_log_level(mark.word) || tag::is_legend(rest) || (tag.is_none() && tag::is_link_definition(rest)) {
+    if tag::is_log_level(mark.word)
+        || tag::is_legend(rest)
+        || (tag.is_none() && tag::is_link_definition(rest))
+    {
         return None;
     }
     // Emphasis that begins before the tag can end after the tag, as in `**2) [MUST]** a`.
-    let rest = rest.strip_prefix("** ").or_else(|| rest.strip_prefix("__ ")).unwrap_or(rest);
+    let rest = rest
+        .strip_prefix("** ")
+        .or_else(|| rest.strip_prefix("__ "))
+        .unwrap_or(rest);
     let place = location::find_of(rest, paths);
     let title = tag::title(rest, place.as_ref());
     if tag::is_placeholder(title) {
@@ -325,14 +388,21 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     }
     let title = markdown::plain(title);
     let mut finding = RawFinding {
-        severity: Severity { tag, raw: mark.word.to_owned() },
+        severity: Severity {
+            tag,
+            raw: mark.word.to_owned(),
+        },
         title: shorten(title).into(),
         insists_on,
         ..RawFinding::default()
     };
     put(&mut finding, place);
     put_sure(&mut finding, sure);
-    Some(Item { finding, row: row.is_some(), listed: peeled.listed })
+    Some(Item {
+        finding,
+        row: row.is_some(),
+        listed: peeled.listed,
+    })
 }
 
 fn put(finding: &mut RawFinding, place: Option<location::NamedPlace>) {
@@ -366,7 +436,11 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     }
     let text = markdown::peel(first).rest;
     let (text, sure) = confidence::split(text);
-    let place = if finding.file.is_none() { location::find_of(text, paths) } else { None };
+    let place = if finding.file.is_none() {
+        location::find_of(text, paths)
+    } else {
+        None
+    };
     let title = markdown::plain(tag::title(text, place.as_ref()));
     if title.is_empty() {
         return;

@@ -56,7 +56,9 @@ pub fn parse_of<R: BufRead>(
     for finding in &mut answer.findings {
         // Compares all digits of the id, because a reviewer can write more digits of the id than Glee displays.
         let named = finding.insists_on.take().map(|ruling| ruling.to_string());
-        finding.insists_on = named.and_then(|named| RulingRef::among(&named, shown)).cloned();
+        finding.insists_on = named
+            .and_then(|named| RulingRef::among(&named, shown))
+            .cloned();
     }
     if !answer.status.is_complete() {
         answer.problem = Some(problem(&answer, walk.json.fault, &closing));
@@ -64,7 +66,11 @@ pub fn parse_of<R: BufRead>(
     Ok(answer)
 }
 
-pub(crate) fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Closing<'_>) -> String {
+pub(crate) fn problem(
+    answer: &ReviewAnswer,
+    fault: Option<String>,
+    closing: &Closing<'_>,
+) -> String {
     let read = match answer.findings.len() {
         0 => "no finding was read".to_owned(),
         1 => "1 finding was read".to_owned(),
@@ -76,8 +82,16 @@ pub(crate) fn problem(answer: &ReviewAnswer, fault: Option<String>, closing: &Cl
     } else if answer.truncated {
         "the answer is too long to be kept".to_owned()
     } else if let Some(problem) = closing.problem() {
-        if is_empty && answer.verdict.is_none() { format!("the answer is empty, and {problem}") } else { problem }
-    } else if let Some(verdict) = answer.verdict.as_ref().filter(|_| answer.findings.is_empty()) {
+        if is_empty && answer.verdict.is_none() {
+            format!("the answer is empty, and {problem}")
+        } else {
+            problem
+        }
+    } else if let Some(verdict) = answer
+        .verdict
+        .as_ref()
+        .filter(|_| answer.findings.is_empty())
+    {
         format!("the verdict `{verdict}` comes without a finding")
     } else {
         let announced = closing.number().unwrap_or_default();

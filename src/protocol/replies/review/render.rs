@@ -34,6 +34,10 @@ fn prose(findings: &[RawFinding], nonce: &str) -> String {
         }
         text.push('\n');
     }
-    let _ = writeln!(text, "GLEE-REVIEW-END nonce={nonce} findings={}", findings.len());
+    let _ = writeln!(
+        text,
+        "GLEE-REVIEW-END nonce={nonce} findings={}",
+        findings.len()
+    );
     text
 }

@@ -14,9 +14,12 @@ use crate::protocol::text::json::LenientValue;
 
 const FINDINGS_CAP: usize = 6 << 20;
 
-const LISTS: &str = "findings issues problems comments violations vulnerabilities defects bugs review_comments";
+const LISTS: &str =
+    "findings issues problems comments violations vulnerabilities defects bugs review_comments";
 
-const WRAPPERS: [&str; 8] = ["files", "results", "result", "reviews", "review", "data", "output", "payload"];
+const WRAPPERS: [&str; 8] = [
+    "files", "results", "result", "reviews", "review", "data", "output", "payload",
+];
 
 #[derive(Debug, Default)]
 pub(crate) struct JsonResult {
@@ -39,12 +42,17 @@ pub(crate) type OfText = fn(&str) -> Option<ReviewAnswer>;
 impl JsonResult {
     /// The nonce; `None` if the document contains no nonce or several different nonces.
     pub(crate) fn nonce(&self) -> Option<&str> {
-        self.nonces.first().filter(|_| self.nonces.len() == 1).map(String::as_str)
+        self.nonces
+            .first()
+            .filter(|_| self.nonces.len() == 1)
+            .map(String::as_str)
     }
 
     /// Whether the review has a verdict other than an approval.
     pub(crate) fn objects(&self) -> bool {
-        self.verdict.as_deref().is_some_and(|verdict| !approves(&plain(verdict)))
+        self.verdict
+            .as_deref()
+            .is_some_and(|verdict| !approves(&plain(verdict)))
     }
 
     fn push(&mut self, finding: RawFinding) {
@@ -62,11 +70,17 @@ impl JsonResult {
         if word.is_empty() || approves(&word) || word == "na" {
             return;
         }
-        let inner = self.of_text.and_then(|of_text| of_text(text)).filter(|inner| !inner.findings.is_empty());
+        let inner = self
+            .of_text
+            .and_then(|of_text| of_text(text))
+            .filter(|inner| !inner.findings.is_empty());
         match (inner, place) {
             (Some(inner), _) => {
                 self.malformed |= inner.truncated;
-                inner.findings.into_iter().for_each(|finding| self.push(finding));
+                inner
+                    .findings
+                    .into_iter()
+                    .for_each(|finding| self.push(finding));
             }
             (None, Place::Item) => {
                 let text = LenientValue::Text(text.to_owned());
@@ -88,11 +102,17 @@ fn approves(word: &str) -> bool {
 }
 
 fn plain(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 pub(crate) fn read(text: &str, of_text: OfText) -> Option<JsonResult> {
-    let mut result = JsonResult { of_text: Some(of_text), ..JsonResult::default() };
+    let mut result = JsonResult {
+        of_text: Some(of_text),
+        ..JsonResult::default()
+    };
     result.take(&serde_json::from_str(text).ok()?, Place::Top, None);
     (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
@@ -141,7 +161,12 @@ impl JsonResult {
         }
     }
 
-    fn take_object(&mut self, fields: &[(String, LenientValue)], place: Place, file: Option<&str>) -> bool {
+    fn take_object(
+        &mut self,
+        fields: &[(String, LenientValue)],
+        place: Place,
+        file: Option<&str>,
+    ) -> bool {
         let known = self.findings.len();
         let mut own = FindingFields::default();
         let [mut kind, mut verdict, mut nonce] = [&LenientValue::Nothing; 3];

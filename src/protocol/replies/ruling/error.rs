@@ -24,9 +24,16 @@ pub enum RulingError {
     #[error("`{given}` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`")]
     Word { given: String },
     #[error("`{given}` is not a value of `{field}`; {expected}")]
-    Field { field: &'static str, given: String, expected: &'static str },
+    Field {
+        field: &'static str,
+        given: String,
+        expected: &'static str,
+    },
     #[error("`{field}` is valid only with `DISMISS`, but the ruling is `{ruling}`")]
-    DismissOnly { field: &'static str, ruling: RulingWord },
+    DismissOnly {
+        field: &'static str,
+        ruling: RulingWord,
+    },
     #[error("the answer has rulings that contradict each other: {}", words(.0))]
     Contradiction(Vec<RulingWord>),
 }
@@ -38,14 +45,25 @@ pub(crate) struct ExpectedRuling<'a> {
 }
 
 impl ExpectedRuling<'_> {
-    pub(crate) fn check(self, nonce: Option<&str>, dispute: Option<&str>) -> Result<(), RulingError> {
+    pub(crate) fn check(
+        self,
+        nonce: Option<&str>,
+        dispute: Option<&str>,
+    ) -> Result<(), RulingError> {
         if !nonce.is_some_and(|given| is_nonce(self.nonce, given)) {
             return Err(RulingError::Nonce);
         }
         let given = dispute.unwrap_or_default();
-        let number = given.trim_start_matches('#').parse().ok().map(DisputeNumber);
+        let number = given
+            .trim_start_matches('#')
+            .parse()
+            .ok()
+            .map(DisputeNumber);
         match self.dispute {
-            Some(asked) if number != Some(asked) => Err(RulingError::Dispute { given: given.to_owned(), asked }),
+            Some(asked) if number != Some(asked) => Err(RulingError::Dispute {
+                given: given.to_owned(),
+                asked,
+            }),
             _ => Ok(()),
         }
     }
@@ -68,5 +86,9 @@ pub(crate) struct Claimed {
 }
 
 pub(crate) fn words(words: &[RulingWord]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+    words
+        .iter()
+        .map(|word| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

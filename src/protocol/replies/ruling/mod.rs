@@ -31,7 +31,10 @@ pub fn parse<R: BufRead>(
     nonce: Option<&str>,
     dispute: impl Into<Option<DisputeNumber>>,
 ) -> io::Result<Result<Ruling, RulingError>> {
-    let asked = ExpectedRuling { nonce, dispute: dispute.into() };
+    let asked = ExpectedRuling {
+        nonce,
+        dispute: dispute.into(),
+    };
     let mut walk = Walk::new(input, nonce);
     let mut candidates = Candidates::default();
     let mut reasons = Reasons::default();
@@ -129,11 +132,23 @@ impl Candidates {
         if let Some(error) = self.wrong {
             return Err(error);
         }
-        let last = self.last.ok_or_else(|| self.foreign.unwrap_or(RulingError::Missing))?;
-        let all = [RulingWord::Enforce, RulingWord::Dismiss, RulingWord::Escalate];
-        let said = all.into_iter().filter(|word| self.group.contains(word) || self.unfenced.contains(word));
+        let last = self
+            .last
+            .ok_or_else(|| self.foreign.unwrap_or(RulingError::Missing))?;
+        let all = [
+            RulingWord::Enforce,
+            RulingWord::Dismiss,
+            RulingWord::Escalate,
+        ];
+        let said = all
+            .into_iter()
+            .filter(|word| self.group.contains(word) || self.unfenced.contains(word));
         let said: Vec<_> = said.collect();
-        if said.len() > 1 { Err(RulingError::Contradiction(said)) } else { Ok(last) }
+        if said.len() > 1 {
+            Err(RulingError::Contradiction(said))
+        } else {
+            Ok(last)
+        }
     }
 }
 
@@ -162,7 +177,11 @@ impl Reasons {
             self.left_out = true;
         }
         if !step.text.trim().is_empty() {
-            self.coder_evidence = step.kind.is_prose().then(|| coder_evidence(step.text)).flatten();
+            self.coder_evidence = step
+                .kind
+                .is_prose()
+                .then(|| coder_evidence(step.text))
+                .flatten();
         }
         if !step.kind.is_prose() {
             return;
@@ -171,8 +190,12 @@ impl Reasons {
         while self.citations.len() < CITATIONS_CAP
             && let Some(place) = location::find(rest)
         {
-            let location =
-                Location { file: place.file, line: Some(place.line), end_line: place.end_line }.to_string();
+            let location = Location {
+                file: place.file,
+                line: Some(place.line),
+                end_line: place.end_line,
+            }
+            .to_string();
             if !self.citations.contains(&location) {
                 self.citations.push(location);
             }
@@ -183,10 +206,17 @@ impl Reasons {
     /// If the ruling has no rationale, the text before the ruling becomes the rationale. If the ruling is a
     /// closing line, the citations and the coder's evidence are read from the text before the closing line.
     fn complete(self, claimed: Claimed) -> Ruling {
-        let Claimed { mut ruling, is_line } = claimed;
+        let Claimed {
+            mut ruling,
+            is_line,
+        } = claimed;
         if ruling.rationale.is_empty() {
             let text = self.text.trim();
-            ruling.rationale = if self.left_out { format!("{text}\n[...]").into() } else { text.into() };
+            ruling.rationale = if self.left_out {
+                format!("{text}\n[...]").into()
+            } else {
+                text.into()
+            };
         }
         if is_line {
             ruling.citations = self.citations.into_iter().map(Untrusted::from).collect();
@@ -198,8 +228,14 @@ impl Reasons {
 
 fn coder_evidence(line: &str) -> Option<Untrusted> {
     let line = line.trim();
-    let named = line.get(..CODER_EVIDENCE.len()).is_some_and(|start| start.eq_ignore_ascii_case(CODER_EVIDENCE));
-    if named { shape::reason(&line[CODER_EVIDENCE.len()..]) } else { None }
+    let named = line
+        .get(..CODER_EVIDENCE.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(CODER_EVIDENCE));
+    if named {
+        shape::reason(&line[CODER_EVIDENCE.len()..])
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]

@@ -8,10 +8,16 @@ use crate::protocol::text::json::LenientValue;
 pub(crate) fn object(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
     object.fields().iter().find(|(name, _)| name == "ruling")?;
-    let claimed = asked.check(word(&object, "nonce").as_deref(), word(&object, "dispute").as_deref());
+    let claimed = asked.check(
+        word(&object, "nonce").as_deref(),
+        word(&object, "dispute").as_deref(),
+    );
     Some(match claimed {
         Err(error) => DisputeMatch::Foreign(error),
-        Ok(()) => DisputeMatch::Own(ruling(&object).map(|ruling| Claimed { ruling, is_line: false })),
+        Ok(()) => DisputeMatch::Own(ruling(&object).map(|ruling| Claimed {
+            ruling,
+            is_line: false,
+        })),
     })
 }
 
@@ -25,14 +31,17 @@ pub(crate) fn line(text: &str, asked: ExpectedRuling<'_>) -> Option<DisputeMatch
     let (dispute, word) = rest.strip_prefix("dispute=")?.split_once(" ruling=")?;
     Some(match asked.check(Some(nonce), Some(dispute)) {
         Err(error) => DisputeMatch::Foreign(error),
-        Ok(()) => {
-            DisputeMatch::Own(parse_word(word).map(|word| Claimed { ruling: Ruling::bare(word), is_line: true }))
-        }
+        Ok(()) => DisputeMatch::Own(parse_word(word).map(|word| Claimed {
+            ruling: Ruling::bare(word),
+            is_line: true,
+        })),
     })
 }
 
 fn parse_word(given: &str) -> Result<RulingWord, RulingError> {
-    RulingWord::parse(given).ok_or_else(|| RulingError::Word { given: shown(given) })
+    RulingWord::parse(given).ok_or_else(|| RulingError::Word {
+        given: shown(given),
+    })
 }
 
 fn shown(given: &str) -> String {
@@ -53,16 +62,39 @@ fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
     let duplicate_of = only("duplicate_of")?;
     Ok(Ruling {
         // Grounds are ignored if the ruling is not `DISMISS`.
-        grounds: word(object, "grounds").filter(|_| dismissed).map(|given| grounds(&given)).transpose()?,
-        citations: object.get(&["citations"]).texts().into_iter().map(Untrusted::from).collect(),
-        rationale: object.get(&["rationale"]).string().unwrap_or_default().trim().into(),
-        new_tag: new_tag.map(|given| read("new_tag", &given, TAGS, Tag::parse)).transpose()?,
+        grounds: word(object, "grounds")
+            .filter(|_| dismissed)
+            .map(|given| grounds(&given))
+            .transpose()?,
+        citations: object
+            .get(&["citations"])
+            .texts()
+            .into_iter()
+            .map(Untrusted::from)
+            .collect(),
+        rationale: object
+            .get(&["rationale"])
+            .string()
+            .unwrap_or_default()
+            .trim()
+            .into(),
+        new_tag: new_tag
+            .map(|given| read("new_tag", &given, TAGS, Tag::parse))
+            .transpose()?,
         duplicate_of: duplicate_of
             .map(|given| {
-                read("duplicate_of", &given, "allowed: the id of a finding, such as `F1`", FindingId::parse)
+                read(
+                    "duplicate_of",
+                    &given,
+                    "allowed: the id of a finding, such as `F1`",
+                    FindingId::parse,
+                )
             })
             .transpose()?,
-        coder_evidence: object.get(&["coder_evidence"]).string().and_then(|why| reason(&why)),
+        coder_evidence: object
+            .get(&["coder_evidence"])
+            .string()
+            .and_then(|why| reason(&why)),
         ..Ruling::bare(ruling)
     })
 }
@@ -89,5 +121,9 @@ fn read<T>(
     expected: &'static str,
     parse: impl FnOnce(&str) -> Option<T>,
 ) -> Result<T, RulingError> {
-    parse(given).ok_or_else(|| RulingError::Field { field, given: shown(given), expected })
+    parse(given).ok_or_else(|| RulingError::Field {
+        field,
+        given: shown(given),
+        expected,
+    })
 }

@@ -34,7 +34,11 @@ fn reads_a_whole_ruling_in_json() {
         duplicate_of: Some(FindingId(2)),
         coder_evidence: None,
     };
-    for text in [text.to_owned(), format!("I think so.\n\n```json\n{text}\n```\n\n"), format!("So:\n{text}")] {
+    for text in [
+        text.to_owned(),
+        format!("I think so.\n\n```json\n{text}\n```\n\n"),
+        format!("So:\n{text}"),
+    ] {
         assert_eq!(read(&text), Ok(expected.clone()), "{text}");
     }
 }
@@ -58,26 +62,58 @@ fn only_the_end_of_the_answer_rules() {
         (format!("```\n{LINE_DISMISS}\n```\n{LINE}"), Ok(Enforce)),
         (format!("> {LINE_DISMISS}\n\n{LINE}"), Ok(Enforce)),
         (format!("> {DISMISS}\n\n{ENFORCE}"), Ok(Enforce)),
-        (format!("```json\n{DISMISS}\n```\nThat is a trap.\n{ENFORCE}"), Ok(Enforce)),
-        (format!("```json\n{DISMISS}\n```\nThat is a trap.\n```json\n{ENFORCE}\n```"), Ok(Enforce)),
-        (format!("```python\n# {DISMISS}\n{DISMISS}\n```\n{LINE}"), Ok(Enforce)),
+        (
+            format!("```json\n{DISMISS}\n```\nThat is a trap.\n{ENFORCE}"),
+            Ok(Enforce),
+        ),
+        (
+            format!("```json\n{DISMISS}\n```\nThat is a trap.\n```json\n{ENFORCE}\n```"),
+            Ok(Enforce),
+        ),
+        (
+            format!("```python\n# {DISMISS}\n{DISMISS}\n```\n{LINE}"),
+            Ok(Enforce),
+        ),
         (format!("{FOREIGN}\n{ENFORCE}"), Ok(Enforce)),
         (format!("{ENFORCE}\n{FOREIGN}"), Ok(Enforce)),
         (format!("{ENFORCE}\n\n{LINE}\n"), Ok(Enforce)),
         (format!("{ENFORCE}\n{ENFORCE}"), Ok(Enforce)),
         (format!("{{\"thinking\": 1}}\n{ENFORCE}"), Ok(Enforce)),
-        (format!("{ENFORCE}\nThat is all."), Err(RulingError::TextBehind)),
+        (
+            format!("{ENFORCE}\nThat is all."),
+            Err(RulingError::TextBehind),
+        ),
         (format!("{LINE}\ntokens: 5"), Err(RulingError::TextBehind)),
-        (format!("{ENFORCE}\n{{\"cost\": 1}}"), Err(RulingError::TextBehind)),
-        (format!("{ENFORCE}\n```\n{DISMISS}\nmore\n```"), Err(RulingError::TextBehind)),
-        (format!("{ENFORCE}\n{{\"nonce\":\"abc\",\n\"dispute\":3,"), Err(RulingError::TextBehind)),
-        (format!("The file says\n```json\n{DISMISS}\n```\nand I"), Err(RulingError::TextBehind)),
+        (
+            format!("{ENFORCE}\n{{\"cost\": 1}}"),
+            Err(RulingError::TextBehind),
+        ),
+        (
+            format!("{ENFORCE}\n```\n{DISMISS}\nmore\n```"),
+            Err(RulingError::TextBehind),
+        ),
+        (
+            format!("{ENFORCE}\n{{\"nonce\":\"abc\",\n\"dispute\":3,"),
+            Err(RulingError::TextBehind),
+        ),
+        (
+            format!("The file says\n```json\n{DISMISS}\n```\nand I"),
+            Err(RulingError::TextBehind),
+        ),
         (format!("so {LINE}"), Err(RulingError::Missing)),
         (format!("- {ENFORCE}"), Err(RulingError::Missing)),
         (format!("`{LINE}`"), Err(RulingError::Missing)),
-        (format!("{LINE} because"), Err(RulingError::Word { given: "ENFORCE because".to_owned() })),
+        (
+            format!("{LINE} because"),
+            Err(RulingError::Word {
+                given: "ENFORCE because".to_owned(),
+            }),
+        ),
         (format!("```json\n{ENFORCE}"), Ok(Enforce)),
-        (format!("```json\n[{ENFORCE}]\n```"), Err(RulingError::Missing)),
+        (
+            format!("```json\n[{ENFORCE}]\n```"),
+            Err(RulingError::Missing),
+        ),
         (String::new(), Err(RulingError::Missing)),
         ("ENFORCE".to_owned(), Err(RulingError::Missing)),
     ] {
@@ -102,16 +138,41 @@ fn contradictions_are_no_ruling() {
 
 #[test]
 fn errors_say_what_is_wrong() {
-    let field =
-        |name: &str, value: &str| DISMISS.replace("\"rationale\"", &format!("\"{name}\":{value},\"rationale\""));
+    let field = |name: &str, value: &str| {
+        DISMISS.replace(
+            "\"rationale\"",
+            &format!("\"{name}\":{value},\"rationale\""),
+        )
+    };
     for (text, message) in [
-        (FOREIGN.to_owned(), "the ruling has a different `nonce` than the request"),
-        (r#"{"dispute":3,"ruling":"ENFORCE"}"#.to_owned(), "the ruling has a different `nonce` than the request"),
-        (LINE.replace("abc", "abd"), "the ruling has a different `nonce` than the request"),
-        (ENFORCE.replace('3', "4"), "the ruling is on dispute `4`, but the request was about dispute 3"),
-        (LINE.replace('3', "<n>"), "the ruling is on dispute `<n>`, but the request was about dispute 3"),
-        (ENFORCE.replace("ENFORCE", "MAYBE"), "`MAYBE` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`"),
-        (LINE.replace("ENFORCE", "<WORD>"), "`<WORD>` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`"),
+        (
+            FOREIGN.to_owned(),
+            "the ruling has a different `nonce` than the request",
+        ),
+        (
+            r#"{"dispute":3,"ruling":"ENFORCE"}"#.to_owned(),
+            "the ruling has a different `nonce` than the request",
+        ),
+        (
+            LINE.replace("abc", "abd"),
+            "the ruling has a different `nonce` than the request",
+        ),
+        (
+            ENFORCE.replace('3', "4"),
+            "the ruling is on dispute `4`, but the request was about dispute 3",
+        ),
+        (
+            LINE.replace('3', "<n>"),
+            "the ruling is on dispute `<n>`, but the request was about dispute 3",
+        ),
+        (
+            ENFORCE.replace("ENFORCE", "MAYBE"),
+            "`MAYBE` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`",
+        ),
+        (
+            LINE.replace("ENFORCE", "<WORD>"),
+            "`<WORD>` is not a ruling; allowed: `ENFORCE`, `DISMISS`, `ESCALATE`",
+        ),
         (
             field("grounds", "\"style\""),
             "`style` is not a value of `grounds`; allowed: `factual_error`, `breaks_functionality`, \
@@ -140,30 +201,53 @@ fn errors_say_what_is_wrong() {
              `GLEE-RULING nonce=<nonce> dispute=<n> ruling=<WORD>`",
         ),
     ] {
-        assert_eq!(read(&text).map_err(|error| error.to_string()), Err(message.to_owned()), "{text}");
+        assert_eq!(
+            read(&text).map_err(|error| error.to_string()),
+            Err(message.to_owned()),
+            "{text}"
+        );
     }
     // An explicit `null` counts as absent.
-    assert_eq!(word(&field("new_tag", "null").replace("DISMISS", "ENFORCE")), Ok(Enforce));
-    assert_eq!(word(&field("grounds", "\"\"").replace("DISMISS", "ENFORCE")), Ok(Enforce));
+    assert_eq!(
+        word(&field("new_tag", "null").replace("DISMISS", "ENFORCE")),
+        Ok(Enforce)
+    );
+    assert_eq!(
+        word(&field("grounds", "\"\"").replace("DISMISS", "ENFORCE")),
+        Ok(Enforce)
+    );
 }
 
 #[test]
 fn a_json_ruling_without_rationale_takes_the_text_before_it() {
     let ruling =
-        read("The caller checks it.\n\n{\"nonce\":\"abc\",\"dispute\":3,\"ruling\":\"ESCALATE\"}").unwrap();
-    assert_eq!((ruling.ruling, ruling.rationale.as_written()), (Escalate, "The caller checks it."));
+        read("The caller checks it.\n\n{\"nonce\":\"abc\",\"dispute\":3,\"ruling\":\"ESCALATE\"}")
+            .unwrap();
+    assert_eq!(
+        (ruling.ruling, ruling.rationale.as_written()),
+        (Escalate, "The caller checks it.")
+    );
 }
 
 #[test]
 fn without_nonce_and_number_any_will_do() {
-    let read = |text: &str| parse(text.as_bytes(), None, None).unwrap().map(|ruling| ruling.ruling);
+    let read = |text: &str| {
+        parse(text.as_bytes(), None, None)
+            .unwrap()
+            .map(|ruling| ruling.ruling)
+    };
     assert_eq!(read(FOREIGN), Ok(Dismiss));
     assert_eq!(read("{\"ruling\":\"ENFORCE\"}"), Err(RulingError::Nonce));
 }
 
 #[test]
 fn reads_why_the_coders_own_evidence_counts() {
-    let why = |text: &str| read(text).unwrap().coder_evidence.map(|why| why.as_written().to_owned());
+    let why = |text: &str| {
+        read(text)
+            .unwrap()
+            .coder_evidence
+            .map(|why| why.as_written().to_owned())
+    };
     let line = |before: &str| format!("See a.py:1.\n{before}\n{LINE_DISMISS}\n");
     let rows = [
         (line("Coder-evidence: it was run"), Some("it was run")),
@@ -172,8 +256,17 @@ fn reads_why_the_coders_own_evidence_counts() {
         (line("Coder-evidence: -"), None),
         (line("> Coder-evidence: it was run"), None),
         (line("Coder-evidence: it was run\nSee b.py:1."), None),
-        (DISMISS.replace("\"dispute\"", "\"coder_evidence\":\" it was run\",\"dispute\""), Some("it was run")),
-        (DISMISS.replace("\"dispute\"", "\"coder_evidence\":null,\"dispute\""), None),
+        (
+            DISMISS.replace(
+                "\"dispute\"",
+                "\"coder_evidence\":\" it was run\",\"dispute\"",
+            ),
+            Some("it was run"),
+        ),
+        (
+            DISMISS.replace("\"dispute\"", "\"coder_evidence\":null,\"dispute\""),
+            None,
+        ),
     ];
     for (text, expected) in rows {
         assert_eq!(why(&text).as_deref(), expected, "{text}");
@@ -184,7 +277,10 @@ fn reads_why_the_coders_own_evidence_counts() {
 fn spec_22_a_judge_is_told_where_its_json_ends_to_be_json() {
     let error = |text: &str| read(text).expect_err(text).to_string();
     let comma = error(&format!("I have looked.\n{}", ENFORCE.replace('}', ",}")));
-    assert!(comma.contains("line 2") && comma.contains("column"), "{comma}");
+    assert!(
+        comma.contains("line 2") && comma.contains("column"),
+        "{comma}"
+    );
     let quote = error("{\"nonce\": \"abc\",\n \"dispute\": 3,\n \"ruling\": ENFORCE}\n");
     assert!(quote.contains("line 3"), "{quote}");
     assert_eq!(read("Nothing."), Err(RulingError::Missing));

@@ -10,8 +10,8 @@ use std::io::{self, BufRead};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    AgentName, Approach, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer, Synthesis, Untrusted,
-    Validation,
+    AgentName, Approach, Certainty, Decision, Question, QuestionAnswer, Said, StageAnswer,
+    Synthesis, Untrusted, Validation,
 };
 use crate::protocol::replies::reply::{Closing, Walk, is_nonce};
 use crate::protocol::request::Task;
@@ -31,17 +31,26 @@ pub enum StageError {
     Malformed(String),
     #[error("the answer has several different JSON objects with the `nonce`")]
     Several,
-    #[error("no text is allowed after the JSON object, but the answer contains text after the object")]
+    #[error(
+        "no text is allowed after the JSON object, but the answer contains text after the object"
+    )]
     TextBehind,
     #[error("the answer has a JSON object that is too large to be read")]
     TooLarge,
     #[error("`{field}` {expected}")]
-    Field { field: &'static str, expected: &'static str },
+    Field {
+        field: &'static str,
+        expected: &'static str,
+    },
 }
 
 /// Reads the answer to a task of a stage or a checkpoint. The outer result is an error only if `input` cannot be
 /// read. The inner result is an error if the answer is invalid.
-pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Result<Result<Said, StageError>> {
+pub fn parse<R: BufRead>(
+    input: R,
+    nonce: Option<&str>,
+    task: &Task,
+) -> io::Result<Result<Said, StageError>> {
     let found = find(input, nonce)?;
     Ok(match task {
         Task::Stage { about, .. } => match found.object() {
@@ -61,17 +70,28 @@ pub fn parse<R: BufRead>(input: R, nonce: Option<&str>, task: &Task) -> io::Resu
             }
             Err(error) => Err(error),
         },
-        Task::Aggregate { about, .. } => {
-            found.object().and_then(|object| synthesis(object, &about.required_fields)).map(Said::Synthesis)
-        }
+        Task::Aggregate { about, .. } => found
+            .object()
+            .and_then(|object| synthesis(object, &about.required_fields))
+            .map(Said::Synthesis),
         Task::Arbitrate { positions, .. } => {
-            let names: Vec<AgentName> = positions.iter().map(|position| position.agent.clone()).collect();
-            found.last_object().and_then(|object| decision(&object, &names)).map(Said::Decision)
+            let names: Vec<AgentName> = positions
+                .iter()
+                .map(|position| position.agent.clone())
+                .collect();
+            found
+                .last_object()
+                .and_then(|object| decision(&object, &names))
+                .map(Said::Decision)
         }
-        Task::Questions { questions, .. } => {
-            found.object().and_then(|object| answers(&object, questions)).map(|answers| Said::Answers { answers })
-        }
-        Task::Validate { .. } => found.last_object().and_then(|object| validation(&object)).map(Said::Validation),
+        Task::Questions { questions, .. } => found
+            .object()
+            .and_then(|object| answers(&object, questions))
+            .map(|answers| Said::Answers { answers }),
+        Task::Validate { .. } => found
+            .last_object()
+            .and_then(|object| validation(&object))
+            .map(Said::Validation),
         _ => unreachable!("reviews have other parsers"),
     })
 }
@@ -90,7 +110,10 @@ impl FoundAnswer {
     fn object(&self) -> Result<Map<String, Value>, StageError> {
         match self.objects.as_slice() {
             [] if self.too_large => Err(StageError::TooLarge),
-            [] => Err(self.fault.clone().map_or(StageError::Missing, StageError::Malformed)),
+            [] => Err(self
+                .fault
+                .clone()
+                .map_or(StageError::Missing, StageError::Malformed)),
             [first, others @ ..] if others.iter().all(|other| other == first) => Ok(first.clone()),
             _ => Err(StageError::Several),
         }
@@ -104,8 +127,13 @@ impl FoundAnswer {
     }
 
     fn take(&mut self, text: &str, nonce: Option<&str>) {
-        let Ok(Value::Object(mut object)) = serde_json::from_str(text) else { return };
-        let own = object.get("nonce").and_then(Value::as_str).is_some_and(|given| is_nonce(nonce, given));
+        let Ok(Value::Object(mut object)) = serde_json::from_str(text) else {
+            return;
+        };
+        let own = object
+            .get("nonce")
+            .and_then(Value::as_str)
+            .is_some_and(|given| is_nonce(nonce, given));
         if own {
             object.shift_remove("nonce");
             self.objects.push(object);
@@ -152,15 +180,29 @@ fn missing(object: &Map<String, Value>, required: &[String]) -> Vec<String> {
         Value::Object(fields) => fields.is_empty(),
         Value::Bool(_) | Value::Number(_) => false,
     };
-    required.iter().filter(|field| object.get(*field).is_none_or(is_empty)).cloned().collect()
+    required
+        .iter()
+        .filter(|field| object.get(*field).is_none_or(is_empty))
+        .cloned()
+        .collect()
 }
 
 fn synthesis(object: Map<String, Value>, required: &[String]) -> Result<Synthesis, StageError> {
     let Some(Value::Object(consensus)) = object.get("consensus") else {
-        return Err(StageError::Field { field: "consensus", expected: "has to be an object with `conflicts`" });
+        return Err(StageError::Field {
+            field: "consensus",
+            expected: "has to be an object with `conflicts`",
+        });
     };
-    let word = |fields: &Map<String, Value>| fields.get("status").and_then(Value::as_str).map(str::to_owned);
-    let status = word(&object).or_else(|| word(consensus)).unwrap_or_default();
+    let word = |fields: &Map<String, Value>| {
+        fields
+            .get("status")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let status = word(&object)
+        .or_else(|| word(consensus))
+        .unwrap_or_default();
     let summary = object.get("summary").or_else(|| consensus.get("summary"));
     Ok(Synthesis {
         conflict: status.trim().eq_ignore_ascii_case("conflict"),
@@ -174,7 +216,10 @@ fn synthesis(object: Map<String, Value>, required: &[String]) -> Result<Synthesi
 
 fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decision, StageError> {
     let word = |field, expected| {
-        let text = object.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let text = object
+            .get(field)
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty());
         text.ok_or(StageError::Field { field, expected })
     };
     let choice = "has to be `approach_a`, `approach_b` and so on, an agent's name, or `hybrid`";
@@ -184,48 +229,87 @@ fn decision(object: &Map<String, Value>, answered: &[AgentName]) -> Result<Decis
     // names several approaches selects a hybrid.
     let chosen = match object.get("decision") {
         Some(Value::Array(items)) => {
-            let named: Option<Vec<Approach>> =
-                items.iter().map(|item| stage::approach(item.as_str()?, answered)).collect();
+            let named: Option<Vec<Approach>> = items
+                .iter()
+                .map(|item| stage::approach(item.as_str()?, answered))
+                .collect();
             match named.as_deref() {
                 None | Some([]) => None,
-                Some([first, others @ ..]) if others.iter().all(|other| other == first) => Some(first.clone()),
+                Some([first, others @ ..]) if others.iter().all(|other| other == first) => {
+                    Some(first.clone())
+                }
                 Some(_) => Some(Approach::Hybrid),
             }
         }
         _ => stage::approach(word("decision", choice)?, answered),
     };
     Ok(Decision {
-        decision: chosen.ok_or(StageError::Field { field: "decision", expected: choice })?,
+        decision: chosen.ok_or(StageError::Field {
+            field: "decision",
+            expected: choice,
+        })?,
         rationale: word("rationale", "has to say why")?.trim().into(),
         modifications,
-        confidence: Certainty::parse(word("confidence", certainty)?.trim())
-            .ok_or(StageError::Field { field: "confidence", expected: certainty })?,
+        confidence: Certainty::parse(word("confidence", certainty)?.trim()).ok_or(
+            StageError::Field {
+                field: "confidence",
+                expected: certainty,
+            },
+        )?,
     })
 }
 
-fn answers(object: &Map<String, Value>, questions: &[Question]) -> Result<Vec<QuestionAnswer>, StageError> {
-    let wrong = StageError::Field { field: "answers", expected: "has to be a list of `{id, answer, reason}`" };
-    let Some(Value::Array(items)) = object.get("answers") else { return Err(wrong) };
+fn answers(
+    object: &Map<String, Value>,
+    questions: &[Question],
+) -> Result<Vec<QuestionAnswer>, StageError> {
+    let wrong = StageError::Field {
+        field: "answers",
+        expected: "has to be a list of `{id, answer, reason}`",
+    };
+    let Some(Value::Array(items)) = object.get("answers") else {
+        return Err(wrong);
+    };
     let mut given: Vec<QuestionAnswer> = Vec::new();
     for item in items {
-        let (Some(id), Some(answer)) = (item.get("id"), item.get("answer")) else { continue };
+        let (Some(id), Some(answer)) = (item.get("id"), item.get("answer")) else {
+            continue;
+        };
         let (id, answer) = (text(id), text(answer));
-        let known = questions.iter().find(|question| question.id == id.as_written());
-        let Some(question) = known.filter(|_| !answer.is_blank()) else { continue };
+        let known = questions
+            .iter()
+            .find(|question| question.id == id.as_written());
+        let Some(question) = known.filter(|_| !answer.is_blank()) else {
+            continue;
+        };
         if given.iter().any(|before| before.id == question.id) {
-            return Err(StageError::Field { field: "answers", expected: "answers a question twice" });
+            return Err(StageError::Field {
+                field: "answers",
+                expected: "answers a question twice",
+            });
         }
         let reason = item.get("reason").map(text).unwrap_or_default();
-        given.push(QuestionAnswer { id: question.id.clone(), answer, reason });
+        given.push(QuestionAnswer {
+            id: question.id.clone(),
+            answer,
+            reason,
+        });
     }
-    if given.is_empty() { Err(wrong) } else { Ok(given) }
+    if given.is_empty() {
+        Err(wrong)
+    } else {
+        Ok(given)
+    }
 }
 
 fn validation(object: &Map<String, Value>) -> Result<Validation, StageError> {
     let field = "agrees_with_majority";
     let agrees = object.get(field).and_then(Value::as_bool);
     Ok(Validation {
-        agrees_with_majority: agrees.ok_or(StageError::Field { field, expected: "has to be true or false" })?,
+        agrees_with_majority: agrees.ok_or(StageError::Field {
+            field,
+            expected: "has to be true or false",
+        })?,
         reasoning: object.get("reasoning").map(text).unwrap_or_default(),
     })
 }
@@ -234,13 +318,18 @@ fn list(fields: &Map<String, Value>, field: &'static str) -> Result<Vec<Untruste
     match fields.get(field) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items.iter().take(LIST_CAP).map(described).collect()),
-        Some(_) => Err(StageError::Field { field, expected: "has to be a list" }),
+        Some(_) => Err(StageError::Field {
+            field,
+            expected: "has to be a list",
+        }),
     }
 }
 
 fn described(item: &Value) -> Untrusted {
     let described = item.as_object().and_then(|fields| {
-        ["description", "conflict", "topic", "summary"].into_iter().find_map(|name| fields.get(name)?.as_str())
+        ["description", "conflict", "topic", "summary"]
+            .into_iter()
+            .find_map(|name| fields.get(name)?.as_str())
     });
     described.map_or_else(|| text(item), Into::into)
 }

@@ -55,7 +55,14 @@ struct Candidate {
 impl Candidate {
     fn new(mark: usize, fenced: bool, scope: Scope) -> Self {
         let (scanner, earlier) = (Scanner::new(scope), String::new());
-        Self { scanner, earlier, mark, start: (0, 0), fenced, progress: ScanProgress::More }
+        Self {
+            scanner,
+            earlier,
+            mark,
+            start: (0, 0),
+            fenced,
+            progress: ScanProgress::More,
+        }
     }
 
     fn fault(&self) -> Option<String> {
@@ -76,29 +83,54 @@ impl Candidate {
     }
 
     fn has_findings(&self) -> bool {
-        ["\"findings\"", "\"issues\"", "\"severity\""].iter().any(|name| self.scanner.text().contains(name))
+        ["\"findings\"", "\"issues\"", "\"severity\""]
+            .iter()
+            .any(|name| self.scanner.text().contains(name))
     }
 
     /// Returns the object, or a list of all objects if the fence contains several objects.
     fn into_object(self) -> FoundObject {
-        let Self { scanner, earlier, mark, fenced, .. } = self;
+        let Self {
+            scanner,
+            earlier,
+            mark,
+            fenced,
+            ..
+        } = self;
         let text = scanner.into_text();
-        FoundObject { text: if earlier.is_empty() { text } else { format!("[{earlier}{text}]") }, mark, fenced }
+        FoundObject {
+            text: if earlier.is_empty() {
+                text
+            } else {
+                format!("[{earlier}{text}]")
+            },
+            mark,
+            fenced,
+        }
     }
 
     fn push(&mut self, line: Line<'_>, number: u64) {
         let begun = !self.scanner.text().is_empty();
-        let text = if begun { line.text } else { line.text.trim_start() };
+        let text = if begun {
+            line.text
+        } else {
+            line.text.trim_start()
+        };
         if !begun && text.is_empty() {
             return;
         }
         let scope = self.scanner.scope;
-        let may_repeat = self.fenced && scope == Scope::Lists && self.progress == ScanProgress::Done;
+        let may_repeat =
+            self.fenced && scope == Scope::Lists && self.progress == ScanProgress::Done;
         if may_repeat && text.trim_start().starts_with('{') {
             self.earlier.extend([self.scanner.text(), ","]);
             self.scanner = Scanner::new(scope);
             let is_too_large = self.earlier.len() > OBJECT_CAP;
-            self.progress = if is_too_large { ScanProgress::TooLarge } else { ScanProgress::More };
+            self.progress = if is_too_large {
+                ScanProgress::TooLarge
+            } else {
+                ScanProgress::More
+            };
             return self.push(line, number);
         }
         if !begun {
@@ -109,14 +141,20 @@ impl Candidate {
             ScanProgress::Done if text.trim().is_empty() => ScanProgress::Done,
             _ => ScanProgress::Invalid,
         };
-        self.progress =
-            if line.cut && progress != ScanProgress::Invalid { ScanProgress::TooLarge } else { progress };
+        self.progress = if line.cut && progress != ScanProgress::Invalid {
+            ScanProgress::TooLarge
+        } else {
+            progress
+        };
     }
 }
 
 impl Extractor {
     pub(crate) fn new(scope: Scope) -> Self {
-        Self { scope, ..Self::default() }
+        Self {
+            scope,
+            ..Self::default()
+        }
     }
 
     pub(crate) fn line(&mut self, line: Line<'_>, kind: LineKind, mark: usize) -> ScanState {
@@ -153,7 +191,10 @@ impl Extractor {
             self.candidate = Some(Candidate::new(mark, false, self.scope));
             self.push(line);
         }
-        match self.candidate.take_if(|candidate| candidate.progress == ScanProgress::Done) {
+        match self
+            .candidate
+            .take_if(|candidate| candidate.progress == ScanProgress::Done)
+        {
             Some(done) => ScanState::Found(done.into_object()),
             None if self.candidate.is_some() => ScanState::Inside,
             None => ScanState::Outside,
@@ -161,11 +202,16 @@ impl Extractor {
     }
 
     fn push(&mut self, line: Line<'_>) {
-        let Some(candidate) = &mut self.candidate else { return };
+        let Some(candidate) = &mut self.candidate else {
+            return;
+        };
         candidate.push(line, self.lines);
         self.too_large |= candidate.progress == ScanProgress::TooLarge;
         let ended = |candidate: &mut Candidate| {
-            matches!(candidate.progress, ScanProgress::Invalid | ScanProgress::TooLarge)
+            matches!(
+                candidate.progress,
+                ScanProgress::Invalid | ScanProgress::TooLarge
+            )
         };
         let invalid = self.candidate.take_if(ended);
         self.reject(invalid);
@@ -266,9 +312,18 @@ mod tests {
 
     #[test]
     fn a_cut_line_is_passed_over_only_if_it_may_be_an_object() {
-        for (text, expected) in [("{\"a\":\"", true), ("{}", true), ("{ code", false), ("text", false)] {
+        for (text, expected) in [
+            ("{\"a\":\"", true),
+            ("{}", true),
+            ("{ code", false),
+            ("text", false),
+        ] {
             let mut extractor = Extractor::default();
-            assert_eq!(extractor.line(Line { text, cut: true }, LineKind::Text, 0), ScanState::Outside, "{text}");
+            assert_eq!(
+                extractor.line(Line { text, cut: true }, LineKind::Text, 0),
+                ScanState::Outside,
+                "{text}"
+            );
             assert_eq!(extractor.too_large, expected, "{text}");
         }
     }

@@ -59,7 +59,13 @@ enum Expect {
 
 impl Scanner {
     pub(crate) fn new(scope: Scope) -> Self {
-        Self { text: String::new(), open: Vec::new(), expect: Expect::Document, values: 0, scope }
+        Self {
+            text: String::new(),
+            open: Vec::new(),
+            expect: Expect::Document,
+            values: 0,
+            scope,
+        }
     }
 
     /// Returns the text of the object, up to the first error in the JSON.
@@ -90,7 +96,11 @@ impl Scanner {
             }
             rest = &token[length..];
             if self.open.is_empty() {
-                return if rest.trim().is_empty() { ScanProgress::Done } else { ScanProgress::Invalid };
+                return if rest.trim().is_empty() {
+                    ScanProgress::Done
+                } else {
+                    ScanProgress::Invalid
+                };
             }
         }
     }
@@ -100,8 +110,12 @@ impl Scanner {
         let is_value = matches!(self.expect, Expect::Value | Expect::ValueOrEnd);
         let is_key = matches!(self.expect, Expect::Key | Expect::KeyOrEnd);
         let expect = match (self.expect, first) {
-            (Expect::Document | Expect::Value | Expect::ValueOrEnd, b'{') => self.opened(first, Expect::KeyOrEnd),
-            (Expect::Document, b'[') if self.scope == Scope::Lists => self.opened(first, Expect::ValueOrEnd),
+            (Expect::Document | Expect::Value | Expect::ValueOrEnd, b'{') => {
+                self.opened(first, Expect::KeyOrEnd)
+            }
+            (Expect::Document, b'[') if self.scope == Scope::Lists => {
+                self.opened(first, Expect::ValueOrEnd)
+            }
             (Expect::Value | Expect::ValueOrEnd, b'[') => self.opened(first, Expect::ValueOrEnd),
             (Expect::KeyOrEnd | Expect::CommaOrEnd, b'}') => self.closed(b'{'),
             (Expect::ValueOrEnd | Expect::CommaOrEnd, b']') => self.closed(b'['),
@@ -120,15 +134,24 @@ impl Scanner {
         if let Some(Err(error)) = values.next() {
             if error.is_eof() {
                 self.text.extend([text, "\n"]);
-                return Err(if cut { ScanProgress::TooLarge } else { ScanProgress::Invalid });
+                return Err(if cut {
+                    ScanProgress::TooLarge
+                } else {
+                    ScanProgress::Invalid
+                });
             }
-            self.text.push_str(&text[..text.floor_char_boundary(error.column() + 1)]);
+            self.text
+                .push_str(&text[..text.floor_char_boundary(error.column() + 1)]);
             return Err(ScanProgress::Invalid);
         }
         let length = values.byte_offset();
         self.text.push_str(&tame(&text[..length]));
         self.values += usize::from(!is_key);
-        self.expect = if is_key { Expect::Colon } else { Expect::CommaOrEnd };
+        self.expect = if is_key {
+            Expect::Colon
+        } else {
+            Expect::CommaOrEnd
+        };
         Ok(length)
     }
 
@@ -146,10 +169,18 @@ impl Scanner {
 fn tame(literal: &str) -> Cow<'_, str> {
     if literal.starts_with('"') {
         let is_whole = !literal.contains("\\u") || serde_json::from_str::<String>(literal).is_ok();
-        return if is_whole { literal.into() } else { replace_unpaired(literal).into() };
+        return if is_whole {
+            literal.into()
+        } else {
+            replace_unpaired(literal).into()
+        };
     }
     let is_infinite = literal.parse::<f64>().is_ok_and(f64::is_infinite);
-    if is_infinite { "null".into() } else { literal.into() }
+    if is_infinite {
+        "null".into()
+    } else {
+        literal.into()
+    }
 }
 
 fn replace_unpaired(mut rest: &str) -> String {
@@ -164,7 +195,11 @@ fn replace_unpaired(mut rest: &str) -> String {
             (None, _) => 2,
         };
         let is_unpaired = length == 6 && matches!(unit(escape), Some(0xd800..=0xdfff));
-        whole.push_str(if is_unpaired { "\\ufffd" } else { &escape[..length] });
+        whole.push_str(if is_unpaired {
+            "\\ufffd"
+        } else {
+            &escape[..length]
+        });
         rest = &escape[length..];
     }
     whole + rest
@@ -176,7 +211,10 @@ mod tests {
 
     fn scan(text: &str) -> Option<String> {
         let mut scanner = Scanner::new(Scope::Objects);
-        let progress = text.split('\n').map(|line| scanner.line(line, false)).last()?;
+        let progress = text
+            .split('\n')
+            .map(|line| scanner.line(line, false))
+            .last()?;
         (progress == ScanProgress::Done).then(|| scanner.text().to_owned())
     }
 
@@ -190,7 +228,10 @@ mod tests {
             r#"{"pair":"\ud83d\ude00"}"#,
         ] {
             assert_eq!(scan(text).as_deref(), Some(text));
-            assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
+            assert!(
+                serde_json::from_str::<serde_json::Value>(text).is_ok(),
+                "{text}"
+            );
         }
     }
 
@@ -230,7 +271,10 @@ mod tests {
         ] {
             assert_eq!(scan(text), None, "{text}");
         }
-        assert_eq!(scan(&format!("{}1{}", r#"{"a":"#.repeat(101), "}".repeat(101))), None);
+        assert_eq!(
+            scan(&format!("{}1{}", r#"{"a":"#.repeat(101), "}".repeat(101))),
+            None
+        );
     }
 
     #[test]
@@ -243,11 +287,17 @@ mod tests {
             (r#"{"a":"\ud800x"}"#, r#"{"a":"\ufffdx"}"#),
             (r#"{"a":"\ud800\n"}"#, r#"{"a":"\ufffd\n"}"#),
             (r#"{"a":"\udc00"}"#, r#"{"a":"\ufffd"}"#),
-            (r#"{"a":"\ud800\ud83d\ude00"}"#, r#"{"a":"\ufffd\ud83d\ude00"}"#),
+            (
+                r#"{"a":"\ud800\ud83d\ude00"}"#,
+                r#"{"a":"\ufffd\ud83d\ude00"}"#,
+            ),
             (r#"{"a":"\ud83d\u0041"}"#, r#"{"a":"\ufffd\u0041"}"#),
         ] {
             assert_eq!(scan(text).as_deref(), Some(expected), "{text}");
-            assert!(serde_json::from_str::<serde_json::Value>(expected).is_ok(), "{text}");
+            assert!(
+                serde_json::from_str::<serde_json::Value>(expected).is_ok(),
+                "{text}"
+            );
         }
     }
 
@@ -257,6 +307,9 @@ mod tests {
         let text = ["{\"a\":\"", &"x".repeat(OBJECT_CAP)].concat();
         assert_eq!(scanner.line(&text, true), ScanProgress::TooLarge);
         let mut scanner = Scanner::new(Scope::Lists);
-        assert_eq!(scanner.line(&format!("[{}1]", "1,".repeat(VALUES_CAP)), false), ScanProgress::TooLarge);
+        assert_eq!(
+            scanner.line(&format!("[{}1]", "1,".repeat(VALUES_CAP)), false),
+            ScanProgress::TooLarge
+        );
     }
 }

@@ -31,7 +31,11 @@ impl LenientValue {
     }
 
     pub(crate) fn get(&self, names: &[&str]) -> &Self {
-        let named = self.fields().iter().rev().find(|(name, _)| names.contains(&name.as_str()));
+        let named = self
+            .fields()
+            .iter()
+            .rev()
+            .find(|(name, _)| names.contains(&name.as_str()));
         named.map_or(&Self::Nothing, |(_, value)| value)
     }
 
@@ -57,12 +61,18 @@ impl LenientValue {
     /// Converts a string or a number to text without surrounding white space. Returns `None` for a blank string
     /// and for any other value.
     pub(crate) fn word(&self) -> Option<String> {
-        self.text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+        self.text()
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
     }
 
     pub(crate) fn texts(&self) -> Vec<String> {
         match self {
-            Self::List(items) => items.iter().filter_map(Self::string).take(TEXTS_CAP).collect(),
+            Self::List(items) => items
+                .iter()
+                .filter_map(Self::string)
+                .take(TEXTS_CAP)
+                .collect(),
             other => other.string().into_iter().collect(),
         }
     }
@@ -77,9 +87,14 @@ impl LenientValue {
 
     fn gather<'a>(&'a self, texts: &mut Vec<&'a str>) {
         match self {
-            Self::Text(text) if texts.len() < TEXTS_CAP && !text.trim().is_empty() => texts.push(text),
+            Self::Text(text) if texts.len() < TEXTS_CAP && !text.trim().is_empty() => {
+                texts.push(text)
+            }
             Self::List(items) => items.iter().for_each(|item| item.gather(texts)),
-            other => other.fields().iter().for_each(|(_, value)| value.gather(texts)),
+            other => other
+                .fields()
+                .iter()
+                .for_each(|(_, value)| value.gather(texts)),
         }
     }
 }
@@ -120,11 +135,15 @@ impl<'de> Deserialize<'de> for LenientValue {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<LenientValue, A::Error> {
-                iter::from_fn(|| list.next_element().transpose()).collect::<Result<_, _>>().map(LenientValue::List)
+                iter::from_fn(|| list.next_element().transpose())
+                    .collect::<Result<_, _>>()
+                    .map(LenientValue::List)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LenientValue, A::Error> {
-                iter::from_fn(|| map.next_entry().transpose()).collect::<Result<_, _>>().map(LenientValue::Object)
+                iter::from_fn(|| map.next_entry().transpose())
+                    .collect::<Result<_, _>>()
+                    .map(LenientValue::Object)
             }
         }
 

@@ -14,16 +14,26 @@ use crate::rules::consensus::normalise::NormalMember;
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
-pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &Debate) -> Vec<Group> {
+pub(crate) fn decide(
+    members: &[Member],
+    entries: &[NormalMember<'_>],
+    debate: &Debate,
+) -> Vec<Group> {
     let vectors = groups::vectors(entries);
-    Voting::of(members, debate).decide(entries, &vectors, &groups::by_meaning(entries, &vectors), group)
+    Voting::of(members, debate).decide(
+        entries,
+        &vectors,
+        &groups::by_meaning(entries, &vectors),
+        group,
+    )
 }
 
 fn group(votes: &Votes<'_>) -> Group {
     let state = votes.state();
     let raisers = votes.affirming.len();
     let supporters = votes.supporters();
-    let contradicted = state == GroupState::Conflicted(ConflictKind::Validity) || votes.effect.is_contested();
+    let contradicted =
+        state == GroupState::Conflicted(ConflictKind::Validity) || votes.effect.is_contested();
     let (score, extraordinary) = evidence::score(votes.affirming[0], votes.evidence[0]);
     let score = (raisers == 1).then_some(score);
     let challenge = votes.challenge(score);
@@ -37,36 +47,70 @@ fn group(votes: &Votes<'_>) -> Group {
     let names = votes.names().join(", ");
     let mut bonus = (0, "single source");
     let (class, agreement, why) = if votes.effect.is_withdrawn() {
-        (Class::Rejected, None, format!("{names} withdrew it, and no other reviewer supports it"))
+        (
+            Class::Rejected,
+            None,
+            format!("{names} withdrew it, and no other reviewer supports it"),
+        )
     } else if contradicted {
         bonus = (0, "disputed");
-        (Class::Disputed, None, format!("reviewers contradict each other: {}", sides(votes)))
+        (
+            Class::Disputed,
+            None,
+            format!("reviewers contradict each other: {}", sides(votes)),
+        )
     } else if raisers >= 2 {
         bonus = (votes.independent_bonus(), "agreement");
-        let of_one_vendor = if bonus.0 < votes.agreement_bonus() { ", some of one vendor" } else { "" };
-        (Class::Accepted, Some(votes.agreement()), format!("{raisers} reviewers raised it: {names}{of_one_vendor}"))
+        let of_one_vendor = if bonus.0 < votes.agreement_bonus() {
+            ", some of one vendor"
+        } else {
+            ""
+        };
+        (
+            Class::Accepted,
+            Some(votes.agreement()),
+            format!("{raisers} reviewers raised it: {names}{of_one_vendor}"),
+        )
     } else if !supporters.is_empty() {
         let why = format!("raised by {names}, confirmed by {}", supporters.join(", "));
         (Class::Accepted, Some(Agreement::Majority), why)
     } else {
         let score = score.unwrap_or_default();
-        (Class::Uncorroborated, None, format!("raised only by {names}; its evidence scores {score}"))
+        (
+            Class::Uncorroborated,
+            None,
+            format!("raised only by {names}; its evidence scores {score}"),
+        )
     };
     let is_disputed = class == Class::Disputed;
     let reversal = match class {
         Class::Accepted => evidence::REVERSAL,
-        Class::Uncorroborated | Class::Rejected => {
-            challenge.as_ref().map_or("a second reviewer or a judge confirms it", |asked| &asked.test)
-        }
+        Class::Uncorroborated | Class::Rejected => challenge
+            .as_ref()
+            .map_or("a second reviewer or a judge confirms it", |asked| {
+                &asked.test
+            }),
         Class::Disputed => "a judge or a person decides between the positions",
     };
     let is_supported = state == GroupState::Unique && !supporters.is_empty();
     votes.complete(Group {
         class,
-        state: if is_supported { GroupState::Agreed } else { state },
+        state: if is_supported {
+            GroupState::Agreed
+        } else {
+            state
+        },
         agreement,
-        severity: if is_disputed { votes.highest_severity() } else { votes.severity() },
-        original_confidence: if is_disputed { votes.lowest_confidence() } else { votes.highest_confidence() },
+        severity: if is_disputed {
+            votes.highest_severity()
+        } else {
+            votes.severity()
+        },
+        original_confidence: if is_disputed {
+            votes.lowest_confidence()
+        } else {
+            votes.highest_confidence()
+        },
         bonus,
         score,
         notes,
@@ -78,9 +122,18 @@ fn group(votes: &Votes<'_>) -> Group {
 }
 
 pub(crate) fn sides(votes: &Votes<'_>) -> String {
-    let denying = votes.denying.iter().map(|entry| entry.member.model.as_str());
+    let denying = votes
+        .denying
+        .iter()
+        .map(|entry| entry.member.model.as_str());
     let examinations = votes.effect.examinations.iter();
     let disagreeing = examinations.filter(|said| said.word == ExaminationWord::Disagree);
-    let against: Vec<&str> = denying.chain(disagreeing.map(|said| said.by.as_str())).collect();
-    format!("{} for it, {} against it", votes.names().join(", "), against.join(", "))
+    let against: Vec<&str> = denying
+        .chain(disagreeing.map(|said| said.by.as_str()))
+        .collect();
+    format!(
+        "{} for it, {} against it",
+        votes.names().join(", "),
+        against.join(", ")
+    )
 }

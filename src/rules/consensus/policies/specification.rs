@@ -8,7 +8,8 @@ use crate::domain::Class;
 use crate::rules::consensus::debate::Debate;
 use crate::rules::consensus::evidence::{self, Evidence};
 use crate::rules::consensus::group::{
-    Agreement, ConflictKind, Criteria, EvidenceChallenge, Group, GroupState, Level, Member, UNTITLED,
+    Agreement, ConflictKind, Criteria, EvidenceChallenge, Group, GroupState, Level, Member,
+    UNTITLED,
 };
 use crate::rules::consensus::normalise::{Category, NormalMember, category};
 use crate::rules::consensus::similarity::groups;
@@ -26,17 +27,34 @@ const SINGLE: &str = "single source: ";
 /// The number of points by which a resolved conflict changes the confidence of the winning finding.
 const CONFLICT: i32 = -10;
 
-pub(crate) fn decide(members: &[Member], entries: &[NormalMember<'_>], debate: &Debate) -> Vec<Group> {
+pub(crate) fn decide(
+    members: &[Member],
+    entries: &[NormalMember<'_>],
+    debate: &Debate,
+) -> Vec<Group> {
     let voting = Voting::of(members, debate);
-    let groups = voting.decide(entries, &groups::vectors(entries), &groups::by_place(entries), group);
-    let by_index: HashMap<usize, &NormalMember<'_>> = entries.iter().map(|entry| (entry.index, entry)).collect();
-    let joined = assemble(groups, members).into_iter().map(|parts| match &*parts {
-        [group] => group.clone(),
-        parts => {
-            let indices = parts.iter().flat_map(|part| &part.members);
-            join(&voting, members, parts, indices.filter_map(|index| by_index.get(index).copied()))
-        }
-    });
+    let groups = voting.decide(
+        entries,
+        &groups::vectors(entries),
+        &groups::by_place(entries),
+        group,
+    );
+    let by_index: HashMap<usize, &NormalMember<'_>> =
+        entries.iter().map(|entry| (entry.index, entry)).collect();
+    let joined = assemble(groups, members)
+        .into_iter()
+        .map(|parts| match &*parts {
+            [group] => group.clone(),
+            parts => {
+                let indices = parts.iter().flat_map(|part| &part.members);
+                join(
+                    &voting,
+                    members,
+                    parts,
+                    indices.filter_map(|index| by_index.get(index).copied()),
+                )
+            }
+        });
     joined.collect()
 }
 
@@ -54,13 +72,20 @@ fn assemble(groups: Vec<Group>, members: &[Member]) -> Vec<Vec<Group>> {
             continue;
         }
         let category = category(raw.category.as_deref(), raw.rule.as_deref(), member.title());
-        let title = member.title().split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let title = member
+            .title()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase();
         let part_of = || {
             let mut near = kept.iter().enumerate().rev().take(NEIGHBOURS);
             let is_whole = |other: &Group| {
-                other.class == Class::Accepted && is_part(member, &title, &members[other.members[0]])
+                other.class == Class::Accepted
+                    && is_part(member, &title, &members[other.members[0]])
             };
-            near.find(|(_, other)| is_whole(&other[0])).map(|(at, _)| at)
+            near.find(|(_, other)| is_whole(&other[0]))
+                .map(|(at, _)| at)
         };
         let cause = (category, title.clone());
         match causes.get(&cause).copied().or_else(part_of) {
@@ -95,20 +120,33 @@ fn join<'a>(
             None => members.push(entry.clone()),
         }
     }
-    let severity = parts.iter().map(|part| part.severity).max().unwrap_or(Level::Low);
+    let severity = parts
+        .iter()
+        .map(|part| part.severity)
+        .max()
+        .unwrap_or(Level::Low);
     let also = parts[1..].iter().map(|part| {
         let member = &all[part.members[0]];
         format!("also at {}: {}", evidence::place(member), member.title())
     });
-    let agree = members.len() > 1 && parts.iter().all(|part| !matches!(part.state, GroupState::Conflicted(_)));
-    let notes =
-        parts.iter().flat_map(|part| &part.notes).filter(|note| !agree || !note.starts_with(SINGLE)).cloned();
+    let agree = members.len() > 1
+        && parts
+            .iter()
+            .all(|part| !matches!(part.state, GroupState::Conflicted(_)));
+    let notes = parts
+        .iter()
+        .flat_map(|part| &part.notes)
+        .filter(|note| !agree || !note.starts_with(SINGLE))
+        .cloned();
     let mut notes: Vec<String> = notes.chain(also).collect();
     let mut group = if agree {
         let lead = members[0].model;
         let mut votes = voting.votes(members.iter().collect());
         votes.affirming.sort_by_key(|entry| entry.model != lead);
-        let mut group = Group { severity, ..agreed(&votes) };
+        let mut group = Group {
+            severity,
+            ..agreed(&votes)
+        };
         after_debate(&votes, &mut group);
         let group = votes.complete(group);
         notes.extend(group.notes.iter().cloned());
@@ -117,7 +155,10 @@ fn join<'a>(
         Group {
             severity,
             members: members.iter().map(|entry| entry.index).collect(),
-            repeats: members.iter().flat_map(|entry| entry.repeats.iter().copied()).collect(),
+            repeats: members
+                .iter()
+                .flat_map(|entry| entry.repeats.iter().copied())
+                .collect(),
             ..parts[0].clone()
         }
     };
@@ -130,8 +171,15 @@ fn join<'a>(
 /// Whether the lines of `other` contain the lines of `member`, and the description of `other` contains the title
 /// of `member`. `title` is the title of `member` in lower case.
 fn is_part(member: &Member, title: &str, other: &Member) -> bool {
-    let lines = |member: &Member| member.raw.line.map(|line| (line, member.raw.end_line.unwrap_or(line)));
-    let (Some(inner), Some(outer)) = (lines(member), lines(other)) else { return false };
+    let lines = |member: &Member| {
+        member
+            .raw
+            .line
+            .map(|line| (line, member.raw.end_line.unwrap_or(line)))
+    };
+    let (Some(inner), Some(outer)) = (lines(member), lines(other)) else {
+        return false;
+    };
     member.raw.file == other.raw.file
         && outer.0 <= inner.0
         && inner.1 <= outer.1
@@ -141,7 +189,9 @@ fn is_part(member: &Member, title: &str, other: &Member) -> bool {
 fn group(votes: &Votes<'_>) -> Group {
     let state = match votes.state() {
         // At least three reviewers report the problem, so the median of their severities resolves the conflict.
-        GroupState::Conflicted(ConflictKind::Severity) if votes.affirming.len() > 2 && !votes.unlike => {
+        GroupState::Conflicted(ConflictKind::Severity)
+            if votes.affirming.len() > 2 && !votes.unlike =>
+        {
             GroupState::Agreed
         }
         state => state,
@@ -167,7 +217,11 @@ fn agreed(votes: &Votes<'_>) -> Group {
         state: GroupState::Agreed,
         agreement: Some(votes.agreement()),
         bonus: (votes.agreement_bonus(), "agreement"),
-        why: format!("{} reviewers agree: {}", votes.affirming.len(), votes.names().join(", ")),
+        why: format!(
+            "{} reviewers agree: {}",
+            votes.affirming.len(),
+            votes.names().join(", ")
+        ),
         challenge: votes.challenge(None),
         reversal: evidence::REVERSAL.to_owned(),
         ..votes.undecided()
@@ -188,21 +242,34 @@ fn supported(votes: &Votes<'_>) -> Group {
 }
 
 fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
-    let weigh = |entry: &NormalMember<'_>, evidence: Evidence| evidence.weight(entry.severity, entry.confidence);
-    let affirming =
-        votes.affirming.iter().zip(&votes.evidence).map(|(entry, evidence)| (*entry, weigh(entry, *evidence)));
+    let weigh = |entry: &NormalMember<'_>, evidence: Evidence| {
+        evidence.weight(entry.severity, entry.confidence)
+    };
+    let affirming = votes
+        .affirming
+        .iter()
+        .zip(&votes.evidence)
+        .map(|(entry, evidence)| (*entry, weigh(entry, *evidence)));
     let mut sides: Vec<(&NormalMember<'_>, i32)> = match conflict {
         ConflictKind::Severity | ConflictKind::Cause => affirming.collect(),
         ConflictKind::Validity => {
-            let denying = votes.denying.iter().map(|entry| (*entry, weigh(entry, Evidence::of(entry))));
+            let denying = votes
+                .denying
+                .iter()
+                .map(|entry| (*entry, weigh(entry, Evidence::of(entry))));
             let strongest = affirming.map(|(_, weight)| weight).max().unwrap_or(0);
-            std::iter::once((votes.affirming[0], strongest)).chain(denying).collect()
+            std::iter::once((votes.affirming[0], strongest))
+                .chain(denying)
+                .collect()
         }
     };
     // The sort is stable, so findings whose evidence has equal weight remain sorted by confidence.
     sides.sort_by_key(|(_, weight)| Reverse(*weight));
     let (winner, weight) = sides[0];
-    let rival = sides.iter().skip(1).find(|(entry, _)| opposes(conflict, winner, entry));
+    let rival = sides
+        .iter()
+        .skip(1)
+        .find(|(entry, _)| opposes(conflict, winner, entry));
     let clear = rival.is_none_or(|(_, other)| weight - other >= CLEARLY);
     let mut group = Group {
         class: Class::Disputed,
@@ -210,8 +277,13 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
         severity: votes.highest_severity(),
         original_confidence: votes.lowest_confidence(),
         bonus: (0, "conflict resolved"),
-        notes: vec![question(conflict, winner, rival.map_or(winner, |(entry, _)| entry))],
-        why: "reviewers contradict each other, and neither side's evidence is clearly stronger".to_owned(),
+        notes: vec![question(
+            conflict,
+            winner,
+            rival.map_or(winner, |(entry, _)| entry),
+        )],
+        why: "reviewers contradict each other, and neither side's evidence is clearly stronger"
+            .to_owned(),
         challenge: votes.challenge(None),
         reversal: "evidence that answers the resolution criteria".to_owned(),
         ..votes.undecided()
@@ -223,24 +295,38 @@ fn conflicted(votes: &Votes<'_>, conflict: ConflictKind) -> Group {
         group.severity = winner.severity;
         if winner.member.denies {
             group.class = Class::Rejected;
-            group.why = format!("{name} denies the problem, and the evidence of {name} is clearly stronger");
+            group.why = format!(
+                "{name} denies the problem, and the evidence of {name} is clearly stronger"
+            );
         } else {
             group.class = Class::Accepted;
             group.agreement = Some(Agreement::ConflictResolved);
             group.why = format!("the evidence of {name} is clearly stronger");
         }
-        let dissent = sides.iter().filter(|(entry, _)| opposes(conflict, winner, entry));
-        let dissent: Vec<&str> = dissent.map(|(entry, _)| entry.member.model.as_str()).collect();
-        group.notes.push(format!("dissenting: {}", dissent.join(", ")));
+        let dissent = sides
+            .iter()
+            .filter(|(entry, _)| opposes(conflict, winner, entry));
+        let dissent: Vec<&str> = dissent
+            .map(|(entry, _)| entry.member.model.as_str())
+            .collect();
+        group
+            .notes
+            .push(format!("dissenting: {}", dissent.join(", ")));
     } else if conflict == ConflictKind::Cause {
-        let stated = votes.affirming.iter().chain(&votes.denying).filter_map(|entry| entry.confidence);
+        let stated = votes
+            .affirming
+            .iter()
+            .chain(&votes.denying)
+            .filter_map(|entry| entry.confidence);
         let all: Vec<usize> = stated.map(usize::from).collect();
         let mean = (all.iter().sum::<usize>() + all.len() / 2).checked_div(all.len());
         group.severity = votes.severity();
         group.original_confidence = mean.and_then(|mean| u8::try_from(mean).ok());
         group.class = Class::Accepted;
         group.agreement = Some(Agreement::ConflictResolved);
-        group.why = "the reviewers report different causes at one location; both may be partly right".to_owned();
+        group.why =
+            "the reviewers report different causes at one location; both may be partly right"
+                .to_owned();
     }
     group
 }
@@ -255,17 +341,27 @@ fn opposes(conflict: ConflictKind, a: &NormalMember<'_>, b: &NormalMember<'_>) -
 fn question(conflict: ConflictKind, x: &NormalMember<'_>, w: &NormalMember<'_>) -> String {
     let (member, counter) = (x.member, w.member);
     let (against, criteria) = match conflict {
-        ConflictKind::Severity => {
-            (format!("severity {} is right", w.severity), "the worst effect that an attacker or a user can cause")
-        }
-        ConflictKind::Validity => {
-            (format!("it is no issue: {}", counter.title()), "whether an input exists that triggers it")
-        }
-        ConflictKind::Cause => {
-            (format!("the cause is different: {}", counter.title()), "which change removes the symptom")
-        }
+        ConflictKind::Severity => (
+            format!("severity {} is right", w.severity),
+            "the worst effect that an attacker or a user can cause",
+        ),
+        ConflictKind::Validity => (
+            format!("it is no issue: {}", counter.title()),
+            "whether an input exists that triggers it",
+        ),
+        ConflictKind::Cause => (
+            format!("the cause is different: {}", counter.title()),
+            "which change removes the symptom",
+        ),
     };
-    let first = |member: &Member| member.description().lines().next().unwrap_or_default().to_owned();
+    let first = |member: &Member| {
+        member
+            .description()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
     format!(
         "{} claims \"{}\" at {} with severity {}, but {} claims that {against}. Evidence from {}: {}. Evidence from \
          {}: {}. Resolution criteria: {criteria}.",
@@ -299,15 +395,21 @@ fn unique(votes: &Votes<'_>) -> Group {
     let (class, why) = match (accepted, lacks) {
         (true, false) => {
             notes.push(format!("{SINGLE}{name}"));
-            (Class::Accepted, format!("raised only by {name}; its evidence scores {score}"))
+            (
+                Class::Accepted,
+                format!("raised only by {name}; its evidence scores {score}"),
+            )
         }
         (true, true) => (
             Class::Disputed,
-            format!("a critical finding of only {name} needs a confidence of at least 85 and concrete evidence"),
+            format!(
+                "a critical finding of only {name} needs a confidence of at least 85 and concrete evidence"
+            ),
         ),
-        (false, _) => {
-            (Class::Rejected, format!("insufficient evidence for an uncorroborated claim: it scores {score}"))
-        }
+        (false, _) => (
+            Class::Rejected,
+            format!("insufficient evidence for an uncorroborated claim: it scores {score}"),
+        ),
     };
     Group {
         class,
@@ -319,7 +421,10 @@ fn unique(votes: &Votes<'_>) -> Group {
         score: Some(score),
         notes,
         why,
-        reversal: challenge.as_ref().map_or(evidence::REVERSAL, |asked| &asked.test).to_owned(),
+        reversal: challenge
+            .as_ref()
+            .map_or(evidence::REVERSAL, |asked| &asked.test)
+            .to_owned(),
         challenge,
         ..votes.undecided()
     }
@@ -340,14 +445,24 @@ fn unique_decision(confidence: Option<u8>, score: i32) -> (bool, i32) {
 /// Lowers the class or the severity of a group, because the evidence of the group's finding failed a challenge. If
 /// the finding meets none of the challenge's criteria, the group becomes disputed. If the finding meets at least
 /// one criterion, the group gets the next lower severity.
-fn weaken(group: &mut Group, EvidenceChallenge { criteria, weakest, test, .. }: EvidenceChallenge) {
+fn weaken(
+    group: &mut Group,
+    EvidenceChallenge {
+        criteria,
+        weakest,
+        test,
+        ..
+    }: EvidenceChallenge,
+) {
     if criteria == Criteria::default() {
         group.class = Class::Disputed;
         group.why = format!("the challenge found no support: {weakest}");
     } else {
         let lower = group.severity.lower();
         if lower != group.severity {
-            group.notes.push(format!("downgraded from {}: {weakest}", group.severity));
+            group
+                .notes
+                .push(format!("downgraded from {}: {weakest}", group.severity));
         }
         group.severity = lower;
     }
@@ -360,7 +475,10 @@ fn after_debate(votes: &Votes<'_>, group: &mut Group) {
     if effect.is_withdrawn() {
         group.class = Class::Rejected;
         group.agreement = None;
-        group.why = format!("{} withdrew it, and the cross-examination was negative", votes.names().join(", "));
+        group.why = format!(
+            "{} withdrew it, and the cross-examination was negative",
+            votes.names().join(", ")
+        );
         group.reversal = "new evidence that it happens".to_owned();
     } else if group.class == Class::Accepted
         && effect.is_contested()
@@ -395,7 +513,11 @@ mod tests {
             (None, 2, (false, 0)),
         ];
         for (confidence, score, expected) in rows {
-            assert_eq!(unique_decision(confidence, score), expected, "{confidence:?} {score}");
+            assert_eq!(
+                unique_decision(confidence, score),
+                expected,
+                "{confidence:?} {score}"
+            );
         }
     }
 }

@@ -37,22 +37,39 @@ pub(crate) fn vectors(entries: &[NormalMember<'_>]) -> Vectors {
     let texts: Vec<_> = entries
         .iter()
         .map(|entry| {
-            (Some(entry.member.title().trim()).filter(|title| *title != UNTITLED), entry.member.description())
+            (
+                Some(entry.member.title().trim()).filter(|title| *title != UNTITLED),
+                entry.member.description(),
+            )
         })
         .collect();
     let texts = texts.iter().map(|(title, description)| {
         let title = title.unwrap_or_default();
         // If the description begins with the title, the words of the title must not count twice.
-        let begins = description.trim_start().starts_with(title.trim_end_matches(['.', '…', ' ']));
-        if begins { [description.as_ref(), ""] } else { [title, description] }
+        let begins = description
+            .trim_start()
+            .starts_with(title.trim_end_matches(['.', '…', ' ']));
+        if begins {
+            [description.as_ref(), ""]
+        } else {
+            [title, description]
+        }
     });
     Vectors::of(&texts.collect::<Vec<_>>())
 }
 
 pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec<Vec<usize>> {
-    let finder = Finder { entries, vectors, files: files(entries) };
+    let finder = Finder {
+        entries,
+        vectors,
+        files: files(entries),
+    };
     let mut pairs = finder.pairs();
-    pairs.sort_unstable_by(|x, y| y.likeness.total_cmp(&x.likeness).then((x.a, x.b).cmp(&(y.a, y.b))));
+    pairs.sort_unstable_by(|x, y| {
+        y.likeness
+            .total_cmp(&x.likeness)
+            .then((x.a, x.b).cmp(&(y.a, y.b)))
+    });
     let mut group_of: Vec<u32> = (0..as_u32(entries.len())).collect();
     let mut groups: Vec<Vec<usize>> = (0..entries.len()).map(|index| vec![index]).collect();
     for Pair { a, b, .. } in pairs {
@@ -93,8 +110,11 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn pairs(&self) -> Vec<Pair> {
-        let all: Vec<(usize, &Range<usize>)> =
-            self.files.iter().flat_map(|file| file.clone().map(move |index| (index, file))).collect();
+        let all: Vec<(usize, &Range<usize>)> = self
+            .files
+            .iter()
+            .flat_map(|file| file.clone().map(move |index| (index, file)))
+            .collect();
         let found = parallel::parts(&all, |part| {
             let mut pairs = Vec::new();
             let mut comparer = self.vectors.comparer();
@@ -126,7 +146,13 @@ impl Finder<'_> {
     /// entries can match, the entries that share rare terms with the entry `index` take precedence. At most
     /// [`CANDIDATES`] entries are chosen. For each entry that was already chosen, the list `seen_from` contains
     /// the value of `index`, so that no entry is chosen twice.
-    fn look_from(&self, index: usize, file: &Range<usize>, seen_from: &mut [usize], mut look: impl FnMut(usize)) {
+    fn look_from(
+        &self,
+        index: usize,
+        file: &Range<usize>,
+        seen_from: &mut [usize],
+        mut look: impl FnMut(usize),
+    ) {
         let entry = &self.entries[index];
         let mut scopes: [Range<usize>; 2] = [0..0, 0..0];
         match (entry.file, entry.lines) {
@@ -135,9 +161,13 @@ impl Finder<'_> {
             (Some(_), Some((_, last))) => {
                 // The search covers only entries after `index`. A pair with an earlier entry is found by the
                 // search for the earlier entry.
-                let reach = entry.block.map_or(last, |block| block.1.max(last)).saturating_add(NEAR);
+                let reach = entry
+                    .block
+                    .map_or(last, |block| block.1.max(last))
+                    .saturating_add(NEAR);
                 let later = &self.entries[index + 1..file.end];
-                let end = later.partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
+                let end = later
+                    .partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
                 scopes[0] = index + 1..index + 1 + end;
             }
         }
@@ -147,9 +177,17 @@ impl Finder<'_> {
             return;
         }
         let mut left = CANDIDATES;
-        let mut terms: Vec<u32> = self.vectors.terms(index).iter().map(|(term, _)| *term).collect();
+        let mut terms: Vec<u32> = self
+            .vectors
+            .terms(index)
+            .iter()
+            .map(|(term, _)| *term)
+            .collect();
         terms.sort_by_key(|term| (self.vectors.frequency(*term), *term));
-        for (term, scope) in terms.into_iter().flat_map(|term| scopes.iter().map(move |scope| (term, scope))) {
+        for (term, scope) in terms
+            .into_iter()
+            .flat_map(|term| scopes.iter().map(move |scope| (term, scope)))
+        {
             let holders = self.vectors.holders(term);
             let inside = |at: usize| holders.partition_point(|holder| (*holder as usize) < at);
             let holders = &holders[inside(scope.start)..inside(scope.end)];
@@ -195,7 +233,8 @@ impl Finder<'_> {
     }
 
     fn ratio(&self, a: usize, b: usize) -> f32 {
-        self.threshold(a, b).map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold)
+        self.threshold(a, b)
+            .map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold)
     }
 
     fn may_join(&self, a: &[usize], b: &[usize]) -> bool {
@@ -203,8 +242,14 @@ impl Finder<'_> {
         if a.iter().any(|x| b.iter().any(|y| model(x) == model(y))) {
             return false;
         }
-        let sum: f32 = a.iter().flat_map(|x| b.iter().map(|y| self.ratio(*x, *y))).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a group has at most one entry a reviewer")]
+        let sum: f32 = a
+            .iter()
+            .flat_map(|x| b.iter().map(|y| self.ratio(*x, *y)))
+            .sum();
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a group has at most one entry a reviewer"
+        )]
         let pairs = (a.len() * b.len()) as f32;
         sum / pairs >= 1.0
     }
@@ -220,14 +265,19 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
         open.retain(|group| {
             groups[*group].iter().any(|member| {
                 let member = &entries[*member];
-                let reach = member.lines.map_or(0, |lines| lines.1.max(member.block.map_or(0, |block| block.1)));
-                member.file == entry.file && entry.lines.is_some_and(|lines| lines.0 <= reach.saturating_add(NEAR))
+                let reach = member.lines.map_or(0, |lines| {
+                    lines.1.max(member.block.map_or(0, |block| block.1))
+                });
+                member.file == entry.file
+                    && entry
+                        .lines
+                        .is_some_and(|lines| lines.0 <= reach.saturating_add(NEAR))
             })
         });
         let joins = |group: &&usize| {
-            groups[**group]
-                .iter()
-                .all(|member| entries[*member].model != entry.model && matches_place(&entries[*member], entry))
+            groups[**group].iter().all(|member| {
+                entries[*member].model != entry.model && matches_place(&entries[*member], entry)
+            })
         };
         if let Some(group) = open.iter().find(joins).copied() {
             groups[group].push(index);
@@ -245,7 +295,9 @@ pub(crate) fn by_place(entries: &[NormalMember<'_>]) -> Vec<Vec<usize>> {
 fn matches_place(a: &NormalMember<'_>, b: &NormalMember<'_>) -> bool {
     match a.place(b) {
         // Reviewers use `bug` for any kind of defect.
-        PlaceMatch::Same => a.category == b.category || [a.category, b.category].contains(&Category::Bug),
+        PlaceMatch::Same => {
+            a.category == b.category || [a.category, b.category].contains(&Category::Bug)
+        }
         PlaceMatch::Near | PlaceMatch::Block => a.category == b.category,
         PlaceMatch::Unknown | PlaceMatch::Apart => false,
     }

@@ -7,7 +7,9 @@ pub(crate) struct Phrases(AhoCorasick);
 impl Phrases {
     /// Parses a list of phrases that are separated by `, `.
     pub(crate) fn of(phrases: &str) -> Self {
-        let built = AhoCorasickBuilder::new().ascii_case_insensitive(true).build(phrases.split(", "));
+        let built = AhoCorasickBuilder::new()
+            .ascii_case_insensitive(true)
+            .build(phrases.split(", "));
         Self(built.expect("a few short phrases"))
     }
 
@@ -26,7 +28,9 @@ impl Phrases {
 
     fn beginnings<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match> + 'a {
         let is_inside = |at: usize| text[..at].ends_with(|c: char| c.is_alphanumeric());
-        self.0.find_overlapping_iter(text).filter(move |found| !is_inside(found.start()))
+        self.0
+            .find_overlapping_iter(text)
+            .filter(move |found| !is_inside(found.start()))
     }
 }
 
@@ -36,7 +40,9 @@ mod tests {
 
     #[test]
     fn the_first_of_the_list_that_begins_a_word() {
-        let begins = |text| ["secur", "injection", "test"].map(|phrase| Phrases::of(phrase).begin_a_word(text));
+        let begins = |text| {
+            ["secur", "injection", "test"].map(|phrase| Phrases::of(phrase).begin_a_word(text))
+        };
         assert_eq!(begins("A Test of SECURITY"), [true, false, true]);
         assert_eq!(begins("insecure: latest injection"), [false, true, false]);
         let phrases = Phrases::of("secur, injection, test");

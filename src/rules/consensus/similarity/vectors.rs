@@ -55,17 +55,26 @@ impl Vectors {
             .collect();
         let parts: Vec<(Counts, Vec<u32>)> = parts.into_iter().zip(number_of).collect();
         let numbered = parallel::parts_of(&parts, 1, |part| {
-            part.iter().map(|(counts, number_of)| counts.numbered(number_of)).collect::<Vec<_>>()
+            part.iter()
+                .map(|(counts, number_of)| counts.numbered(number_of))
+                .collect::<Vec<_>>()
         });
-        let (mut starts, mut terms) =
-            (vec![0], Vec::with_capacity(parts.iter().map(|(it, _)| it.terms.len()).sum()));
+        let (mut starts, mut terms) = (
+            vec![0],
+            Vec::with_capacity(parts.iter().map(|(it, _)| it.terms.len()).sum()),
+        );
         for ((counts, _), own) in parts.iter().zip(numbered.into_iter().flatten()) {
             for length in &counts.lengths {
                 starts.push(starts[starts.len() - 1] + length);
             }
             terms.extend(own);
         }
-        let mut vectors = Self { starts, terms, held: vec![0; numbers.len() + 1], holders: Vec::new() };
+        let mut vectors = Self {
+            starts,
+            terms,
+            held: vec![0; numbers.len() + 1],
+            holders: Vec::new(),
+        };
         vectors.index();
         vectors.weigh();
         vectors
@@ -95,8 +104,13 @@ impl Vectors {
 
     fn weigh(&mut self) {
         #[expect(clippy::cast_precision_loss, reason = "a weight needs no more digits")]
-        let rarity = |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
-        let rarities: Vec<f32> = self.held.windows(2).map(|ends| rarity(ends[1] - ends[0], self.len())).collect();
+        let rarity =
+            |holders: u32, texts: usize| ((texts as f32 + 1.0) / (holders as f32 + 1.0)).ln() + 1.0;
+        let rarities: Vec<f32> = self
+            .held
+            .windows(2)
+            .map(|ends| rarity(ends[1] - ends[0], self.len()))
+            .collect();
         for text in 0..self.len() {
             let own = self.starts[text] as usize..self.starts[text + 1] as usize;
             let mut square = 0.0;
@@ -128,13 +142,20 @@ impl Vectors {
         let (mut rest, mut sum) = (self.terms(a), 0.0);
         for (term, weight) in self.terms(b) {
             rest = &rest[rest.partition_point(|(other, _)| other < term)..];
-            sum += rest.first().filter(|(other, _)| other == term).map_or(0.0, |(_, own)| own * weight);
+            sum += rest
+                .first()
+                .filter(|(other, _)| other == term)
+                .map_or(0.0, |(_, own)| own * weight);
         }
         sum
     }
 
     pub(crate) fn comparer(&self) -> Comparer<'_> {
-        Comparer { vectors: self, text: None, weights: vec![0.0; self.held.len()] }
+        Comparer {
+            vectors: self,
+            text: None,
+            weights: vec![0.0; self.held.len()],
+        }
     }
 }
 
@@ -148,7 +169,12 @@ pub(crate) struct Comparer<'a> {
 
 impl Comparer<'_> {
     pub(crate) fn set(&mut self, text: usize) {
-        for (term, _) in self.text.replace(text).into_iter().flat_map(|text| self.vectors.terms(text)) {
+        for (term, _) in self
+            .text
+            .replace(text)
+            .into_iter()
+            .flat_map(|text| self.vectors.terms(text))
+        {
             self.weights[*term as usize] = 0.0;
         }
         for (term, weight) in self.vectors.terms(text) {
@@ -157,7 +183,11 @@ impl Comparer<'_> {
     }
 
     pub(crate) fn cosine(&self, other: usize) -> f32 {
-        self.vectors.terms(other).iter().map(|(term, weight)| self.weights[*term as usize] * weight).sum()
+        self.vectors
+            .terms(other)
+            .iter()
+            .map(|(term, weight)| self.weights[*term as usize] * weight)
+            .sum()
     }
 }
 
@@ -171,8 +201,11 @@ struct Counts {
 
 impl Counts {
     fn numbered(&self, number_of: &[u32]) -> Vec<(u32, f32)> {
-        let mut terms: Vec<(u32, f32)> =
-            self.terms.iter().map(|(word, count)| (number_of[*word as usize], *count)).collect();
+        let mut terms: Vec<(u32, f32)> = self
+            .terms
+            .iter()
+            .map(|(word, count)| (number_of[*word as usize], *count))
+            .collect();
         let mut rest = terms.as_mut_slice();
         for length in &self.lengths {
             let (own, others) = rest.split_at_mut(*length as usize);
@@ -184,7 +217,11 @@ impl Counts {
 
     fn of(texts: &[[&str; 2]]) -> Self {
         let mut numbers = Numbers::default();
-        let mut counts = Self { words: Vec::new(), lengths: Vec::with_capacity(texts.len()), terms: Vec::new() };
+        let mut counts = Self {
+            words: Vec::new(),
+            lengths: Vec::with_capacity(texts.len()),
+            terms: Vec::new(),
+        };
         let (mut found, mut scratch) = (Vec::new(), String::new());
         for text in texts {
             found.clear();
@@ -202,8 +239,15 @@ impl Counts {
             found.sort_unstable();
             let before = counts.terms.len();
             for same in found.chunk_by(|a, b| a == b) {
-                #[expect(clippy::cast_precision_loss, reason = "no text repeats a word 2^23 times")]
-                let damped = if same.len() == 1 { 1.0 } else { 1.0 + (same.len() as f32).ln() };
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "no text repeats a word 2^23 times"
+                )]
+                let damped = if same.len() == 1 {
+                    1.0
+                } else {
+                    1.0 + (same.len() as f32).ln()
+                };
                 counts.terms.push((same[0], damped));
             }
             counts.lengths.push(as_u32(counts.terms.len() - before));
@@ -244,7 +288,10 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
         return;
     }
     let may_end = word.len() > 5 && word.ends_with(['s', 'n', 'g', 'd', 'y']);
-    let stem = ENDINGS.iter().filter(|_| may_end).find_map(|ending| word.strip_suffix(ending));
+    let stem = ENDINGS
+        .iter()
+        .filter(|_| may_end)
+        .find_map(|ending| word.strip_suffix(ending));
     give(stem.unwrap_or(word));
 }
 
@@ -253,7 +300,11 @@ fn term(word: &str, give: &mut impl FnMut(&str)) {
 fn foreign(word: &str, give: &mut impl FnMut(&str)) {
     let lower = word.to_lowercase();
     give(&lower);
-    let mut ends = lower.char_indices().map(|(at, _)| at).skip(2).chain([lower.len()]);
+    let mut ends = lower
+        .char_indices()
+        .map(|(at, _)| at)
+        .skip(2)
+        .chain([lower.len()]);
     for (start, _) in lower.char_indices() {
         let Some(end) = ends.next() else { return };
         if end - start < lower.len() {
@@ -281,7 +332,11 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
                 at += 1;
             }
         }
-        if at == start { at += 1 } else { give(start..at) }
+        if at == start {
+            at += 1
+        } else {
+            give(start..at)
+        }
     }
 }
 
@@ -290,14 +345,16 @@ fn parts(bytes: &[u8], give: &mut impl FnMut(Range<usize>)) {
 pub(crate) fn names_code(text: &str) -> bool {
     text.contains('`')
         || text.contains("()")
-        || text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| {
-            let inner = word.trim_matches('_');
-            inner.contains('_')
-                || inner
-                    .as_bytes()
-                    .windows(2)
-                    .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
-        })
+        || text
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .any(|word| {
+                let inner = word.trim_matches('_');
+                inner.contains('_')
+                    || inner
+                        .as_bytes()
+                        .windows(2)
+                        .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+            })
 }
 
 #[cfg(test)]
@@ -306,24 +363,41 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        tokens(text, &mut String::new(), &mut |word| words.push(word.to_owned()));
+        tokens(text, &mut String::new(), &mut |word| {
+            words.push(word.to_owned())
+        });
         words
     }
 
     #[test]
     fn words_identifiers_and_their_parts() {
-        assert_eq!(words("The HTTPServer leaks"), ["httpserver", "http", "server", "leaks"]);
-        assert_eq!(words("purge_expired() caching"), ["purge_expir", "purge", "expir", "cach"]);
+        assert_eq!(
+            words("The HTTPServer leaks"),
+            ["httpserver", "http", "server", "leaks"]
+        );
+        assert_eq!(
+            words("purge_expired() caching"),
+            ["purge_expir", "purge", "expir", "cach"]
+        );
         assert_eq!(words("sha256 of x1"), ["sha256", "sha"]);
         assert_eq!(words("메모리 누수"), ["메모리", "메모", "모리", "누수"]);
     }
 
     #[test]
     fn the_same_text_is_alike_and_a_rare_word_weighs_more() {
-        let texts = ["cache leaks lock", "cache leaks lock", "cache grows", "lock order", "cache order"];
+        let texts = [
+            "cache leaks lock",
+            "cache leaks lock",
+            "cache grows",
+            "lock order",
+            "cache order",
+        ];
         let vectors = Vectors::of(&texts.map(|text| [text, ""]));
         assert!((vectors.cosine(0, 1) - 1.0).abs() < 1e-6);
-        assert!(vectors.cosine(0, 3) > vectors.cosine(0, 2), "`lock` is rarer than `cache`");
+        assert!(
+            vectors.cosine(0, 3) > vectors.cosine(0, 2),
+            "`lock` is rarer than `cache`"
+        );
         assert!(vectors.cosine(2, 3) < 1e-6);
     }
 }

@@ -38,8 +38,12 @@ fn members(claims: &[Claim]) -> Vec<Member> {
             file: claim.file,
             line: claim.line,
             category: claim.category,
-            suggestion: Some(claim.suggestion).filter(|text| !text.is_empty()).map(Untrusted::from),
-            confidence: claim.confidence.map(|sure| Confidence::clamped(sure.into())),
+            suggestion: Some(claim.suggestion)
+                .filter(|text| !text.is_empty())
+                .map(Untrusted::from),
+            confidence: claim
+                .confidence
+                .map(|sure| Confidence::clamped(sure.into())),
             ..RawFinding::default()
         },
         ..Member::default()
@@ -73,7 +77,18 @@ fn merged(claims: &[Claim], policy: Policy) -> Consensus {
 
 /// Returns the class, agreement, severity and confidence of each group.
 fn rows(consensus: &Consensus) -> Vec<(Class, Option<Agreement>, Level, u8)> {
-    consensus.groups.iter().map(|d| (d.class, d.agreement, d.severity, d.confidence.expect("stated"))).collect()
+    consensus
+        .groups
+        .iter()
+        .map(|d| {
+            (
+                d.class,
+                d.agreement,
+                d.severity,
+                d.confidence.expect("stated"),
+            )
+        })
+        .collect()
 }
 
 const TITLE: &str = "Empty pool breaks acquire";
@@ -83,7 +98,11 @@ fn the_table_of_agreement() {
     use Agreement::{Majority, Unanimous};
     let three = |severities: [Level; 3]| {
         let [a, b, c] = severities;
-        [claim("a", 10, a, 70, TITLE), claim("b", 10, b, 80, TITLE), claim("c", 12, c, 60, TITLE)]
+        [
+            claim("a", 10, a, 70, TITLE),
+            claim("b", 10, b, 80, TITLE),
+            claim("c", 12, c, 60, TITLE),
+        ]
     };
     let same = three([Level::High; 3]);
     for policy in Policy::ALL {
@@ -93,13 +112,32 @@ fn the_table_of_agreement() {
             "{policy:?}"
         );
     }
-    let other = [same[0].clone(), same[1].clone(), claim("c", 400, Level::Low, 90, "Unused import of json")];
+    let other = [
+        same[0].clone(),
+        same[1].clone(),
+        claim("c", 400, Level::Low, 90, "Unused import of json"),
+    ];
     let found = rows(&merged(&other, Policy::Specification));
-    assert_eq!(found[0], (Class::Accepted, Some(Majority), Level::High, 90), "2 of 3: +10");
+    assert_eq!(
+        found[0],
+        (Class::Accepted, Some(Majority), Level::High, 90),
+        "2 of 3: +10"
+    );
     let split = three([Level::High, Level::Medium, Level::Medium]);
-    assert_eq!(rows(&merged(&split, Policy::Specification))[0].2, Level::Medium, "the median");
-    let two = [claim("a", 10, Level::High, 70, TITLE), claim("b", 10, Level::Medium, 80, TITLE)];
-    assert_eq!(rows(&merged(&two, Policy::Specification))[0].2, Level::High, "the higher of two adjacent ones");
+    assert_eq!(
+        rows(&merged(&split, Policy::Specification))[0].2,
+        Level::Medium,
+        "the median"
+    );
+    let two = [
+        claim("a", 10, Level::High, 70, TITLE),
+        claim("b", 10, Level::Medium, 80, TITLE),
+    ];
+    assert_eq!(
+        rows(&merged(&two, Policy::Specification))[0].2,
+        Level::High,
+        "the higher of two adjacent ones"
+    );
 }
 
 #[test]
@@ -112,15 +150,30 @@ fn the_three_match_rules_of_the_specification() {
     };
     let rows = [
         (at(10, "bug", None), true, "the same line"),
-        (at(10, "security", None), true, "the same line, a similar category"),
+        (
+            at(10, "security", None),
+            true,
+            "the same line, a similar category",
+        ),
         (at(15, "bug", None), true, "within five lines"),
-        (at(15, "security", None), false, "within five lines, another category"),
+        (
+            at(15, "security", None),
+            false,
+            "within five lines, another category",
+        ),
         (at(16, "bug", None), false, "six lines apart"),
         (at(60, "bug", Some((1, 90))), true, "the same function"),
-        (at(60, "performance", Some((1, 90))), false, "the same function, another category"),
+        (
+            at(60, "performance", Some((1, 90))),
+            false,
+            "the same function, another category",
+        ),
     ];
     for (other, together, why) in rows {
-        let first = Claim { block: Some((1, 90)), ..base.clone() };
+        let first = Claim {
+            block: Some((1, 90)),
+            ..base.clone()
+        };
         let found = merged(&[first, other], Policy::Specification);
         assert_eq!(found.groups.len() == 1, together, "{why}");
     }
@@ -130,7 +183,10 @@ fn the_three_match_rules_of_the_specification() {
 fn a_place_alone_never_groups_under_panel() {
     let claims = [
         claim("a", 10, Level::High, 80, TITLE),
-        Claim { description: "Spelling".into(), ..claim("b", 10, Level::Low, 80, "Typo in comment") },
+        Claim {
+            description: "Spelling".into(),
+            ..claim("b", 10, Level::Low, 80, "Typo in comment")
+        },
     ];
     assert_eq!(merged(&claims, Policy::Panel).groups.len(), 2);
 }
@@ -143,51 +199,114 @@ fn conflicts_by_type() {
         ..claim(model, 10, severity, 60, "Empty pool")
     };
     let strong = claim("a", 10, Level::High, 90, TITLE);
-    let far = merged(&[strong.clone(), weak("b", Level::Low)], Policy::Specification);
-    assert_eq!(far.groups[0].state, GroupState::Conflicted(ConflictKind::Severity));
-    assert_eq!(rows(&far), [(Class::Accepted, Some(Agreement::ConflictResolved), Level::High, 80)], "winner - 10");
+    let far = merged(
+        &[strong.clone(), weak("b", Level::Low)],
+        Policy::Specification,
+    );
+    assert_eq!(
+        far.groups[0].state,
+        GroupState::Conflicted(ConflictKind::Severity)
+    );
+    assert_eq!(
+        rows(&far),
+        [(
+            Class::Accepted,
+            Some(Agreement::ConflictResolved),
+            Level::High,
+            80
+        )],
+        "winner - 10"
+    );
 
-    let balanced = merged(&[strong.clone(), claim("b", 10, Level::Low, 70, TITLE)], Policy::Specification);
-    assert_eq!(rows(&balanced), [(Class::Disputed, None, Level::High, 70)], "the minimum");
-    assert!(balanced.groups[0].escalate, "grave, unresolved, and nothing else decides");
+    let balanced = merged(
+        &[strong.clone(), claim("b", 10, Level::Low, 70, TITLE)],
+        Policy::Specification,
+    );
+    assert_eq!(
+        rows(&balanced),
+        [(Class::Disputed, None, Level::High, 70)],
+        "the minimum"
+    );
+    assert!(
+        balanced.groups[0].escalate,
+        "grave, unresolved, and nothing else decides"
+    );
     let question = &balanced.groups[0].notes[0];
-    for part in
-        ["a claims", "src/db.py:10", "severity high", "but b claims", "Evidence from a", "Resolution criteria"]
-    {
+    for part in [
+        "a claims",
+        "src/db.py:10",
+        "severity high",
+        "but b claims",
+        "Evidence from a",
+        "Resolution criteria",
+    ] {
         assert!(question.contains(part), "{part} in {question}");
     }
 
-    let denial = Claim { denies: true, ..claim("b", 10, Level::High, 70, TITLE) };
+    let denial = Claim {
+        denies: true,
+        ..claim("b", 10, Level::High, 70, TITLE)
+    };
     for policy in Policy::ALL {
         let denied = merged(&[strong.clone(), denial.clone()], policy);
-        assert_eq!(denied.groups[0].state, GroupState::Conflicted(ConflictKind::Validity));
-        assert_eq!(rows(&denied), [(Class::Disputed, None, Level::High, 70)], "{policy:?}");
+        assert_eq!(
+            denied.groups[0].state,
+            GroupState::Conflicted(ConflictKind::Validity)
+        );
+        assert_eq!(
+            rows(&denied),
+            [(Class::Disputed, None, Level::High, 70)],
+            "{policy:?}"
+        );
     }
 
     let cause = Claim {
-        description: "Timeouts are shorter than retries, so when `retry` runs the call fails".into(),
+        description: "Timeouts are shorter than retries, so when `retry` runs the call fails"
+            .into(),
         ..claim("b", 10, Level::High, 75, "Retry storm")
     };
     let causes = merged(&[strong, cause], Policy::Specification);
-    assert_eq!(causes.groups[0].state, GroupState::Conflicted(ConflictKind::Cause));
+    assert_eq!(
+        causes.groups[0].state,
+        GroupState::Conflicted(ConflictKind::Cause)
+    );
     assert_eq!(
         rows(&causes),
-        [(Class::Accepted, Some(Agreement::ConflictResolved), Level::High, 83)],
+        [(
+            Class::Accepted,
+            Some(Agreement::ConflictResolved),
+            Level::High,
+            83
+        )],
         "the average"
     );
 }
 
 #[test]
 fn one_reviewer_alone() {
-    let critical =
-        |confidence| merged(&[claim("a", 10, Level::Critical, confidence, TITLE)], Policy::Specification);
+    let critical = |confidence| {
+        merged(
+            &[claim("a", 10, Level::Critical, confidence, TITLE)],
+            Policy::Specification,
+        )
+    };
     assert_eq!(
         rows(&critical(85)),
-        [(Class::Accepted, Some(Agreement::SingleSourceValidated), Level::Critical, 80)]
+        [(
+            Class::Accepted,
+            Some(Agreement::SingleSourceValidated),
+            Level::Critical,
+            80
+        )]
     );
     assert_eq!(critical(84).groups[0].class, Class::Disputed, "rule 9");
     let low = critical(65);
-    assert!(low.groups[0].notes.iter().any(|note| note.contains("extraordinary claim")));
+    assert!(
+        low.groups[0]
+            .notes
+            .iter()
+            .any(|note| note.contains("extraordinary claim"))
+    );
     let vague = Claim {
         title: "Could be nicer".into(),
         description: "Meh".into(),
@@ -199,48 +318,88 @@ fn one_reviewer_alone() {
     assert_eq!(rejected.groups[0].class, Class::Rejected);
     assert!(!rejected.groups[0].reversal.is_empty() && !rejected.groups[0].why.is_empty());
     let kept = merged(&[vague], Policy::Panel);
-    assert_eq!(rows(&kept), [(Class::Uncorroborated, None, Level::Low, 45)], "a panel deletes nothing");
+    assert_eq!(
+        rows(&kept),
+        [(Class::Uncorroborated, None, Level::Low, 45)],
+        "a panel deletes nothing"
+    );
 }
 
 #[test]
 fn reviewers_of_one_vendor_count_less() {
-    let of =
-        |a, b| merged(&[claim(a, 10, Level::High, 70, TITLE), claim(b, 10, Level::High, 70, TITLE)], Policy::Panel);
+    let of = |a, b| {
+        merged(
+            &[
+                claim(a, 10, Level::High, 70, TITLE),
+                claim(b, 10, Level::High, 70, TITLE),
+            ],
+            Policy::Panel,
+        )
+    };
     assert_eq!(of("opus", "gpt-5").groups[0].confidence, Some(80));
     assert_eq!(of("opus", "sonnet").groups[0].confidence, Some(77));
 }
 
 #[test]
 fn no_findings_is_agreement_that_the_code_passed() {
-    let debate = Debate { reviewers: vec!["a".into(), "b".into()], ..Debate::default() };
+    let debate = Debate {
+        reviewers: vec!["a".into(), "b".into()],
+        ..Debate::default()
+    };
     let consensus = merge(&[], &debate, &[], Policy::Specification);
     assert!(consensus.groups.is_empty());
-    assert_eq!(consensus.summary, "All 2 reviewers agree that the code passed review: no findings.");
+    assert_eq!(
+        consensus.summary,
+        "All 2 reviewers agree that the code passed review: no findings."
+    );
 }
 
 #[test]
 fn the_same_cause_elsewhere_is_one_finding_of_the_specification() {
-    let claims = [claim("a", 10, Level::High, 90, TITLE), claim("a", 300, Level::High, 90, TITLE)];
+    let claims = [
+        claim("a", 10, Level::High, 90, TITLE),
+        claim("a", 300, Level::High, 90, TITLE),
+    ];
     let consensus = merged(&claims, Policy::Specification);
     assert_eq!(consensus.groups.len(), 1);
-    assert!(consensus.groups[0].notes.iter().any(|note| note == &format!("also at src/db.py:300: {TITLE}")));
+    assert!(
+        consensus.groups[0]
+            .notes
+            .iter()
+            .any(|note| note == &format!("also at src/db.py:300: {TITLE}"))
+    );
 }
 
 #[test]
 fn the_table_of_advisories() {
     let (id, version) = ("RUSTSEC-2020-0071".to_owned(), "time 0.1.43".to_owned());
-    let confirmed = AdvisoryStatus::Confirmed { id: id.clone(), version: version.clone() };
-    let patched = AdvisoryStatus::Patched { id, version, fixed: "0.1.40".into() };
+    let confirmed = AdvisoryStatus::Confirmed {
+        id: id.clone(),
+        version: version.clone(),
+    };
+    let patched = AdvisoryStatus::Patched {
+        id,
+        version,
+        fixed: "0.1.40".into(),
+    };
     let rows = [
         (AdvisoryStatus::Unasked, Level::High, 80, 0, None),
         (AdvisoryStatus::Nothing, Level::High, 80, 1, None),
-        (confirmed, Level::High, 90, 1, Some("confirmed by RUSTSEC-2020-0071: time 0.1.43 is affected")),
+        (
+            confirmed,
+            Level::High,
+            90,
+            1,
+            Some("confirmed by RUSTSEC-2020-0071: time 0.1.43 is affected"),
+        ),
         (
             patched,
             Level::Medium,
             80,
             1,
-            Some("RUSTSEC-2020-0071 is patched since 0.1.40, and time 0.1.43 is locked: one severity lower"),
+            Some(
+                "RUSTSEC-2020-0071 is patched since 0.1.40, and time 0.1.43 is locked: one severity lower",
+            ),
         ),
     ];
     for (advisory, severity, confidence, checked, note) in rows {
@@ -248,8 +407,22 @@ fn the_table_of_advisories() {
         claim.checked.advisory = advisory.clone();
         let consensus = merged(&[claim], Policy::Panel);
         let decision = &consensus.groups[0];
-        assert_eq!((decision.severity, decision.confidence), (severity, Some(confidence)), "{advisory:?}");
-        assert_eq!(consensus.statistics.security_advisories_checked, checked, "{advisory:?}");
-        assert_eq!(decision.notes.iter().find(|said| said.contains("RUSTSEC")).map(String::as_str), note);
+        assert_eq!(
+            (decision.severity, decision.confidence),
+            (severity, Some(confidence)),
+            "{advisory:?}"
+        );
+        assert_eq!(
+            consensus.statistics.security_advisories_checked, checked,
+            "{advisory:?}"
+        );
+        assert_eq!(
+            decision
+                .notes
+                .iter()
+                .find(|said| said.contains("RUSTSEC"))
+                .map(String::as_str),
+            note
+        );
     }
 }

@@ -7,8 +7,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn claims() -> impl Strategy<Value = Vec<Claim>> {
-    let words = ["pool", "lock", "cache", "leaks", "empty", "query", "`find`", "when", "raises", "crash"];
-    let text = prop::collection::vec(prop::sample::select(words.to_vec()), 1..8).prop_map(|words| words.join(" "));
+    let words = [
+        "pool", "lock", "cache", "leaks", "empty", "query", "`find`", "when", "raises", "crash",
+    ];
+    let text = prop::collection::vec(prop::sample::select(words.to_vec()), 1..8)
+        .prop_map(|words| words.join(" "));
     let one = (
         prop::sample::select(vec!["opus", "gpt", "gemini", "own"]),
         prop::option::of(prop::sample::select(vec!["a.py", "src/b.py", "b.py"])),
@@ -18,17 +21,19 @@ fn claims() -> impl Strategy<Value = Vec<Claim>> {
         (text.clone(), text),
         prop::bool::weighted(0.1),
     );
-    let one = one.prop_map(|(model, file, line, severity, confidence, (title, description), denies)| Claim {
-        model: model.to_owned(),
-        file: file.map(str::to_owned),
-        line,
-        severity,
-        confidence,
-        title,
-        description,
-        denies,
-        ..Claim::default()
-    });
+    let one = one.prop_map(
+        |(model, file, line, severity, confidence, (title, description), denies)| Claim {
+            model: model.to_owned(),
+            file: file.map(str::to_owned),
+            line,
+            severity,
+            confidence,
+            title,
+            description,
+            denies,
+            ..Claim::default()
+        },
+    );
     prop::collection::vec(one, 0..40).prop_map(|mut claims| {
         for (number, claim) in claims.iter_mut().enumerate() {
             claim.id = format!("f{number}");
@@ -45,7 +50,13 @@ fn debate(claims: &[Claim], seeds: &[u8]) -> Debate {
         let reasoning = if seed % 2 == 0 { "see `find`" } else { "no" }.to_owned();
         let adjustment = i32::from(*seed) - 128;
         let finding = claim.id.clone();
-        debate.examinations.push(Examination { by, finding, word, adjustment, reasoning });
+        debate.examinations.push(Examination {
+            by,
+            finding,
+            word,
+            adjustment,
+            reasoning,
+        });
         if seed % 5 == 0 {
             debate.defences.push(Defence {
                 by: claim.model.clone(),
@@ -70,8 +81,12 @@ fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
         .groups
         .iter()
         .map(|d| {
-            let mut ids: Vec<String> =
-                d.members.iter().chain(&d.repeats).map(|at| claims[*at].id.clone()).collect();
+            let mut ids: Vec<String> = d
+                .members
+                .iter()
+                .chain(&d.repeats)
+                .map(|at| claims[*at].id.clone())
+                .collect();
             ids.sort();
             (ids, d.class, d.severity, d.confidence, d.formula.clone())
         })
@@ -82,7 +97,8 @@ fn said(consensus: &Consensus, claims: &[Claim]) -> Vec<Said> {
 
 fn answered(claims: &[Claim], debate: &Debate, policy: Policy) -> serde_json::Value {
     let consensus = merge(claims, debate, &[], policy);
-    serde_json::to_value(consensus.answer(&members(claims), debate, policy, None)).expect("an answer is JSON")
+    serde_json::to_value(consensus.answer(&members(claims), debate, policy, None))
+        .expect("an answer is JSON")
 }
 
 proptest! {

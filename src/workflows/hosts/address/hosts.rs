@@ -16,9 +16,19 @@ pub(crate) fn job_server(env: Variables<'_>) -> Option<JobServer> {
         Some(server) => (server, HostKind::GitLab, set(env, "CI_API_V4_URL")),
         None => {
             // Gitea and Forgejo set the variables of GitHub, too.
-            let is_gitea = ["GITEA_ACTIONS", "FORGEJO_ACTIONS"].iter().any(|name| set(env, name).is_some());
-            let kind = if is_gitea { HostKind::Gitea } else { HostKind::GitHub };
-            (set(env, "GITHUB_SERVER_URL")?, kind, set(env, "GITHUB_API_URL"))
+            let is_gitea = ["GITEA_ACTIONS", "FORGEJO_ACTIONS"]
+                .iter()
+                .any(|name| set(env, name).is_some());
+            let kind = if is_gitea {
+                HostKind::Gitea
+            } else {
+                HostKind::GitHub
+            };
+            (
+                set(env, "GITHUB_SERVER_URL")?,
+                kind,
+                set(env, "GITHUB_API_URL"),
+            )
         }
     };
     let (mut server, path) = WebServer::of_url(&server)?;
@@ -33,11 +43,18 @@ pub(crate) fn job_server(env: Variables<'_>) -> Option<JobServer> {
 pub(crate) fn repository_of_job(env: Variables<'_>) -> Option<RepositoryAddress> {
     let job = job_server(env)?;
     let path = match job.kind {
-        HostKind::GitLab => set(env, "CI_MERGE_REQUEST_PROJECT_PATH").or_else(|| set(env, "CI_PROJECT_PATH"))?,
+        HostKind::GitLab => {
+            set(env, "CI_MERGE_REQUEST_PROJECT_PATH").or_else(|| set(env, "CI_PROJECT_PATH"))?
+        }
         HostKind::GitHub | HostKind::Gitea => set(env, "GITHUB_REPOSITORY")?,
     };
     let (owner, repository) = split(&path.split('/').collect::<Vec<_>>())?;
-    Some(RepositoryAddress { server: job.server, owner, repository, kind: Some(job.kind) })
+    Some(RepositoryAddress {
+        server: job.server,
+        owner,
+        repository,
+        kind: Some(job.kind),
+    })
 }
 
 /// Returns the number of the pull request for which the CI job runs.
@@ -46,7 +63,12 @@ pub(crate) fn number_of_job(env: Variables<'_>) -> Option<u64> {
         return number.parse().ok();
     }
     let reference = set(env, "GITHUB_REF")?;
-    reference.strip_prefix("refs/pull/")?.split('/').next()?.parse().ok()
+    reference
+        .strip_prefix("refs/pull/")?
+        .split('/')
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// Returns the kind of a public host, such as `github.com`.
@@ -71,9 +93,15 @@ pub(crate) fn by_label(host: &str) -> Option<HostKind> {
 }
 
 pub(crate) fn default_api(kind: HostKind, server: &WebServer) -> String {
-    let WebServer { scheme, host, prefix } = server;
+    let WebServer {
+        scheme,
+        host,
+        prefix,
+    } = server;
     match kind {
-        HostKind::GitHub if host == "github.com" || host.ends_with(".ghe.com") => format!("https://api.{host}"),
+        HostKind::GitHub if host == "github.com" || host.ends_with(".ghe.com") => {
+            format!("https://api.{host}")
+        }
         HostKind::GitHub => format!("{scheme}://{host}{prefix}/api/v3"),
         HostKind::GitLab => format!("{scheme}://{host}{prefix}/api/v4"),
         HostKind::Gitea => format!("{scheme}://{host}{prefix}/api/v1"),

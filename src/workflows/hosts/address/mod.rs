@@ -52,7 +52,9 @@ pub enum AddressError {
     Invalid(String),
     #[error("the number of the pull request is missing")]
     NoNumber,
-    #[error("the host of pull request {0} is unknown, because the repository has no remote with a host")]
+    #[error(
+        "the host of pull request {0} is unknown, because the repository has no remote with a host"
+    )]
     NoHost(u64),
     #[error("the kind of the host `{0}` is unknown")]
     UnknownKind(String),
@@ -86,7 +88,11 @@ impl Advice for AddressError {
 ///
 /// `wanted` is a number (`7`, `#7`, `!7`), a web address, or empty for the request of the current job. `remote`
 /// is the address of a git remote.
-pub fn find(wanted: &str, remote: Option<&str>, env: Variables<'_>) -> Result<RequestAddress, AddressError> {
+pub fn find(
+    wanted: &str,
+    remote: Option<&str>,
+    env: Variables<'_>,
+) -> Result<RequestAddress, AddressError> {
     let wanted = wanted.trim();
     if wanted.contains("://") {
         let (place, number) = repository::of_link(wanted, env).ok_or_else(|| invalid(wanted))?;
@@ -96,24 +102,40 @@ pub fn find(wanted: &str, remote: Option<&str>, env: Variables<'_>) -> Result<Re
         hosts::number_of_job(env).ok_or(AddressError::NoNumber)?
     } else {
         let digits = wanted.strip_prefix(['#', '!']).unwrap_or(wanted);
-        digits.parse().ok().filter(|number| *number > 0).ok_or_else(|| invalid(wanted))?
+        digits
+            .parse()
+            .ok()
+            .filter(|number| *number > 0)
+            .ok_or_else(|| invalid(wanted))?
     };
-    let place =
-        remote.and_then(|remote| repository::of_remote(remote, env)).or_else(|| hosts::repository_of_job(env));
+    let place = remote
+        .and_then(|remote| repository::of_remote(remote, env))
+        .or_else(|| hosts::repository_of_job(env));
     with_host(place.ok_or(AddressError::NoHost(number))?, number, env)
 }
 
 fn invalid(wanted: &str) -> AddressError {
     // The address can contain a password.
     let shown = match (wanted.find("://"), wanted.find('@')) {
-        (Some(scheme), Some(at)) if scheme < at => format!("{}***{}", &wanted[..scheme + 3], &wanted[at..]),
+        (Some(scheme), Some(at)) if scheme < at => {
+            format!("{}***{}", &wanted[..scheme + 3], &wanted[at..])
+        }
         _ => wanted.to_owned(),
     };
     AddressError::Invalid(shown)
 }
 
-fn with_host(place: RepositoryAddress, number: u64, env: Variables<'_>) -> Result<RequestAddress, AddressError> {
-    let RepositoryAddress { server, owner, repository, kind: by_form } = place;
+fn with_host(
+    place: RepositoryAddress,
+    number: u64,
+    env: Variables<'_>,
+) -> Result<RequestAddress, AddressError> {
+    let RepositoryAddress {
+        server,
+        owner,
+        repository,
+        kind: by_form,
+    } = place;
     let job = hosts::job_server(env).filter(|job| job.server.host == server.host);
     let kind = hosts::known(&server.host)
         .or(job.as_ref().map(|job| job.kind))
@@ -127,5 +149,12 @@ fn with_host(place: RepositoryAddress, number: u64, env: Variables<'_>) -> Resul
         return Err(AddressError::InvalidApi { address: api, why });
     }
     let WebServer { host, .. } = server;
-    Ok(RequestAddress { kind, host, api, owner, repository, number })
+    Ok(RequestAddress {
+        kind,
+        host,
+        api,
+        owner,
+        repository,
+        number,
+    })
 }

@@ -49,12 +49,22 @@ impl WebServer {
             _ => return None,
         };
         let host = host.strip_suffix(default).unwrap_or(&host).to_owned();
-        Some((Self { scheme, host, prefix: String::new() }, path))
+        Some((
+            Self {
+                scheme,
+                host,
+                prefix: String::new(),
+            },
+            path,
+        ))
     }
 }
 
 pub(crate) fn is_host(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-._:".contains(c))
 }
 
 /// Splits a path into the owner and the repository. The URLs of the API contain the names of the owner and the
@@ -63,7 +73,9 @@ pub(crate) fn split(parts: &[&str]) -> Option<(String, String)> {
     let is_name = |part: &&str| {
         !part.is_empty()
             && !part.chars().all(|c| c == '.')
-            && part.chars().all(|c| c.is_alphanumeric() || "-_.~".contains(c))
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || "-_.~".contains(c))
     };
     if parts.len() < 2 || !parts.iter().all(is_name) {
         return None;

@@ -55,12 +55,21 @@ impl Credential {
             (HostKind::GitHub | HostKind::GitLab, _) => ("authorization", "Bearer "),
             (HostKind::Gitea, _) => ("authorization", "token "),
         };
-        Self { header, prefix, token, source }
+        Self {
+            header,
+            prefix,
+            token,
+            source,
+        }
     }
 
     #[cfg(test)]
     pub(crate) fn for_tests(token: &str) -> Self {
-        Self::new(HostKind::GitHub, token.to_owned(), CredentialSource::Variable("GH_TOKEN"))
+        Self::new(
+            HostKind::GitHub,
+            token.to_owned(),
+            CredentialSource::Variable("GH_TOKEN"),
+        )
     }
 
     #[cfg(test)]
@@ -89,7 +98,9 @@ impl Credential {
 
 impl fmt::Debug for Credential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credential").field("source", &self.source).finish_non_exhaustive()
+        f.debug_struct("Credential")
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,13 +112,16 @@ pub fn find(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option
         return None;
     }
     let variable = owners::variables(address.kind).iter().find_map(|name| {
-        let token = env(name).map(|token| token.trim().to_owned()).filter(|token| is_token(token))?;
+        let token = env(name)
+            .map(|token| token.trim().to_owned())
+            .filter(|token| is_token(token))?;
         let is_owner = owners::owns(name, &address.host, env);
         is_owner.then(|| Credential::new(address.kind, token, CredentialSource::Variable(name)))
     });
     variable.or_else(|| {
         let (name, token) = program::token(address, tree, env)?;
-        is_token(&token).then(|| Credential::new(address.kind, token, CredentialSource::Program(name)))
+        is_token(&token)
+            .then(|| Credential::new(address.kind, token, CredentialSource::Program(name)))
     })
 }
 

@@ -33,21 +33,37 @@ const TOKENS: &[&str] = &[
 
 /// Returns the name of the program, and the token that the program prints for the host. Returns `None` if the
 /// program is missing, is inside `tree`, fails, or has no token for the host.
-pub(crate) fn token(address: &RequestAddress, tree: &Path, env: Variables<'_>) -> Option<(&'static str, String)> {
+pub(crate) fn token(
+    address: &RequestAddress,
+    tree: &Path,
+    env: Variables<'_>,
+) -> Option<(&'static str, String)> {
     let host = address.host.as_str();
     let (name, arguments, input) = match address.kind {
         HostKind::GitHub => ("gh", vec!["auth", "token", "--hostname", host], None),
         HostKind::GitLab => ("glab", vec!["config", "get", "token", "--host", host], None),
         HostKind::Gitea => {
             let scheme = address.api.split("://").next().unwrap_or("https");
-            ("tea", vec!["login", "helper", "get"], Some(format!("protocol={scheme}\nhost={host}\n\n")))
+            (
+                "tea",
+                vec!["login", "helper", "get"],
+                Some(format!("protocol={scheme}\nhost={host}\n\n")),
+            )
         }
     };
     let path = env("PATH").map(std::ffi::OsString::from);
     let program = locate::find(&[name.to_owned()], tree, path.as_deref()).ok()?;
     let mut command = Command::new(program);
-    command.args(arguments).current_dir("/").stderr(Stdio::null()).stdout(Stdio::piped());
-    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
+    command
+        .args(arguments)
+        .current_dir("/")
+        .stderr(Stdio::null())
+        .stdout(Stdio::piped());
+    command.stdin(if input.is_some() {
+        Stdio::piped()
+    } else {
+        Stdio::null()
+    });
     TOKENS.iter().for_each(|name| {
         command.env_remove(name);
     });

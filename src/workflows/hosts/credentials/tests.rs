@@ -11,12 +11,23 @@ use crate::workflows::hosts::address;
 
 fn address(link: &str, api: Option<&str>, env: Variables<'_>) -> RequestAddress {
     let found = address::find(link, None, env).unwrap();
-    RequestAddress { api: api.map_or(found.api, str::to_owned), ..found }
+    RequestAddress {
+        api: api.map_or(found.api, str::to_owned),
+        ..found
+    }
 }
 
 fn source(link: &str, api: Option<&str>, env: &[(&str, &str)]) -> Option<CredentialSource> {
-    let variable = |name: &str| env.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned());
-    let found = find(&address(link, api, &variable), Path::new("/nowhere"), &variable)?;
+    let variable = |name: &str| {
+        env.iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    let found = find(
+        &address(link, api, &variable),
+        Path::new("/nowhere"),
+        &variable,
+    )?;
     assert!(!format!("{found:?}").contains("secret"), "{found:?}");
     Some(found.source())
 }
@@ -55,17 +66,36 @@ fn a_variable_is_used_only_for_its_host(
     #[case] env: &[(&str, &str)],
     #[case] expected: Option<&'static str>,
 ) {
-    assert_eq!(source(link, None, env), expected.map(CredentialSource::Variable));
+    assert_eq!(
+        source(link, None, env),
+        expected.map(CredentialSource::Variable)
+    );
 }
 
 #[test]
 fn no_token_is_sent_to_an_api_on_another_host() {
     let token = ("GITHUB_TOKEN", "secret");
-    assert_eq!(source(HUB, Some("https://evil.example/api/v3"), &[token]), None);
-    assert_eq!(source(HUB, Some("https://github.com.evil.example/api"), &[token]), None);
-    let job = [token, ("GITHUB_SERVER_URL", "https://hub.example"), ("GITHUB_API_URL", "https://rest.example")];
-    assert_eq!(source(ENTERPRISE, None, &job), Some(CredentialSource::Variable("GITHUB_TOKEN")));
-    assert_eq!(source(ENTERPRISE, Some("https://other.example"), &job), None);
+    assert_eq!(
+        source(HUB, Some("https://evil.example/api/v3"), &[token]),
+        None
+    );
+    assert_eq!(
+        source(HUB, Some("https://github.com.evil.example/api"), &[token]),
+        None
+    );
+    let job = [
+        token,
+        ("GITHUB_SERVER_URL", "https://hub.example"),
+        ("GITHUB_API_URL", "https://rest.example"),
+    ];
+    assert_eq!(
+        source(ENTERPRISE, None, &job),
+        Some(CredentialSource::Variable("GITHUB_TOKEN"))
+    );
+    assert_eq!(
+        source(ENTERPRISE, Some("https://other.example"), &job),
+        None
+    );
 }
 
 fn program(folder: &Path, name: &str, script: &str) {
@@ -81,9 +111,21 @@ fn the_program_of_the_host_states_a_token_for_exactly_this_host() {
     let bin = folder.path().join("bin");
     std::fs::create_dir_all(&tree).unwrap();
     std::fs::create_dir_all(&bin).unwrap();
-    program(&bin, "gh", r#"[ "$*" = "auth token --hostname hub.example" ] && echo secret-gh"#);
-    program(&bin, "glab", r#"[ "$*" = "config get token --host lab.example" ] && echo secret-glab"#);
-    program(&bin, "tea", "cat >/dev/null; echo host=forge.example; echo password=secret-tea");
+    program(
+        &bin,
+        "gh",
+        r#"[ "$*" = "auth token --hostname hub.example" ] && echo secret-gh"#,
+    );
+    program(
+        &bin,
+        "glab",
+        r#"[ "$*" = "config get token --host lab.example" ] && echo secret-glab"#,
+    );
+    program(
+        &bin,
+        "tea",
+        "cat >/dev/null; echo host=forge.example; echo password=secret-tea",
+    );
     let path = bin.to_str().unwrap().to_owned();
     let env = |name: &str| (name == "PATH").then(|| path.clone());
     for (link, name) in [(ENTERPRISE, "gh"), (LAB, "glab"), (FORGE, "tea")] {
@@ -93,7 +135,15 @@ fn the_program_of_the_host_states_a_token_for_exactly_this_host() {
         // The tree contains the programs, so it controls them.
         assert_eq!(find(&address(link, None, &env), folder.path(), &env), None);
     }
-    for link in [HUB, "https://gitlab.com/o/r/-/merge_requests/7", "https://codeberg.org/o/r/pulls/7"] {
-        assert_eq!(find(&address(link, None, &env), &tree, &env), None, "{link}");
+    for link in [
+        HUB,
+        "https://gitlab.com/o/r/-/merge_requests/7",
+        "https://codeberg.org/o/r/pulls/7",
+    ] {
+        assert_eq!(
+            find(&address(link, None, &env), &tree, &env),
+            None,
+            "{link}"
+        );
     }
 }

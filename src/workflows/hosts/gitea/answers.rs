@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::domain::Untrusted;
-use crate::workflows::hosts::model::{Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState};
+use crate::workflows::hosts::model::{
+    Account, Comment, CommentId, Commit, Permission, PullRequest, RequestState,
+};
 
 /// The id of the user to whom the host assigns the texts of deleted users.
 const GHOST: i64 = -1;
@@ -94,10 +96,17 @@ pub(crate) struct GiteaPermission {
 impl GiteaPull {
     /// Fails if the base repository, the base commit or the head commit is missing.
     pub(crate) fn into_request(self) -> Result<PullRequest, &'static str> {
-        let repository = self.base.repo.ok_or("the repository of the base commit is missing")?;
+        let repository = self
+            .base
+            .repo
+            .ok_or("the repository of the base commit is missing")?;
         // If the base branch was deleted, the host states no commit of the branch.
         let merge_base = self.merge_base.unwrap_or_default();
-        let base = if self.base.sha.is_empty() { merge_base } else { self.base.sha };
+        let base = if self.base.sha.is_empty() {
+            merge_base
+        } else {
+            self.base.sha
+        };
         if base.is_empty() || self.head.sha.is_empty() {
             return Err("the commit of the base or of the head is missing");
         }
@@ -112,11 +121,19 @@ impl GiteaPull {
             link: self.html_url,
             author: account(self.user.as_ref()),
             state,
-            is_draft: self.draft.unwrap_or_else(|| title.starts_with("wip:") || title.starts_with("[wip]")),
+            is_draft: self
+                .draft
+                .unwrap_or_else(|| title.starts_with("wip:") || title.starts_with("[wip]")),
             title: self.title,
             is_fork: self.head.repo.is_none_or(|head| head.id != repository.id),
-            base: Commit { id: base, branch: self.base.name },
-            head: Commit { id: self.head.sha, branch: self.head.name },
+            base: Commit {
+                id: base,
+                branch: self.base.name,
+            },
+            head: Commit {
+                id: self.head.sha,
+                branch: self.head.name,
+            },
             merge_base: None,
             repository: repository.clone_url,
             head_ref: format!("refs/pull/{}/head", self.number),
@@ -145,7 +162,9 @@ impl GiteaComment {
             is_own: self.is_own(user),
             author: account(self.user.as_ref()),
             permission: Permission::Outsider,
-            is_edited: self.updated_at.is_some_and(|updated| updated > self.created_at),
+            is_edited: self
+                .updated_at
+                .is_some_and(|updated| updated > self.created_at),
             body: self.body,
             created: self.created_at,
         }

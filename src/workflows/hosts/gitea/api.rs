@@ -19,7 +19,11 @@ pub(crate) struct GiteaApi {
 impl GiteaApi {
     /// Returns the path of the repository in the API.
     pub(crate) fn repository(&self) -> String {
-        format!("/repos/{}/{}", path_part(&self.address.owner), path_part(&self.address.repository))
+        format!(
+            "/repos/{}/{}",
+            path_part(&self.address.owner),
+            path_part(&self.address.repository)
+        )
     }
 
     /// Returns the path of the pull request in the API.
@@ -29,7 +33,13 @@ impl GiteaApi {
 
     /// Creates a comment that belongs to no line.
     pub(crate) fn create_comment(&self, body: &str, what: &str) -> Result<(), HostError> {
-        let path = format!("{}/issues/{}/comments", self.repository(), self.address.number);
-        self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), what).map(drop)
+        let path = format!(
+            "{}/issues/{}/comments",
+            self.repository(),
+            self.address.number
+        );
+        self.transport
+            .create::<IgnoredAny>(&path, &json!({ "body": body }), what)
+            .map(drop)
     }
 }

@@ -38,7 +38,10 @@ fn insert(found: &mut BTreeMap<String, DiffLines>, path: Option<String>, hunks: 
 /// Returns the path without the prefix `b/`. Git puts a path with unusual characters in quotation marks. `None`
 /// for a deleted file.
 fn new_path(name: &str) -> Option<String> {
-    let name = match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+    let name = match name
+        .strip_prefix('"')
+        .and_then(|name| name.strip_suffix('"'))
+    {
         Some(quoted) => unquoted(quoted)?,
         // Git writes a tab after a name that contains spaces.
         None => name.trim_end_matches('\t').to_owned(),
@@ -82,8 +85,10 @@ mod tests {
                     diff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n\
                     diff --git a/x b/y\nrename from x\nrename to y\n\
                     diff --git \"a/\\303\\244\" \"b/\\303\\244\"\n--- /dev/null\n+++ \"b/\\303\\244\"\n@@ -0,0 +1 @@\n+one\n";
-        let found: Vec<String> =
-            files(diff).iter().map(|(path, lines)| format!("{path} {:?}", lines.added)).collect();
+        let found: Vec<String> = files(diff)
+            .iter()
+            .map(|(path, lines)| format!("{path} {:?}", lines.added))
+            .collect();
         assert_eq!(found, ["a b {2}", "ä {1}"]);
     }
 }

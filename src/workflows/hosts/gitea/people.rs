@@ -34,7 +34,11 @@ impl People {
             return Ok(known);
         }
         let user = match api.transport.has_token() {
-            true => Some(api.transport.get::<GiteaUser>("/user", "read the user of the token")?.id),
+            true => Some(
+                api.transport
+                    .get::<GiteaUser>("/user", "read the user of the token")?
+                    .id,
+            ),
             false => None,
         };
         self.user.replace(Some(user));
@@ -43,7 +47,11 @@ impl People {
 
     /// Reads the permissions of the people who replied, if the token's user started the thread. In other threads,
     /// permissions have no effect.
-    pub(crate) fn find_members(&self, api: &GiteaApi, thread: &mut Thread) -> Result<(), HostError> {
+    pub(crate) fn find_members(
+        &self,
+        api: &GiteaApi,
+        thread: &mut Thread,
+    ) -> Result<(), HostError> {
         if !thread.comments.first().is_some_and(|first| first.is_own) {
             return Ok(());
         }
@@ -69,7 +77,10 @@ impl People {
 
     fn read_permission(&self, api: &GiteaApi, login: &str) -> Result<Permission, HostError> {
         let collaborator = format!("{}/collaborators/{login}", api.repository());
-        let stated = match api.transport.get::<GiteaPermission>(&format!("{collaborator}/permission"), WHAT) {
+        let stated = match api
+            .transport
+            .get::<GiteaPermission>(&format!("{collaborator}/permission"), WHAT)
+        {
             Ok(answer) => answer.permission,
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => String::new(),
             Err(error) => return Err(error),
@@ -83,14 +94,20 @@ impl People {
         if self.is_assignee(api, login)? {
             // An owner who writes a comment is a user, because an organisation cannot write comments.
             let is_owner = login == api.address.owner.to_lowercase();
-            return Ok(if is_owner { Permission::Maintainer } else { Permission::Member });
+            return Ok(if is_owner {
+                Permission::Maintainer
+            } else {
+                Permission::Member
+            });
         }
         match api.transport.get::<IgnoredAny>(&collaborator, WHAT) {
             Ok(_) => Ok(Permission::Member),
             // The host returns the HTTP status 422 if the user does not exist.
-            Err(HostError::Forbidden { .. } | HostError::NotFound { .. } | HostError::Refused { .. }) => {
-                Ok(Permission::Outsider)
-            }
+            Err(
+                HostError::Forbidden { .. }
+                | HostError::NotFound { .. }
+                | HostError::Refused { .. },
+            ) => Ok(Permission::Outsider),
             Err(error) => Err(error),
         }
     }
@@ -104,7 +121,10 @@ impl People {
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => Vec::new(),
             done => done?,
         };
-        let known: BTreeSet<String> = users.into_iter().map(|user| user.login.to_lowercase()).collect();
+        let known: BTreeSet<String> = users
+            .into_iter()
+            .map(|user| user.login.to_lowercase())
+            .collect();
         let is_known = known.contains(login);
         self.assignees.replace(Some(known));
         Ok(is_known)
@@ -114,5 +134,7 @@ impl People {
 /// Whether a login can be inserted into the path of a URL. The login of a deleted user is empty.
 fn is_login(login: &str) -> bool {
     login.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
-        && login.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        && login
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }

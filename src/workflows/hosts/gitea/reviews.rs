@@ -26,7 +26,9 @@ pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
     let mut reviews: Vec<Vec<&NewComment>> = Vec::new();
     for comment in comments.iter().filter(|comment| comment.line.is_some()) {
         let is_free = |review: &&mut Vec<&NewComment>| {
-            !review.iter().any(|other| (&other.path, other.line) == (&comment.path, comment.line))
+            !review
+                .iter()
+                .any(|other| (&other.path, other.line) == (&comment.path, comment.line))
         };
         match reviews.iter_mut().find(is_free) {
             Some(review) => review.push(comment),
@@ -38,12 +40,16 @@ pub(crate) fn split(comments: &[NewComment]) -> Vec<Vec<&NewComment>> {
 
 impl GiteaApi {
     pub(crate) fn reviews(&self) -> Result<Vec<GiteaReview>, HostError> {
-        self.transport.get_numbered(&format!("{}/reviews?limit=50", self.pull()), MOST, READ)
+        self.transport
+            .get_numbered(&format!("{}/reviews?limit=50", self.pull()), MOST, READ)
     }
 
     /// Returns the comments of a review. Returns an empty list if the review was deleted.
     pub(crate) fn review_comments(&self, review: u64) -> Result<Vec<GiteaComment>, HostError> {
-        match self.transport.get(&format!("{}/reviews/{review}/comments", self.pull()), READ) {
+        match self
+            .transport
+            .get(&format!("{}/reviews/{review}/comments", self.pull()), READ)
+        {
             Err(HostError::NotFound { .. }) => Ok(Vec::new()),
             done => done,
         }
@@ -59,22 +65,32 @@ impl GiteaApi {
         self.clear_unsubmitted(user)?;
         let form = |comment: &&NewComment| json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         let comments: Vec<_> = comments.iter().map(form).collect();
-        let body = json!({ "event": "COMMENT", "commit_id": request.head.id, "comments": comments });
-        self.transport.create::<IgnoredAny>(&format!("{}/reviews", self.pull()), &body, what).map(drop)
+        let body =
+            json!({ "event": "COMMENT", "commit_id": request.head.id, "comments": comments });
+        self.transport
+            .create::<IgnoredAny>(&format!("{}/reviews", self.pull()), &body, what)
+            .map(drop)
     }
 
     /// Deletes the draft reviews that interrupted HTTP requests left on the host. Fails if a draft contains a
     /// comment that Glee did not write.
     fn clear_unsubmitted(&self, user: Option<i64>) -> Result<(), HostError> {
         let is_own = |review: &GiteaReview| review.user.as_ref().map(|user| user.id) == user;
-        let unsubmitted = self.reviews()?.into_iter().filter(|review| review.is_pending() && is_own(review));
+        let unsubmitted = self
+            .reviews()?
+            .into_iter()
+            .filter(|review| review.is_pending() && is_own(review));
         for review in unsubmitted.filter(|review| review.comments_count > 0) {
             let comments = self.review_comments(review.id)?;
             if !comments.iter().all(|comment| has_marker(&comment.body)) {
-                return Err(HostError::PendingReview { host: self.transport.host().to_owned() });
+                return Err(HostError::PendingReview {
+                    host: self.transport.host().to_owned(),
+                });
             }
-            self.transport
-                .delete(&format!("{}/reviews/{}", self.pull(), review.id), "clear an unfinished review")?;
+            self.transport.delete(
+                &format!("{}/reviews/{}", self.pull(), review.id),
+                "clear an unfinished review",
+            )?;
         }
         Ok(())
     }
@@ -95,14 +111,22 @@ impl GiteaApi {
             return self.create_comment(body, what);
         };
         let path = format!("{}/comments/{}/replies", self.pull(), place.first);
-        match self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), what) {
+        match self
+            .transport
+            .create::<IgnoredAny>(&path, &json!({ "body": body }), what)
+        {
             Err(HostError::NotFound { .. }) => {}
             done => return done.map(drop),
         }
-        let comment =
-            NewComment { path: at.path.clone(), line: Some(at.line), start_line: None, body: body.to_owned() };
+        let comment = NewComment {
+            path: at.path.clone(),
+            line: Some(at.line),
+            start_line: None,
+            body: body.to_owned(),
+        };
         let path = format!("{}/reviews/{}/comments", self.pull(), at.review);
-        let form = json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
+        let form =
+            json!({ "path": comment.path, "new_position": comment.line, "body": comment.body });
         match self.transport.create::<IgnoredAny>(&path, &form, what) {
             // After a force-push, the commit of the thread possibly no longer exists.
             Err(HostError::NotFound { .. }) => self.create_review(user, request, &[&comment], what),

@@ -17,7 +17,11 @@ const ME: i64 = 9;
 const MARKER: &str = "<!-- glee:finding:e30 -->";
 
 fn comment(id: u64, user: i64, body: &str) -> Value {
-    let login = if user == -1 { "Ghost".to_owned() } else { format!("user{user}") };
+    let login = if user == -1 {
+        "Ghost".to_owned()
+    } else {
+        format!("user{user}")
+    };
     json!({
         "id": id, "body": body, "user": { "id": user, "login": login }, "resolver": null, "path": "a.py",
         "position": 3, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
@@ -25,20 +29,42 @@ fn comment(id: u64, user: i64, body: &str) -> Value {
 }
 
 fn on_line(review: u64, commit: &str, comment: Value) -> LineComment {
-    LineComment { comment: serde_json::from_value(comment).unwrap(), review, commit: commit.to_owned() }
+    LineComment {
+        comment: serde_json::from_value(comment).unwrap(),
+        review,
+        commit: commit.to_owned(),
+    }
 }
 
-fn read(on_lines: Vec<LineComment>, on_request: Vec<Value>) -> (Conversation, BTreeMap<ThreadId, ThreadPlace>) {
-    let on_request: Vec<GiteaComment> =
-        on_request.into_iter().map(|comment| serde_json::from_value(comment).unwrap()).collect();
+fn read(
+    on_lines: Vec<LineComment>,
+    on_request: Vec<Value>,
+) -> (Conversation, BTreeMap<ThreadId, ThreadPlace>) {
+    let on_request: Vec<GiteaComment> = on_request
+        .into_iter()
+        .map(|comment| serde_json::from_value(comment).unwrap())
+        .collect();
     threads::of(on_lines, on_request, Some(ME), "head")
 }
 
 /// The ids of the comments of each thread, and of the comments that belong to no thread.
 fn ids(conversation: &Conversation) -> (Vec<Vec<&str>>, Vec<&str>) {
     let threads = conversation.threads.iter();
-    let threads = threads.map(|thread| thread.comments.iter().map(|comment| comment.id.0.as_str()).collect());
-    (threads.collect(), conversation.comments.iter().map(|comment| comment.id.0.as_str()).collect())
+    let threads = threads.map(|thread| {
+        thread
+            .comments
+            .iter()
+            .map(|comment| comment.id.0.as_str())
+            .collect()
+    });
+    (
+        threads.collect(),
+        conversation
+            .comments
+            .iter()
+            .map(|comment| comment.id.0.as_str())
+            .collect(),
+    )
 }
 
 #[test]
@@ -51,19 +77,51 @@ fn a_reply_continues_the_thread_of_its_review_and_line() {
             on_line(1, "head", comment(1, ME, &glee("first"))),
             on_line(2, "head", comment(2, ME, &glee("second"))),
             on_line(2, "head", comment(5, 5, "a reply to the second")),
-            on_line(1, "head", comment(6, ME, &threads::reply_body(1, &glee("an answer")))),
+            on_line(
+                1,
+                "head",
+                comment(6, ME, &threads::reply_body(1, &glee("an answer"))),
+            ),
             on_line(3, "head", comment(7, 6, "a comment of its own on the line")),
-            on_line(4, "later", comment(8, 6, "a comment on the line of another commit")),
-            on_line(5, "head", comment(9, ME, &threads::reply_body(2, &glee("an answer in a review of its own")))),
+            on_line(
+                4,
+                "later",
+                comment(8, 6, "a comment on the line of another commit"),
+            ),
+            on_line(
+                5,
+                "head",
+                comment(
+                    9,
+                    ME,
+                    &threads::reply_body(2, &glee("an answer in a review of its own")),
+                ),
+            ),
             on_line(5, "head", comment(10, 6, "a reply to this answer")),
-            on_line(1, "head", comment(11, ME, "a person with the account of Glee replies")),
+            on_line(
+                1,
+                "head",
+                comment(11, ME, "a person with the account of Glee replies"),
+            ),
         ],
         vec![comment(3, 7, "about the request")],
     );
-    let threads = vec![vec!["1", "4", "6", "11"], vec!["2", "5", "7", "9", "10"], vec!["8"]];
+    let threads = vec![
+        vec!["1", "4", "6", "11"],
+        vec!["2", "5", "7", "9", "10"],
+        vec!["8"],
+    ];
     assert_eq!(ids(&conversation), (threads, vec!["3"]));
-    let lines: Vec<_> = conversation.threads.iter().map(|thread| thread.line).collect();
-    assert_eq!(lines, [Some(3), Some(3), None], "a line of another commit is not current");
+    let lines: Vec<_> = conversation
+        .threads
+        .iter()
+        .map(|thread| thread.line)
+        .collect();
+    assert_eq!(
+        lines,
+        [Some(3), Some(3), None],
+        "a line of another commit is not current"
+    );
 }
 
 #[test]
@@ -106,8 +164,11 @@ fn comments_state_who_wrote_and_resolved_them() {
     );
     let thread = &conversation.threads[0];
     assert!(thread.is_resolved);
-    let said: Vec<_> =
-        thread.comments.iter().map(|said| (said.author.login.as_str(), said.author.is_bot)).collect();
+    let said: Vec<_> = thread
+        .comments
+        .iter()
+        .map(|said| (said.author.login.as_str(), said.author.is_bot))
+        .collect();
     assert_eq!(said, [("user9", false), ("user-2", true), ("", false)]);
     let edited: Vec<bool> = thread.comments.iter().map(|said| said.is_edited).collect();
     assert_eq!(edited, [false, true, false]);
@@ -130,9 +191,17 @@ fn a_review_has_one_comment_on_each_line() {
         comment("a", Some(2), "5"),
         comment("a", None, "of the file"),
     ];
-    let bodies = |review: &Vec<&NewComment>| review.iter().map(|comment| comment.body.as_str()).collect::<String>();
+    let bodies = |review: &Vec<&NewComment>| {
+        review
+            .iter()
+            .map(|comment| comment.body.as_str())
+            .collect::<String>()
+    };
     let split = reviews::split(&comments);
-    assert_eq!(split.iter().map(bodies).collect::<Vec<_>>(), ["135", "2", "4"]);
+    assert_eq!(
+        split.iter().map(bodies).collect::<Vec<_>>(),
+        ["135", "2", "4"]
+    );
 }
 
 fn pull() -> Value {
@@ -161,7 +230,9 @@ fn a_pull_request_is_read(#[case] at: &str, #[case] value: Value, #[case] expect
     if !at.is_empty() {
         *answer.pointer_mut(at).unwrap() = value;
     }
-    let found = serde_json::from_value::<GiteaPull>(answer).unwrap().into_request();
+    let found = serde_json::from_value::<GiteaPull>(answer)
+        .unwrap()
+        .into_request();
     let text = found.map_or_else(str::to_owned, |request| {
         let state = match request.state {
             RequestState::Open => "open",
@@ -171,7 +242,10 @@ fn a_pull_request_is_read(#[case] at: &str, #[case] value: Value, #[case] expect
         let draft = if request.is_draft { "draft " } else { "" };
         let place = if request.is_fork { "fork" } else { "own" };
         assert_eq!(request.head_ref, "refs/pull/7/head");
-        format!("{state} {draft}{place} {} {}", request.author.login, request.base.id)
+        format!(
+            "{state} {draft}{place} {} {}",
+            request.author.login, request.base.id
+        )
     });
     assert_eq!(text, expected);
 }
@@ -184,6 +258,9 @@ fn an_old_server_states_drafts_in_the_title(#[case] title: &str, #[case] expecte
     let mut answer = pull();
     answer["title"] = json!(title);
     answer.as_object_mut().unwrap().remove("draft");
-    let found = serde_json::from_value::<GiteaPull>(answer).unwrap().into_request().unwrap();
+    let found = serde_json::from_value::<GiteaPull>(answer)
+        .unwrap()
+        .into_request()
+        .unwrap();
     assert_eq!(found.is_draft, expected);
 }

@@ -61,7 +61,12 @@ pub(crate) fn file_body(body: &str) -> String {
 
 /// Whether the text ends with a marker of Glee. Glee wrote the text if the author is the token's user.
 pub(crate) fn has_marker(body: &Untrusted) -> bool {
-    let last = body.as_written().trim_end().lines().next_back().map(str::trim);
+    let last = body
+        .as_written()
+        .trim_end()
+        .lines()
+        .next_back()
+        .map(str::trim);
     last.is_some_and(|line| line.starts_with("<!-- glee:") && line.ends_with("-->"))
 }
 
@@ -71,7 +76,11 @@ pub(crate) fn is_by_glee(comment: &Comment) -> bool {
 
 /// Returns the id of the comment that a reply of Glee names.
 fn replied(comment: &GiteaComment) -> Option<u64> {
-    let (first, _) = comment.body.as_written().strip_prefix(REPLY)?.split_once(" -->")?;
+    let (first, _) = comment
+        .body
+        .as_written()
+        .strip_prefix(REPLY)?
+        .split_once(" -->")?;
     first.parse().ok()
 }
 
@@ -83,7 +92,8 @@ pub(crate) fn of(
     user: Option<i64>,
     head: &str,
 ) -> (Conversation, BTreeMap<ThreadId, ThreadPlace>) {
-    let mut all: Vec<(GiteaComment, Option<PlaceOnLine>)> = on_lines.into_iter().map(LineComment::placed).collect();
+    let mut all: Vec<(GiteaComment, Option<PlaceOnLine>)> =
+        on_lines.into_iter().map(LineComment::placed).collect();
     all.extend(on_request.into_iter().map(|comment| (comment, None)));
     // Comments of one review can have the same creation time. The host creates ids in ascending order, but sends
     // the comments of a review in any order.
@@ -108,9 +118,16 @@ pub(crate) fn of(
             continue;
         }
         let reviews = line.iter().map(|line| line.review).collect();
-        let place = ThreadPlace { first: comment.id, line, reviews };
+        let place = ThreadPlace {
+            first: comment.id,
+            line,
+            reviews,
+        };
         // The host does not move the lines of comments when the head commit changes.
-        let current = place.line.as_ref().filter(|line| line.line > 0 && line.commit == head);
+        let current = place
+            .line
+            .as_ref()
+            .filter(|line| line.line > 0 && line.commit == head);
         threads.push(Thread {
             id: ThreadId(comment.id.to_string()),
             path: place.line.as_ref().map(|line| line.path.clone()),
@@ -120,24 +137,45 @@ pub(crate) fn of(
         });
         places.push(place);
     }
-    let places = threads.iter().map(|thread| thread.id.clone()).zip(places).collect();
+    let places = threads
+        .iter()
+        .map(|thread| thread.id.clone())
+        .zip(places)
+        .collect();
     (Conversation { threads, comments }, places)
 }
 
 /// Returns the index of the thread to which a person's comment belongs. `at` is the place of the comment.
 fn continued(places: &[ThreadPlace], at: &PlaceOnLine) -> Option<usize> {
     let is_here = |line: &PlaceOnLine| line.path == at.path && line.line == at.line;
-    let of_review =
-        |place: &ThreadPlace| place.reviews.contains(&at.review) && place.line.as_ref().is_some_and(is_here);
-    let of_commit =
-        |place: &ThreadPlace| place.line.as_ref().is_some_and(|line| is_here(line) && line.commit == at.commit);
-    places.iter().rposition(of_review).or_else(|| places.iter().rposition(of_commit))
+    let of_review = |place: &ThreadPlace| {
+        place.reviews.contains(&at.review) && place.line.as_ref().is_some_and(is_here)
+    };
+    let of_commit = |place: &ThreadPlace| {
+        place
+            .line
+            .as_ref()
+            .is_some_and(|line| is_here(line) && line.commit == at.commit)
+    };
+    places
+        .iter()
+        .rposition(of_review)
+        .or_else(|| places.iter().rposition(of_commit))
 }
 
 impl LineComment {
     fn placed(self) -> (GiteaComment, Option<PlaceOnLine>) {
-        let Self { comment, review, commit } = self;
-        let line = PlaceOnLine { path: comment.path.clone(), line: comment.position, review, commit };
+        let Self {
+            comment,
+            review,
+            commit,
+        } = self;
+        let line = PlaceOnLine {
+            path: comment.path.clone(),
+            line: comment.position,
+            review,
+            commit,
+        };
         (comment, Some(line))
     }
 }

@@ -77,19 +77,30 @@ pub(crate) struct CreatedAnswer {}
 impl PullAnswer {
     /// Fails if the repository of the base commit is missing.
     pub(crate) fn into_request(self) -> Result<PullRequest, &'static str> {
-        let Some(repository) = self.base.repo else { return Err("the repository of the base commit is missing") };
+        let Some(repository) = self.base.repo else {
+            return Err("the repository of the base commit is missing");
+        };
         let state = match (self.merged, self.state.as_str()) {
             (true, _) => RequestState::Merged,
             (false, "open") => RequestState::Open,
             (false, _) => RequestState::Closed,
         };
         let author = self.user.map_or_else(
-            || Account { login: String::new(), is_bot: false },
+            || Account {
+                login: String::new(),
+                is_bot: false,
+            },
             |UserAnswer { login, kind }| match login.strip_suffix("[bot]") {
                 // The REST API adds the suffix `[bot]` to a login, but GraphQL does not. The suffix is removed,
                 // because Glee compares the logins of both APIs.
-                Some(login) if kind == "Bot" => Account { login: login.to_owned(), is_bot: true },
-                _ => Account { is_bot: kind == "Bot", login },
+                Some(login) if kind == "Bot" => Account {
+                    login: login.to_owned(),
+                    is_bot: true,
+                },
+                _ => Account {
+                    is_bot: kind == "Bot",
+                    login,
+                },
             },
         );
         Ok(PullRequest {
@@ -100,8 +111,14 @@ impl PullAnswer {
             state,
             is_draft: self.draft,
             is_fork: self.head.repo.is_none_or(|head| head.id != repository.id),
-            base: Commit { id: self.base.sha, branch: self.base.name },
-            head: Commit { id: self.head.sha, branch: self.head.name },
+            base: Commit {
+                id: self.base.sha,
+                branch: self.base.name,
+            },
+            head: Commit {
+                id: self.head.sha,
+                branch: self.head.name,
+            },
             merge_base: None,
             repository: repository.clone_url,
             head_ref: format!("refs/pull/{}/head", self.number),
@@ -111,12 +128,21 @@ impl PullAnswer {
 
 impl FileAnswer {
     pub(crate) fn into_file(self) -> ChangedFile {
-        let DiffLines { shown: lines, added, .. } = match &self.patch {
+        let DiffLines {
+            shown: lines,
+            added,
+            ..
+        } = match &self.patch {
             // The new version of a deleted file has no lines.
             Some(patch) if self.status != "removed" => DiffLines::of(patch),
             _ => DiffLines::default(),
         };
         let previous = self.previous_filename.filter(|_| self.status == "renamed");
-        ChangedFile { path: self.filename, previous, lines, added }
+        ChangedFile {
+            path: self.filename,
+            previous,
+            lines,
+            added,
+        }
     }
 }

@@ -6,7 +6,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::domain::Untrusted;
-use crate::workflows::hosts::model::{Account, Comment, CommentId, HostError, Permission, Thread, ThreadId};
+use crate::workflows::hosts::model::{
+    Account, Comment, CommentId, HostError, Permission, Thread, ThreadId,
+};
 use crate::workflows::hosts::transport::Transport;
 
 const WHAT: &str = "read the conversation";
@@ -40,7 +42,10 @@ struct PageInfo {
 
 impl<T> Page<T> {
     fn next(&self) -> Option<String> {
-        self.page_info.end_cursor.clone().filter(|_| self.page_info.has_next_page)
+        self.page_info
+            .end_cursor
+            .clone()
+            .filter(|_| self.page_info.has_next_page)
     }
 }
 
@@ -78,14 +83,27 @@ struct AuthorNode {
 
 impl CommentNode {
     fn into_comment(self) -> Comment {
-        let is_member = matches!(self.author_association.as_str(), "OWNER" | "MEMBER" | "COLLABORATOR");
+        let is_member = matches!(
+            self.author_association.as_str(),
+            "OWNER" | "MEMBER" | "COLLABORATOR"
+        );
         let author = self.author.map_or_else(
-            || Account { login: String::new(), is_bot: false },
-            |author| Account { is_bot: author.kind == "Bot", login: author.login },
+            || Account {
+                login: String::new(),
+                is_bot: false,
+            },
+            |author| Account {
+                is_bot: author.kind == "Bot",
+                login: author.login,
+            },
         );
         Comment {
             id: CommentId(self.full_database_id),
-            permission: if is_member { Permission::Member } else { Permission::Outsider },
+            permission: if is_member {
+                Permission::Member
+            } else {
+                Permission::Outsider
+            },
             author,
             body: self.body,
             created: self.created_at,
@@ -117,11 +135,17 @@ impl Graph<'_> {
                 path: Some(node.path),
                 line: node.line,
                 is_resolved: node.is_resolved,
-                comments: comments.into_iter().map(CommentNode::into_comment).collect(),
+                comments: comments
+                    .into_iter()
+                    .map(CommentNode::into_comment)
+                    .collect(),
             })
         });
         let threads: Vec<Thread> = threads.collect::<Result<_, HostError>>()?;
-        Ok(threads.into_iter().filter(|thread| !thread.comments.is_empty()).collect())
+        Ok(threads
+            .into_iter()
+            .filter(|thread| !thread.comments.is_empty())
+            .collect())
     }
 
     /// Reads all comments that belong to no line.
@@ -136,11 +160,21 @@ impl Graph<'_> {
         Ok(nodes.into_iter().map(CommentNode::into_comment).collect())
     }
 
-    pub(crate) fn set_resolved(&self, thread: &ThreadId, is_resolved: bool) -> Result<(), HostError> {
-        let mutation = if is_resolved { "resolveReviewThread" } else { "unresolveReviewThread" };
-        let query =
-            format!("mutation($thread: ID!) {{ {mutation}(input: {{threadId: $thread}}) {{ thread {{ id }} }} }}");
-        self.ask(&query, &json!({ "thread": thread.0 }), "change a thread").map(|_: Value| ())
+    pub(crate) fn set_resolved(
+        &self,
+        thread: &ThreadId,
+        is_resolved: bool,
+    ) -> Result<(), HostError> {
+        let mutation = if is_resolved {
+            "resolveReviewThread"
+        } else {
+            "unresolveReviewThread"
+        };
+        let query = format!(
+            "mutation($thread: ID!) {{ {mutation}(input: {{threadId: $thread}}) {{ thread {{ id }} }} }}"
+        );
+        self.ask(&query, &json!({ "thread": thread.0 }), "change a thread")
+            .map(|_: Value| ())
     }
 
     fn pages<T: DeserializeOwned>(&self, query: &str) -> Result<Vec<T>, HostError> {
@@ -165,8 +199,15 @@ impl Graph<'_> {
                 "owner": self.owner, "repository": self.repository, "number": self.number, "after": after,
             });
             let data: Data<T> = self.ask(query, &variables, WHAT)?;
-            let pull = data.repository.and_then(|repository| repository.pull_request);
-            let page = pull.ok_or_else(|| self.transport.unexpected(WHAT, "the pull request is missing"))?.page;
+            let pull = data
+                .repository
+                .and_then(|repository| repository.pull_request);
+            let page = pull
+                .ok_or_else(|| {
+                    self.transport
+                        .unexpected(WHAT, "the pull request is missing")
+                })?
+                .page;
             after = page.next();
             found.extend(page.nodes);
             if after.is_none() {
@@ -175,7 +216,11 @@ impl Graph<'_> {
         }
     }
 
-    fn further_comments(&self, thread: &str, mut after: String) -> Result<Vec<CommentNode>, HostError> {
+    fn further_comments(
+        &self,
+        thread: &str,
+        mut after: String,
+    ) -> Result<Vec<CommentNode>, HostError> {
         #[derive(Deserialize)]
         struct Data {
             node: Option<Node>,
@@ -191,8 +236,11 @@ impl Graph<'_> {
         );
         let mut found = Vec::new();
         loop {
-            let data: Data = self.ask(&query, &json!({ "thread": thread, "after": after }), WHAT)?;
-            let node = data.node.ok_or_else(|| self.transport.unexpected(WHAT, "a thread is missing"))?;
+            let data: Data =
+                self.ask(&query, &json!({ "thread": thread, "after": after }), WHAT)?;
+            let node = data
+                .node
+                .ok_or_else(|| self.transport.unexpected(WHAT, "a thread is missing"))?;
             let next = node.comments.next();
             found.extend(node.comments.nodes);
             match next {
@@ -203,7 +251,12 @@ impl Graph<'_> {
     }
 
     /// Sends a query or a mutation. GraphQL returns the HTTP status 200 even if it refuses a query.
-    fn ask<T: DeserializeOwned>(&self, query: &str, variables: &Value, what: &str) -> Result<T, HostError> {
+    fn ask<T: DeserializeOwned>(
+        &self,
+        query: &str,
+        variables: &Value,
+        what: &str,
+    ) -> Result<T, HostError> {
         #[derive(Deserialize)]
         struct GraphAnswer {
             #[serde(default)]
@@ -220,13 +273,20 @@ impl Graph<'_> {
         let body = json!({ "query": query, "variables": variables });
         let answer: GraphAnswer = self.transport.query(&self.url, &body, what)?;
         if let Some(error) = answer.errors.first() {
-            let (host, why) = (self.transport.host().to_owned(), self.transport.clean(&error.message));
+            let (host, why) = (
+                self.transport.host().to_owned(),
+                self.transport.clean(&error.message),
+            );
             return Err(match error.kind.as_str() {
-                "NOT_FOUND" => HostError::NotFound { host, what: "such pull request".to_owned() },
+                "NOT_FOUND" => HostError::NotFound {
+                    host,
+                    what: "such pull request".to_owned(),
+                },
                 "FORBIDDEN" | "INSUFFICIENT_SCOPES" => HostError::Forbidden { host, why },
                 _ => self.transport.refused(what, &error.message),
             });
         }
-        serde_json::from_value(answer.data).map_err(|error| self.transport.unexpected(what, &error.to_string()))
+        serde_json::from_value(answer.data)
+            .map_err(|error| self.transport.unexpected(what, &error.to_string()))
     }
 }

@@ -12,16 +12,18 @@ use serde_json::{Value, json};
 
 use super::address::RequestAddress;
 use super::model::{
-    ChangedFile, Check, CheckState, Comment, CommentId, Conversation, Host, HostError, HostKind, NewComment,
-    Permission, PullRequest, Thread,
+    ChangedFile, Check, CheckState, Comment, CommentId, Conversation, Host, HostError, HostKind,
+    NewComment, Permission, PullRequest, Thread,
 };
 use super::transport::Transport;
 use answers::{CheckRuns, CreatedAnswer, FileAnswer, PermissionAnswer, PullAnswer};
 use conversation::Graph;
 
 /// The headers of all requests.
-pub(crate) const HEADERS: &[(&str, &str)] =
-    &[("accept", "application/vnd.github+json"), ("x-github-api-version", "2022-11-28")];
+pub(crate) const HEADERS: &[(&str, &str)] = &[
+    ("accept", "application/vnd.github+json"),
+    ("x-github-api-version", "2022-11-28"),
+];
 
 /// The maximum number of files of a pull request that GitHub lists.
 const FILES: usize = 3_000;
@@ -44,7 +46,11 @@ pub(crate) struct GitHub {
 
 impl GitHub {
     pub(crate) fn new(transport: Transport, address: RequestAddress) -> Self {
-        Self { transport, address, permissions: RefCell::default() }
+        Self {
+            transport,
+            address,
+            permissions: RefCell::default(),
+        }
     }
 
     fn repository(&self) -> String {
@@ -72,15 +78,21 @@ impl GitHub {
             return Ok(*known);
         }
         let path = format!("{}/collaborators/{login}/permission", self.repository());
-        let answer = self.transport.get::<PermissionAnswer>(&path, "read the permission of a user");
+        let answer = self
+            .transport
+            .get::<PermissionAnswer>(&path, "read the permission of a user");
         let permission = match answer {
             Ok(answer) if matches!(answer.permission.as_str(), "admin" | "maintain" | "write") => {
                 Permission::Maintainer
             }
-            Ok(_) | Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => Permission::Member,
+            Ok(_) | Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => {
+                Permission::Member
+            }
             Err(error) => return Err(error),
         };
-        self.permissions.borrow_mut().insert(login.to_owned(), permission);
+        self.permissions
+            .borrow_mut()
+            .insert(login.to_owned(), permission);
         Ok(permission)
     }
 
@@ -90,7 +102,9 @@ impl GitHub {
             return Ok(());
         }
         let is_reply = |comment: &&mut Comment| {
-            !comment.is_own && comment.permission == Permission::Member && is_login(&comment.author.login)
+            !comment.is_own
+                && comment.permission == Permission::Member
+                && is_login(&comment.author.login)
         };
         for comment in thread.comments.iter_mut().filter(is_reply) {
             comment.permission = self.permission(&comment.author.login)?;
@@ -110,9 +124,15 @@ impl GitHub {
 
     fn check_run(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         let head = &request.head.id;
-        let listed = format!("{}/commits/{head}/check-runs?check_name={CHECK}&per_page=100", self.repository());
+        let listed = format!(
+            "{}/commits/{head}/check-runs?check_name={CHECK}&per_page=100",
+            self.repository()
+        );
         let runs: CheckRuns = self.transport.get(&listed, "read the checks")?;
-        let known = runs.check_runs.iter().find(|run| run.external_id.as_deref() == Some(CHECK));
+        let known = runs
+            .check_runs
+            .iter()
+            .find(|run| run.external_id.as_deref() == Some(CHECK));
         let conclusion = match check.state {
             CheckState::Success => "success",
             CheckState::Failure => "failure",
@@ -144,13 +164,19 @@ impl GitHub {
     /// Creates a commit status. A commit status with the same context replaces the earlier one. Statuses have no
     /// neutral state.
     fn status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
-        let state = if check.state == CheckState::Failure { "failure" } else { "success" };
+        let state = if check.state == CheckState::Failure {
+            "failure"
+        } else {
+            "success"
+        };
         let description: String = check.title.chars().take(DESCRIPTION).collect();
         let body = json!({
             "state": state, "context": CHECK, "description": description, "target_url": request.link,
         });
         let path = format!("{}/statuses/{}", self.repository(), request.head.id);
-        self.transport.query::<CreatedAnswer>(&path, &body, "write the commit status").map(drop)
+        self.transport
+            .query::<CreatedAnswer>(&path, &body, "write the commit status")
+            .map(drop)
     }
 }
 
@@ -162,12 +188,16 @@ impl Host for GitHub {
     fn request(&self) -> Result<PullRequest, HostError> {
         let what = "read the pull request";
         let answer: PullAnswer = self.transport.get(&self.pull(), what)?;
-        answer.into_request().map_err(|why| self.transport.unexpected(what, why))
+        answer
+            .into_request()
+            .map_err(|why| self.transport.unexpected(what, why))
     }
 
     fn files(&self, _request: &PullRequest) -> Result<Vec<ChangedFile>, HostError> {
         let path = format!("{}/files?per_page=100", self.pull());
-        let files: Vec<FileAnswer> = self.transport.get_all(&path, FILES, "read the changed files")?;
+        let files: Vec<FileAnswer> =
+            self.transport
+                .get_all(&path, FILES, "read the changed files")?;
         Ok(files.into_iter().map(FileAnswer::into_file).collect())
     }
 
@@ -176,7 +206,10 @@ impl Host for GitHub {
         for thread in &mut threads {
             self.find_maintainers(thread)?;
         }
-        Ok(Conversation { threads, comments: self.graph().comments()? })
+        Ok(Conversation {
+            threads,
+            comments: self.graph().comments()?,
+        })
     }
 
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError> {
@@ -185,8 +218,7 @@ impl Host for GitHub {
         if !on_lines.is_empty() {
             // GitHub rejects a review if the field `event` is `COMMENT` and the field `body` is missing. The body
             // can be empty.
-            let body =
-                json!({ "commit_id": request.head.id, "event": "COMMENT", "body": "", "comments": on_lines });
+            let body = json!({ "commit_id": request.head.id, "event": "COMMENT", "body": "", "comments": on_lines });
             self.start(&format!("{}/reviews", self.pull()), &body, what)?;
         }
         for comment in comments.iter().filter(|comment| comment.line.is_none()) {
@@ -207,15 +239,22 @@ impl Host for GitHub {
 
     fn reply(&self, _request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {
         let what = "reply in a thread";
-        let first =
-            thread.comments.first().ok_or_else(|| self.transport.unexpected(what, "the thread is empty"))?;
+        let first = thread
+            .comments
+            .first()
+            .ok_or_else(|| self.transport.unexpected(what, "the thread is empty"))?;
         let path = format!("{}/comments/{}/replies", self.pull(), first.id.0);
         self.start(&path, &json!({ "body": body }), what)
     }
 
     /// Returns false if the token is not allowed to resolve threads. To resolve threads, the token of GitHub
     /// Actions needs the permission to write contents.
-    fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
+    fn set_resolved(
+        &self,
+        _request: &PullRequest,
+        thread: &Thread,
+        is_resolved: bool,
+    ) -> Result<bool, HostError> {
         match self.graph().set_resolved(&thread.id, is_resolved) {
             Ok(()) => Ok(true),
             Err(HostError::Forbidden { .. }) => Ok(false),
@@ -223,16 +262,25 @@ impl Host for GitHub {
         }
     }
 
-    fn summarise(&self, request: &PullRequest, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
+    fn summarise(
+        &self,
+        request: &PullRequest,
+        existing: Option<&CommentId>,
+        body: &str,
+    ) -> Result<(), HostError> {
         let (content, what) = (json!({ "body": body }), "write the summary");
         match existing {
             Some(comment) => {
                 let path = format!("{}/issues/comments/{}", self.repository(), comment.0);
-                self.transport.patch::<CreatedAnswer>(&path, &content, what).map(drop)
+                self.transport
+                    .patch::<CreatedAnswer>(&path, &content, what)
+                    .map(drop)
             }
             None => {
                 let path = format!("{}/issues/{}/comments", self.repository(), request.number);
-                self.transport.create::<CreatedAnswer>(&path, &content, what).map(drop)
+                self.transport
+                    .create::<CreatedAnswer>(&path, &content, what)
+                    .map(drop)
             }
         }
     }
@@ -241,7 +289,9 @@ impl Host for GitHub {
     /// such as those of GitHub Actions, can write check runs.
     fn check(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
         match self.check_run(request, check) {
-            Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => self.status(request, check),
+            Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => {
+                self.status(request, check)
+            }
             done => done,
         }
     }
@@ -251,7 +301,8 @@ impl Host for GitHub {
 /// on the whole file.
 fn on_line(comment: &NewComment) -> Option<Value> {
     let line = comment.line?;
-    let mut form = json!({ "path": comment.path, "line": line, "side": "RIGHT", "body": comment.body });
+    let mut form =
+        json!({ "path": comment.path, "line": line, "side": "RIGHT", "body": comment.body });
     if let Some(start) = comment.start_line.filter(|start| *start < line) {
         form["start_line"] = json!(start);
         form["start_side"] = json!("RIGHT");
@@ -261,5 +312,8 @@ fn on_line(comment: &NewComment) -> Option<Value> {
 
 /// Whether a login can be inserted into the path of a URL. The login of a deleted user is empty.
 fn is_login(login: &str) -> bool {
-    !login.is_empty() && login.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    !login.is_empty()
+        && login
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }

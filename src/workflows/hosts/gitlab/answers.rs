@@ -121,13 +121,23 @@ impl MergeRequestAnswer {
     }
 
     fn refs(&self) -> Option<(&str, &str, &str)> {
-        let DiffRefs { base_sha, start_sha, head_sha } = self.diff_refs.as_ref()?;
-        Some((base_sha.as_deref()?, start_sha.as_deref()?, head_sha.as_deref()?))
+        let DiffRefs {
+            base_sha,
+            start_sha,
+            head_sha,
+        } = self.diff_refs.as_ref()?;
+        Some((
+            base_sha.as_deref()?,
+            start_sha.as_deref()?,
+            head_sha.as_deref()?,
+        ))
     }
 
     /// Fails if GitLab has not computed the diff yet. `repository` is the address of the project's repository.
     pub(crate) fn into_request(self, repository: String) -> Result<PullRequest, &'static str> {
-        let refs = self.refs().map(|(base, start, head)| (base.to_owned(), start.to_owned(), head.to_owned()));
+        let refs = self
+            .refs()
+            .map(|(base, start, head)| (base.to_owned(), start.to_owned(), head.to_owned()));
         let (base, start, head) = refs.ok_or("the host has not computed the diff yet")?;
         let state = match self.state.as_str() {
             "opened" => RequestState::Open,
@@ -143,8 +153,14 @@ impl MergeRequestAnswer {
             state,
             is_draft: self.draft,
             is_fork: self.source_project_id != Some(self.target_project_id),
-            base: Commit { id: start, branch: self.target_branch },
-            head: Commit { id: head, branch: self.source_branch },
+            base: Commit {
+                id: start,
+                branch: self.target_branch,
+            },
+            head: Commit {
+                id: head,
+                branch: self.source_branch,
+            },
             merge_base: Some(base),
             repository,
             head_ref: format!("refs/merge-requests/{}/head", self.iid),
@@ -157,7 +173,12 @@ impl DiffAnswer {
         // The new version of a deleted file has no lines.
         let hunks = self.diff.filter(|_| !self.deleted_file).unwrap_or_default();
         let lines = DiffLines::of(&hunks);
-        DiffFile { old_path: self.old_path, new_path: self.new_path, is_renamed: self.renamed_file, lines }
+        DiffFile {
+            old_path: self.old_path,
+            new_path: self.new_path,
+            is_renamed: self.renamed_file,
+            lines,
+        }
     }
 }
 
@@ -178,7 +199,8 @@ impl NoteAnswer {
     /// update. If a user resolves a single comment by the API, the comment counts as edited. Otherwise, a
     /// maintainer could hide an edit of a comment by resolving the comment.
     pub(crate) fn is_edited(&self) -> bool {
-        self.updated_at.is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))
+        self.updated_at
+            .is_some_and(|at| at.duration_since(self.created_at) >= SignedDuration::from_secs(1))
     }
 }
 
@@ -186,8 +208,14 @@ impl NoteAnswer {
 /// service account has a name such as `service_account_3f9a`, unless an administrator chose another name.
 pub(crate) fn account(user: Option<&GitLabUser>) -> Account {
     let login = user.map(|user| user.username.clone()).unwrap_or_default();
-    let rest = login.strip_prefix("project_").or_else(|| login.strip_prefix("group_"));
-    let is_of_token =
-        rest.and_then(|rest| rest.split_once("_bot")).is_some_and(|(id, _)| id.parse::<u64>().is_ok());
-    Account { is_bot: is_of_token || login.starts_with("service_account_"), login }
+    let rest = login
+        .strip_prefix("project_")
+        .or_else(|| login.strip_prefix("group_"));
+    let is_of_token = rest
+        .and_then(|rest| rest.split_once("_bot"))
+        .is_some_and(|(id, _)| id.parse::<u64>().is_ok());
+    Account {
+        is_bot: is_of_token || login.starts_with("service_account_"),
+        login,
+    }
 }

@@ -23,8 +23,8 @@ use serde_json::json;
 
 use super::address::RequestAddress;
 use super::model::{
-    ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission, PullRequest,
-    Thread,
+    ChangedFile, Check, CommentId, Conversation, Host, HostError, HostKind, NewComment, Permission,
+    PullRequest, Thread,
 };
 use super::origin::path_part;
 use super::transport::Transport;
@@ -73,11 +73,18 @@ impl GitLab {
     fn repository(&self, link: &str) -> Result<String, HostError> {
         let what = "read the project";
         if !self.transport.is_read_only() {
-            return Ok(self.transport.get::<ProjectAnswer>(&self.project(), what)?.http_url_to_repo);
+            return Ok(self
+                .transport
+                .get::<ProjectAnswer>(&self.project(), what)?
+                .http_url_to_repo);
         }
-        let project = link.split_once("/-/merge_requests/").map(|(project, _)| project);
-        let project =
-            project.ok_or_else(|| self.transport.unexpected(what, "the address of the page is unknown"))?;
+        let project = link
+            .split_once("/-/merge_requests/")
+            .map(|(project, _)| project);
+        let project = project.ok_or_else(|| {
+            self.transport
+                .unexpected(what, "the address of the page is unknown")
+        })?;
         Ok(format!("{project}.git"))
     }
 
@@ -98,7 +105,11 @@ impl GitLab {
             return Ok(known);
         }
         let user = if self.transport.has_token() && !self.transport.is_read_only() {
-            Some(self.transport.get::<GitLabUser>("/user", "read the user of the token")?.id)
+            Some(
+                self.transport
+                    .get::<GitLabUser>("/user", "read the user of the token")?
+                    .id,
+            )
         } else {
             None
         };
@@ -108,36 +119,51 @@ impl GitLab {
 
     fn read_diff(&self, request: &PullRequest) -> Result<Vec<DiffFile>, HostError> {
         let path = format!("{}/diffs?per_page=100", self.merge_request());
-        let files: Vec<DiffAnswer> = self.transport.get_all(&path, FILES, "read the changed files")?;
+        let files: Vec<DiffAnswer> =
+            self.transport
+                .get_all(&path, FILES, "read the changed files")?;
         let files: Vec<DiffFile> = files.into_iter().map(DiffAnswer::into_file).collect();
-        self.diff.replace(Some((request.head.id.clone(), files.clone())));
+        self.diff
+            .replace(Some((request.head.id.clone(), files.clone())));
         Ok(files)
     }
 
     /// Finds a changed file by its path. Returns `None` if the merge request does not change the file.
     fn changed(&self, request: &PullRequest, path: &str) -> Result<Option<DiffFile>, HostError> {
-        let is_known = self.diff.borrow().as_ref().is_some_and(|(head, _)| *head == request.head.id);
+        let is_known = self
+            .diff
+            .borrow()
+            .as_ref()
+            .is_some_and(|(head, _)| *head == request.head.id);
         if !is_known {
             self.read_diff(request)?;
         }
         let known = self.diff.borrow();
-        let files = known.as_ref().map(|(_, files)| files.as_slice()).unwrap_or_default();
+        let files = known
+            .as_ref()
+            .map(|(_, files)| files.as_slice())
+            .unwrap_or_default();
         Ok(files.iter().find(|file| file.new_path == path).cloned())
     }
 
     fn start_thread(&self, request: &PullRequest, comment: &NewComment) -> Result<(), HostError> {
         let what = "comment on the merge request";
         let file = self.changed(request, &comment.path)?;
-        let file = file.ok_or_else(|| self.transport.refused(what, "the file is not in the diff"))?;
+        let file =
+            file.ok_or_else(|| self.transport.refused(what, "the file is not in the diff"))?;
         let position = position::of(request, &file, comment)
             .ok_or_else(|| self.transport.refused(what, "the line is not in the diff"))?;
         let path = format!("{}/discussions", self.merge_request());
         let body = json!({ "body": position::body(comment), "position": position });
         match self.transport.create::<IgnoredAny>(&path, &body, what) {
             // Servers before 16.4 reject positions without a line.
-            Err(HostError::Refused { why, .. }) if comment.line.is_none() && why.contains("position") => {
+            Err(HostError::Refused { why, .. })
+                if comment.line.is_none() && why.contains("position") =>
+            {
                 let body = json!({ "body": comment.body });
-                self.transport.create::<IgnoredAny>(&path, &body, what).map(drop)
+                self.transport
+                    .create::<IgnoredAny>(&path, &body, what)
+                    .map(drop)
             }
             done => done.map(drop),
         }
@@ -151,7 +177,10 @@ impl Host for GitLab {
 
     fn request(&self) -> Result<PullRequest, HostError> {
         let what = "read the merge request";
-        let read = || self.transport.get::<MergeRequestAnswer>(&self.merge_request(), what);
+        let read = || {
+            self.transport
+                .get::<MergeRequestAnswer>(&self.merge_request(), what)
+        };
         let mut answer = read()?;
         for seconds in UNTIL_PREPARED {
             if answer.is_prepared() || !self.transport.pause(Duration::from_secs(seconds)) {
@@ -160,7 +189,9 @@ impl Host for GitLab {
             answer = read()?;
         }
         let repository = self.repository(&answer.web_url)?;
-        answer.into_request(repository).map_err(|why| self.transport.unexpected(what, why))
+        answer
+            .into_request(repository)
+            .map_err(|why| self.transport.unexpected(what, why))
     }
 
     /// Returns no files if the token is not allowed to read the diff. The publication of a comment then fails
@@ -169,7 +200,11 @@ impl Host for GitLab {
         if self.transport.is_read_only() {
             return Ok(Vec::new());
         }
-        Ok(self.read_diff(request)?.iter().map(DiffFile::changed).collect())
+        Ok(self
+            .read_diff(request)?
+            .iter()
+            .map(DiffFile::changed)
+            .collect())
     }
 
     fn conversation(&self, request: &PullRequest) -> Result<Conversation, HostError> {
@@ -178,7 +213,9 @@ impl Host for GitLab {
 
     fn comment(&self, request: &PullRequest, comments: &[NewComment]) -> Result<(), HostError> {
         self.require_writer()?;
-        comments.iter().try_for_each(|comment| self.start_thread(request, comment))
+        comments
+            .iter()
+            .try_for_each(|comment| self.start_thread(request, comment))
     }
 
     fn batch(&self) -> usize {
@@ -187,23 +224,46 @@ impl Host for GitLab {
 
     fn reply(&self, _request: &PullRequest, thread: &Thread, body: &str) -> Result<(), HostError> {
         self.require_writer()?;
-        let path = format!("{}/discussions/{}/notes", self.merge_request(), path_part(&thread.id.0));
-        self.transport.create::<IgnoredAny>(&path, &json!({ "body": body }), "reply in a thread").map(drop)
+        let path = format!(
+            "{}/discussions/{}/notes",
+            self.merge_request(),
+            path_part(&thread.id.0)
+        );
+        self.transport
+            .create::<IgnoredAny>(&path, &json!({ "body": body }), "reply in a thread")
+            .map(drop)
     }
 
     /// Returns false if the token is not allowed to resolve threads.
-    fn set_resolved(&self, _request: &PullRequest, thread: &Thread, is_resolved: bool) -> Result<bool, HostError> {
+    fn set_resolved(
+        &self,
+        _request: &PullRequest,
+        thread: &Thread,
+        is_resolved: bool,
+    ) -> Result<bool, HostError> {
         self.require_writer()?;
-        let path = format!("{}/discussions/{}", self.merge_request(), path_part(&thread.id.0));
+        let path = format!(
+            "{}/discussions/{}",
+            self.merge_request(),
+            path_part(&thread.id.0)
+        );
         let body = json!({ "resolved": is_resolved });
-        match self.transport.put::<IgnoredAny>(&path, &body, "change a thread") {
+        match self
+            .transport
+            .put::<IgnoredAny>(&path, &body, "change a thread")
+        {
             Ok(_) => Ok(true),
             Err(HostError::Forbidden { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    fn summarise(&self, _request: &PullRequest, existing: Option<&CommentId>, body: &str) -> Result<(), HostError> {
+    fn summarise(
+        &self,
+        _request: &PullRequest,
+        existing: Option<&CommentId>,
+        body: &str,
+    ) -> Result<(), HostError> {
         self.require_writer()?;
         let (content, what) = (json!({ "body": body }), "write the summary");
         let notes = format!("{}/notes", self.merge_request());
@@ -212,7 +272,10 @@ impl Host for GitLab {
                 .transport
                 .put::<IgnoredAny>(&format!("{notes}/{}", path_part(&note.0)), &content, what)
                 .map(drop),
-            None => self.transport.create::<IgnoredAny>(&notes, &content, what).map(drop),
+            None => self
+                .transport
+                .create::<IgnoredAny>(&notes, &content, what)
+                .map(drop),
         }
     }
 

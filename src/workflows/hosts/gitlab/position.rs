@@ -18,7 +18,9 @@ pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -
         "new_path": file.new_path,
         "position_type": if comment.line.is_some() { "text" } else { "file" },
     });
-    let Some(line) = comment.line else { return Some(position) };
+    let Some(line) = comment.line else {
+        return Some(position);
+    };
     if !file.lines.shown.contains(&line) {
         return None;
     }
@@ -32,8 +34,13 @@ pub(crate) fn of(request: &PullRequest, file: &DiffFile, comment: &NewComment) -
 /// Returns the text of a comment. GitLab attaches a comment on several lines to the last of these lines.
 /// Therefore, the suggestion block states how many preceding lines the suggestion replaces.
 pub(crate) fn body(comment: &NewComment) -> String {
-    let range = comment.line.zip(comment.start_line).filter(|(line, start)| start < line);
-    let Some((line, start)) = range else { return comment.body.clone() };
+    let range = comment
+        .line
+        .zip(comment.start_line)
+        .filter(|(line, start)| start < line);
+    let Some((line, start)) = range else {
+        return comment.body.clone();
+    };
     let is_fence = |text: &str| {
         text.strip_suffix("suggestion")
             .is_some_and(|fence| fence.len() >= 3 && fence.bytes().all(|byte| byte == b'`'))

@@ -43,23 +43,37 @@ impl GitLab {
     /// - The project has no pipelines.
     /// - The head commit is in a fork and has no pipeline that the token is allowed to change.
     /// - The merged result has a pipeline, but the head commit has none.
-    pub(super) fn write_status(&self, request: &PullRequest, check: &Check) -> Result<(), HostError> {
+    pub(super) fn write_status(
+        &self,
+        request: &PullRequest,
+        check: &Check,
+    ) -> Result<(), HostError> {
         let listed = format!("{}/pipelines", self.merge_request());
-        let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines") {
+        let pipelines: Vec<PipelineAnswer> = match self.transport.get(&listed, "read the pipelines")
+        {
             Ok(pipelines) => pipelines,
             // A project without pipelines has no commit statuses.
             Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let Some(place) = place(request, &pipelines) else { return Ok(()) };
-        let project = place.project.map_or_else(|| self.project(), |id| format!("/projects/{id}"));
+        let Some(place) = place(request, &pipelines) else {
+            return Ok(());
+        };
+        let project = place
+            .project
+            .map_or_else(|| self.project(), |id| format!("/projects/{id}"));
         let path = format!("{project}/statuses/{}", path_part(&request.head.id));
         let body = form(request, check, &place);
         for seconds in UNTIL_FREE {
             match self.send_status(&path, &body) {
                 Err(HostError::Refused { why, .. })
-                    if why.contains("in progress") && self.transport.pause(Duration::from_secs(seconds)) => {}
-                Err(HostError::Forbidden { .. } | HostError::NotFound { .. }) if request.is_fork => return Ok(()),
+                    if why.contains("in progress")
+                        && self.transport.pause(Duration::from_secs(seconds)) => {}
+                Err(HostError::Forbidden { .. } | HostError::NotFound { .. })
+                    if request.is_fork =>
+                {
+                    return Ok(());
+                }
                 done => return done,
             }
         }
@@ -68,29 +82,45 @@ impl GitLab {
 
     /// A commit status with the same name replaces the earlier one, so the HTTP request can be repeated.
     fn send_status(&self, path: &str, body: &Value) -> Result<(), HostError> {
-        self.transport.query::<IgnoredAny>(path, body, "write the commit status").map(drop)
+        self.transport
+            .query::<IgnoredAny>(path, body, "write the commit status")
+            .map(drop)
     }
 }
 
 /// `pipelines` lists the newest pipeline first.
 pub(super) fn place(request: &PullRequest, pipelines: &[PipelineAnswer]) -> Option<StatusPlace> {
-    if let Some(found) = pipelines.iter().find(|pipeline| pipeline.sha == request.head.id) {
+    if let Some(found) = pipelines
+        .iter()
+        .find(|pipeline| pipeline.sha == request.head.id)
+    {
         return Some(StatusPlace {
             project: found.project_id,
             pipeline: Some(found.id),
             reference: found.name.clone(),
         });
     }
-    let merged = ["/merge", "/train"].map(|end| format!("refs/merge-requests/{}{end}", request.number));
-    let is_merged = pipelines.iter().any(|pipeline| merged.iter().any(|name| pipeline.name == **name));
+    let merged =
+        ["/merge", "/train"].map(|end| format!("refs/merge-requests/{}{end}", request.number));
+    let is_merged = pipelines
+        .iter()
+        .any(|pipeline| merged.iter().any(|name| pipeline.name == **name));
     if request.is_fork || is_merged {
         return None;
     }
-    Some(StatusPlace { project: None, pipeline: None, reference: request.head.branch.clone() })
+    Some(StatusPlace {
+        project: None,
+        pipeline: None,
+        reference: request.head.branch.clone(),
+    })
 }
 
 pub(super) fn form(request: &PullRequest, check: &Check, place: &StatusPlace) -> Value {
-    let state = if check.state == CheckState::Failure { "failed" } else { "success" };
+    let state = if check.state == CheckState::Failure {
+        "failed"
+    } else {
+        "success"
+    };
     let description: String = check.title.chars().take(LONGEST).collect();
     let mut form = json!({ "state": state, "name": CHECK, "ref": place.reference, "description": description });
     if let Some(pipeline) = place.pipeline {

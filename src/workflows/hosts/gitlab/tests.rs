@@ -5,7 +5,9 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::answers::{DiffAnswer, GitLabUser, MergeRequestAnswer, NoteAnswer, PipelineAnswer, account};
+use super::answers::{
+    DiffAnswer, GitLabUser, MergeRequestAnswer, NoteAnswer, PipelineAnswer, account,
+};
 use super::status::StatusPlace;
 use super::{position, status};
 use crate::workflows::hosts::model::{Check, CheckState, NewComment, PullRequest, RequestState};
@@ -24,7 +26,9 @@ fn answer(state: &str, source: Option<u64>) -> MergeRequestAnswer {
 }
 
 fn request(source: Option<u64>) -> PullRequest {
-    answer("opened", source).into_request("https://lab.example/g/s/p.git".to_owned()).unwrap()
+    answer("opened", source)
+        .into_request("https://lab.example/g/s/p.git".to_owned())
+        .unwrap()
 }
 
 #[rstest]
@@ -40,14 +44,26 @@ fn a_merge_request_is_a_pull_request(
     #[case] is_fork: bool,
 ) {
     let request = answer(state, source).into_request(String::new()).unwrap();
-    assert_eq!((request.state, request.is_fork, request.is_draft), (expected, is_fork, true));
-    assert_eq!((request.base.id.as_str(), request.merge_base.as_deref()), ("b", Some("a")));
-    assert_eq!((request.head.id.as_str(), request.head_ref.as_str()), (HEAD, "refs/merge-requests/7/head"));
+    assert_eq!(
+        (request.state, request.is_fork, request.is_draft),
+        (expected, is_fork, true)
+    );
+    assert_eq!(
+        (request.base.id.as_str(), request.merge_base.as_deref()),
+        ("b", Some("a"))
+    );
+    assert_eq!(
+        (request.head.id.as_str(), request.head_ref.as_str()),
+        (HEAD, "refs/merge-requests/7/head")
+    );
 }
 
 #[test]
 fn a_merge_request_without_a_computed_diff_is_an_error() {
-    for refs in [Value::Null, json!({ "base_sha": null, "start_sha": "b", "head_sha": "c" })] {
+    for refs in [
+        Value::Null,
+        json!({ "base_sha": null, "start_sha": "b", "head_sha": "c" }),
+    ] {
         let mut whole = json!({
             "iid": 7, "web_url": "", "title": "", "state": "opened", "source_branch": "", "target_branch": "",
             "target_project_id": 3,
@@ -55,16 +71,26 @@ fn a_merge_request_without_a_computed_diff_is_an_error() {
         whole["diff_refs"] = refs;
         let answer: MergeRequestAnswer = serde_json::from_value(whole).unwrap();
         assert!(!answer.is_prepared());
-        assert_eq!(answer.into_request(String::new()), Err("the host has not computed the diff yet"));
+        assert_eq!(
+            answer.into_request(String::new()),
+            Err("the host has not computed the diff yet")
+        );
     }
 }
 
 fn comment(line: Option<u32>, start_line: Option<u32>, body: &str) -> NewComment {
-    NewComment { path: "new.py".to_owned(), line, start_line, body: body.to_owned() }
+    NewComment {
+        path: "new.py".to_owned(),
+        line,
+        start_line,
+        body: body.to_owned(),
+    }
 }
 
 fn diff(form: Value) -> super::answers::DiffFile {
-    serde_json::from_value::<DiffAnswer>(form).unwrap().into_file()
+    serde_json::from_value::<DiffAnswer>(form)
+        .unwrap()
+        .into_file()
 }
 
 #[test]
@@ -79,12 +105,21 @@ fn a_position_names_both_lines_of_an_unchanged_line() {
     });
     let expected = |more: Value| {
         let mut whole = shas.clone();
-        whole.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        whole
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         Some(whole)
     };
     let of = |line| position::of(&request, &file, &comment(line, None, ""));
-    assert_eq!(of(Some(5)), expected(json!({ "position_type": "text", "new_line": 5 })));
-    assert_eq!(of(Some(6)), expected(json!({ "position_type": "text", "new_line": 6, "old_line": 5 })));
+    assert_eq!(
+        of(Some(5)),
+        expected(json!({ "position_type": "text", "new_line": 5 }))
+    );
+    assert_eq!(
+        of(Some(6)),
+        expected(json!({ "position_type": "text", "new_line": 6, "old_line": 5 }))
+    );
     assert_eq!(of(None), expected(json!({ "position_type": "file" })));
     assert_eq!(of(Some(9)), None);
     assert_eq!(file.changed().previous.as_deref(), Some("old.py"));
@@ -99,9 +134,19 @@ fn a_diff_that_is_not_shown_has_no_lines(#[case] form: Value) {
 }
 
 #[rstest]
-#[case(Some(5), Some(3), "x\n````suggestion\na\n````\n", "x\n````suggestion:-2+0\na\n````\n")]
+#[case(
+    Some(5),
+    Some(3),
+    "x\n````suggestion\na\n````\n",
+    "x\n````suggestion:-2+0\na\n````\n"
+)]
 #[case(Some(5), None, "```suggestion\na\n```", "```suggestion\na\n```")]
-#[case(Some(5), Some(3), "```suggestion\n```suggestion\n```", "```suggestion:-2+0\n```suggestion\n```")]
+#[case(
+    Some(5),
+    Some(3),
+    "```suggestion\n```suggestion\n```",
+    "```suggestion:-2+0\n```suggestion\n```"
+)]
 #[case(Some(5), Some(3), "no suggestion", "no suggestion")]
 #[case(None, Some(3), "```suggestion\na\n```", "```suggestion\na\n```")]
 fn a_suggestion_names_the_lines_above_its_line(
@@ -137,13 +182,15 @@ fn a_note_is_edited_if_it_was_updated_later(#[case] updated: Value, #[case] expe
 #[case("projectbot", false)]
 #[case("ghost", false)]
 fn access_tokens_of_projects_and_groups_are_bots(#[case] username: &str, #[case] expected: bool) {
-    let user = GitLabUser { id: 1, username: username.to_owned() };
+    let user = GitLabUser {
+        id: 1,
+        username: username.to_owned(),
+    };
     assert_eq!(account(Some(&user)).is_bot, expected);
 }
 
 fn pipelines(list: &[(u64, &str, &str)]) -> Vec<PipelineAnswer> {
-    let pipeline =
-        |(id, sha, name): &(u64, &str, &str)| json!({ "id": id, "project_id": 3, "sha": sha, "ref": name });
+    let pipeline = |(id, sha, name): &(u64, &str, &str)| json!({ "id": id, "project_id": 3, "sha": sha, "ref": name });
     serde_json::from_value(list.iter().map(pipeline).collect()).unwrap()
 }
 
@@ -152,15 +199,28 @@ fn a_status_belongs_to_the_newest_pipeline_of_the_head_commit() {
     let place = |source, list: &[_]| status::place(&request(source), &pipelines(list));
     let found = |pipeline: Option<u64>, name: &str| {
         let project = pipeline.map(|_| 3);
-        Some(StatusPlace { project, pipeline, reference: name.into() })
+        Some(StatusPlace {
+            project,
+            pipeline,
+            reference: name.into(),
+        })
     };
     let (same, fork, head) = (Some(3), Some(4), "refs/merge-requests/7/head");
     assert_eq!(place(same, &[]), found(None, "change"));
-    assert_eq!(place(same, &[(9, HEAD, head), (8, HEAD, "change")]), found(Some(9), head));
+    assert_eq!(
+        place(same, &[(9, HEAD, head), (8, HEAD, "change")]),
+        found(Some(9), head)
+    );
     assert_eq!(place(same, &[(8, "old", "change")]), found(None, "change"));
     // The success of an external pipeline would permit a merge before the pipeline of merged results has ended.
-    assert_eq!(place(same, &[(8, "merged", "refs/merge-requests/7/merge")]), None);
-    assert_eq!(place(same, &[(8, "merged", "refs/merge-requests/7/train")]), None);
+    assert_eq!(
+        place(same, &[(8, "merged", "refs/merge-requests/7/merge")]),
+        None
+    );
+    assert_eq!(
+        place(same, &[(8, "merged", "refs/merge-requests/7/train")]),
+        None
+    );
     assert_eq!(place(fork, &[]), None);
     assert_eq!(place(fork, &[(8, HEAD, head)]), found(Some(8), head));
 }
@@ -168,15 +228,32 @@ fn a_status_belongs_to_the_newest_pipeline_of_the_head_commit() {
 #[test]
 fn a_status_fits_the_limits_of_gitlab() {
     let mut request = request(Some(3));
-    let check = |state| Check { state, title: "é".repeat(300), summary: String::new() };
-    let place = StatusPlace { project: None, pipeline: Some(9), reference: "change".into() };
+    let check = |state| Check {
+        state,
+        title: "é".repeat(300),
+        summary: String::new(),
+    };
+    let place = StatusPlace {
+        project: None,
+        pipeline: Some(9),
+        reference: "change".into(),
+    };
     let form = |request: &_, state| status::form(request, &check(state), &place);
     let written = form(&request, CheckState::Failure);
-    assert_eq!((&written["state"], &written["pipeline_id"]), (&json!("failed"), &json!(9)));
-    assert_eq!(written["description"].as_str().unwrap().chars().count(), 255);
+    assert_eq!(
+        (&written["state"], &written["pipeline_id"]),
+        (&json!("failed"), &json!(9))
+    );
+    assert_eq!(
+        written["description"].as_str().unwrap().chars().count(),
+        255
+    );
     assert_eq!(form(&request, CheckState::Neutral)["state"], "success");
     request.link = format!("https://lab.example/{}", "x".repeat(255));
-    assert_eq!(form(&request, CheckState::Success)["target_url"], Value::Null);
+    assert_eq!(
+        form(&request, CheckState::Success)["target_url"],
+        Value::Null
+    );
 }
 
 #[test]

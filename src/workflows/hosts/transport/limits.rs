@@ -37,10 +37,18 @@ pub(crate) fn end(reply: &Reply, now: Timestamp, earlier: u32) -> Option<Timesta
         return None;
     }
     if let Some(wait) = retry_after(reply, now) {
-        return Some(later(now, i64::try_from(wait.as_secs()).unwrap_or(i64::MAX)));
+        return Some(later(
+            now,
+            i64::try_from(wait.as_secs()).unwrap_or(i64::MAX),
+        ));
     }
-    let reset = reply.header("x-ratelimit-reset").or_else(|| reply.header("ratelimit-reset"));
-    if let Some(reset) = reset.filter(|_| is_exhausted(reply)).and_then(|reset| reset.trim().parse().ok()) {
+    let reset = reply
+        .header("x-ratelimit-reset")
+        .or_else(|| reply.header("ratelimit-reset"));
+    if let Some(reset) = reset
+        .filter(|_| is_exhausted(reply))
+        .and_then(|reset| reset.trim().parse().ok())
+    {
         let reset = Timestamp::from_second(reset).unwrap_or(Timestamp::MAX);
         // The clocks of Glee and of the host can differ by a second.
         return Some(later(reset.max(now), 1));
@@ -54,12 +62,16 @@ pub(crate) fn retry_after(reply: &Reply, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value).ok()?;
+    let date = jiff::fmt::rfc2822::DateTimeParser::new()
+        .parse_timestamp(value)
+        .ok()?;
     Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }
 
 fn is_exhausted(reply: &Reply) -> bool {
-    ["x-ratelimit-remaining", "ratelimit-remaining"].iter().any(|name| reply.header(name) == Some("0"))
+    ["x-ratelimit-remaining", "ratelimit-remaining"]
+        .iter()
+        .any(|name| reply.header(name) == Some("0"))
 }
 
 fn is_limited_query(body: &[u8]) -> bool {
@@ -71,5 +83,6 @@ fn is_limited_query(body: &[u8]) -> bool {
 }
 
 fn later(time: Timestamp, seconds: i64) -> Timestamp {
-    time.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+    time.checked_add(SignedDuration::from_secs(seconds))
+        .unwrap_or(Timestamp::MAX)
 }

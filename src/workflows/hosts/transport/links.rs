@@ -8,12 +8,21 @@ use crate::workflows::hosts::origin::origin;
 pub(crate) fn next(reply: &Reply) -> Option<String> {
     for value in reply.headers.get_all("link") {
         for link in value.to_str().ok()?.split(",").map(str::trim) {
-            let Some((target, parameters)) = link.strip_prefix('<').and_then(|link| link.split_once('>')) else {
+            let Some((target, parameters)) =
+                link.strip_prefix('<').and_then(|link| link.split_once('>'))
+            else {
                 continue;
             };
             let is_next = parameters.split(';').any(|parameter| {
-                let value = parameter.trim().strip_prefix("rel=").map(|value| value.trim_matches('"'));
-                value.is_some_and(|value| value.split_ascii_whitespace().any(|relation| relation == "next"))
+                let value = parameter
+                    .trim()
+                    .strip_prefix("rel=")
+                    .map(|value| value.trim_matches('"'));
+                value.is_some_and(|value| {
+                    value
+                        .split_ascii_whitespace()
+                        .any(|relation| relation == "next")
+                })
             });
             if is_next {
                 return Some(target.to_owned());
@@ -26,7 +35,11 @@ pub(crate) fn next(reply: &Reply) -> Option<String> {
 /// Returns a complete URL. `path` is a path of the API, or a complete URL with the scheme, host and port of the
 /// API.
 pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
-    if path.starts_with('/') { Ok(format!("{base}{path}")) } else { follow(base, path) }
+    if path.starts_with('/') {
+        Ok(format!("{base}{path}"))
+    } else {
+        follow(base, path)
+    }
 }
 
 /// `target` is a link or a redirect in the answer from the URL `from`. Returns the complete URL of `target`. Fails
@@ -34,11 +47,19 @@ pub(crate) fn address(base: &str, path: &str) -> Result<String, String> {
 pub(crate) fn follow(from: &str, target: &str) -> Result<String, String> {
     let expected = origin(from)?;
     let url = match target {
-        _ if target.starts_with("//") => return Err("the answer refers to an address without a scheme".to_owned()),
+        _ if target.starts_with("//") => {
+            return Err("the answer refers to an address without a scheme".to_owned());
+        }
         _ if target.starts_with('/') => format!("{expected}{target}"),
-        _ if target.starts_with('?') => format!("{}{target}", from.split('?').next().unwrap_or_default()),
+        _ if target.starts_with('?') => {
+            format!("{}{target}", from.split('?').next().unwrap_or_default())
+        }
         _ => target.to_owned(),
     };
     let found = origin(&url)?;
-    if found == expected { Ok(url) } else { Err(format!("the answer refers from {expected} to {found}")) }
+    if found == expected {
+        Ok(url)
+    } else {
+        Err(format!("the answer refers from {expected} to {found}"))
+    }
 }

@@ -118,9 +118,19 @@ impl Transport {
     /// Fails if the address is invalid, uses `http` outside of a loopback address, or if the certificates of
     /// `GIT_SSL_CAINFO` or `SSL_CERT_FILE` cannot be read.
     pub fn new(api: HostApi, clock: Box<dyn HostClock>) -> Result<Self, HostError> {
-        let agent = network::agent(&api.base, &|name| std::env::var(name).ok())
-            .map_err(|why| HostError::Unreachable { host: api.host.clone(), why })?;
-        Ok(Self { api, agent, clock, waited: Cell::default(), last_creation: Cell::default() })
+        let agent = network::agent(&api.base, &|name| std::env::var(name).ok()).map_err(|why| {
+            HostError::Unreachable {
+                host: api.host.clone(),
+                why,
+            }
+        })?;
+        Ok(Self {
+            api,
+            agent,
+            clock,
+            waited: Cell::default(),
+            last_creation: Cell::default(),
+        })
     }
 
     /// The name of the host in errors.
@@ -130,7 +140,10 @@ impl Transport {
 
     /// Whether the token is of a kind that can never publish comments.
     pub fn is_read_only(&self) -> bool {
-        self.api.credential.as_ref().is_some_and(Credential::is_read_only)
+        self.api
+            .credential
+            .as_ref()
+            .is_some_and(Credential::is_read_only)
     }
 
     /// Whether requests contain a token.
@@ -140,21 +153,41 @@ impl Transport {
 
     /// Creates an error for an action that the host does not allow.
     pub fn forbidden(&self, why: &str) -> HostError {
-        HostError::Forbidden { host: self.api.host.clone(), why: self.clean(why) }
+        HostError::Forbidden {
+            host: self.api.host.clone(),
+            why: self.clean(why),
+        }
     }
 
     /// Reads one answer. `path` begins with `/` and follows [`HostApi::base`], or is an address of the same origin.
     /// `what` completes "refuses the request to", such as `read the pull request`.
     pub fn get<T: DeserializeOwned>(&self, path: &str, what: &str) -> Result<T, HostError> {
-        self.parsed(&Call { method: Method::GET, path, body: None, effect: Effect::Repeatable, what })
+        self.parsed(&Call {
+            method: Method::GET,
+            path,
+            body: None,
+            effect: Effect::Repeatable,
+            what,
+        })
     }
 
     /// Reads a list and follows the links to its next pages, until the list has at least `most` items.
-    pub fn get_all<T: DeserializeOwned>(&self, path: &str, most: usize, what: &str) -> Result<Vec<T>, HostError> {
+    pub fn get_all<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        most: usize,
+        what: &str,
+    ) -> Result<Vec<T>, HostError> {
         let mut found: Vec<T> = Vec::new();
         let mut next = Some(path.to_owned());
         while let Some(path) = next.take() {
-            let call = Call { method: Method::GET, path: &path, body: None, effect: Effect::Repeatable, what };
+            let call = Call {
+                method: Method::GET,
+                path: &path,
+                body: None,
+                effect: Effect::Repeatable,
+                what,
+            };
             let reply = self.send(&call)?;
             let page: Vec<T> = self.parse(&reply, what)?;
             let is_empty = page.is_empty();
@@ -178,12 +211,20 @@ impl Transport {
         let mut found: Vec<T> = Vec::new();
         for number in 1_u32.. {
             let path = format!("{path}&page={number}");
-            let call = Call { method: Method::GET, path: &path, body: None, effect: Effect::Repeatable, what };
+            let call = Call {
+                method: Method::GET,
+                path: &path,
+                body: None,
+                effect: Effect::Repeatable,
+                what,
+            };
             let reply = self.send(&call)?;
             let page: Vec<T> = self.parse(&reply, what)?;
             let is_empty = page.is_empty();
             found.extend(page);
-            let total = reply.header("x-total-count").and_then(|total| total.trim().parse::<usize>().ok());
+            let total = reply
+                .header("x-total-count")
+                .and_then(|total| total.trim().parse::<usize>().ok());
             if is_empty || found.len() >= most || total.is_some_and(|total| found.len() >= total) {
                 break;
             }
@@ -193,18 +234,37 @@ impl Transport {
 
     /// Reads an answer that is not JSON. Bytes that are not UTF-8 are replaced.
     pub fn get_text(&self, path: &str, what: &str) -> Result<String, HostError> {
-        let reply = self.send(&Call { method: Method::GET, path, body: None, effect: Effect::Repeatable, what })?;
+        let reply = self.send(&Call {
+            method: Method::GET,
+            path,
+            body: None,
+            effect: Effect::Repeatable,
+            what,
+        })?;
         Ok(String::from_utf8_lossy(&reply.body).into_owned())
     }
 
     /// Sends a POST request without a body. The request has the same effect when it is sent twice.
     pub fn set(&self, path: &str, what: &str) -> Result<(), HostError> {
-        self.send(&Call { method: Method::POST, path, body: None, effect: Effect::Repeatable, what }).map(drop)
+        self.send(&Call {
+            method: Method::POST,
+            path,
+            body: None,
+            effect: Effect::Repeatable,
+            what,
+        })
+        .map(drop)
     }
 
     /// Deletes an object. An object that no longer exists is no error.
     pub fn delete(&self, path: &str, what: &str) -> Result<(), HostError> {
-        let call = Call { method: Method::DELETE, path, body: None, effect: Effect::Repeatable, what };
+        let call = Call {
+            method: Method::DELETE,
+            path,
+            body: None,
+            effect: Effect::Repeatable,
+            what,
+        };
         match self.send(&call) {
             Ok(_) | Err(HostError::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
@@ -212,21 +272,65 @@ impl Transport {
     }
 
     /// Sends a POST request that creates something. See the module for lost answers.
-    pub fn create<T: DeserializeOwned>(&self, path: &str, body: &Value, what: &str) -> Result<T, HostError> {
-        self.parsed(&Call { method: Method::POST, path, body: Some(body), effect: Effect::Creates, what })
+    pub fn create<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        what: &str,
+    ) -> Result<T, HostError> {
+        self.parsed(&Call {
+            method: Method::POST,
+            path,
+            body: Some(body),
+            effect: Effect::Creates,
+            what,
+        })
     }
 
     /// Sends a POST request that has the same effect when it is sent twice, such as a query of GraphQL.
-    pub fn query<T: DeserializeOwned>(&self, path: &str, body: &Value, what: &str) -> Result<T, HostError> {
-        self.parsed(&Call { method: Method::POST, path, body: Some(body), effect: Effect::Repeatable, what })
+    pub fn query<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        what: &str,
+    ) -> Result<T, HostError> {
+        self.parsed(&Call {
+            method: Method::POST,
+            path,
+            body: Some(body),
+            effect: Effect::Repeatable,
+            what,
+        })
     }
 
-    pub fn patch<T: DeserializeOwned>(&self, path: &str, body: &Value, what: &str) -> Result<T, HostError> {
-        self.parsed(&Call { method: Method::PATCH, path, body: Some(body), effect: Effect::Repeatable, what })
+    pub fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        what: &str,
+    ) -> Result<T, HostError> {
+        self.parsed(&Call {
+            method: Method::PATCH,
+            path,
+            body: Some(body),
+            effect: Effect::Repeatable,
+            what,
+        })
     }
 
-    pub fn put<T: DeserializeOwned>(&self, path: &str, body: &Value, what: &str) -> Result<T, HostError> {
-        self.parsed(&Call { method: Method::PUT, path, body: Some(body), effect: Effect::Repeatable, what })
+    pub fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        what: &str,
+    ) -> Result<T, HostError> {
+        self.parsed(&Call {
+            method: Method::PUT,
+            path,
+            body: Some(body),
+            effect: Effect::Repeatable,
+            what,
+        })
     }
 
     fn parsed<T: DeserializeOwned>(&self, call: &Call<'_>) -> Result<T, HostError> {
@@ -236,7 +340,11 @@ impl Transport {
 
     /// Parses a body. An empty body is parsed as `null`.
     fn parse<T: DeserializeOwned>(&self, reply: &Reply, what: &str) -> Result<T, HostError> {
-        let body: &[u8] = if reply.body.is_empty() { b"null" } else { &reply.body };
+        let body: &[u8] = if reply.body.is_empty() {
+            b"null"
+        } else {
+            &reply.body
+        };
         serde_json::from_slice(body).map_err(|error| self.unexpected(what, &error.to_string()))
     }
 
@@ -260,16 +368,25 @@ impl Transport {
                         continue;
                     }
                     if !reply.status.is_server_error() {
-                        return if reply.status.is_success() { Ok(reply) } else { Err(self.refusal(&reply, call)) };
+                        return if reply.status.is_success() {
+                            Ok(reply)
+                        } else {
+                            Err(self.refusal(&reply, call))
+                        };
                     }
                     let why = refusal::reason(&reply);
                     if call.effect == Effect::Creates {
-                        return Err(self.unreachable(&format!("{why}; the request was possibly processed")));
+                        return Err(
+                            self.unreachable(&format!("{why}; the request was possibly processed"))
+                        );
                     }
                     (why, limits::retry_after(&reply, self.clock.now()))
                 }
                 Err(lost) if call.effect == Effect::Creates && lost.is_sent => {
-                    return Err(self.unreachable(&format!("{}; the request was possibly processed", lost.why)));
+                    return Err(self.unreachable(&format!(
+                        "{}; the request was possibly processed",
+                        lost.why
+                    )));
                 }
                 Err(lost) if !lost.is_temporary => return Err(self.unreachable(&lost.why)),
                 Err(lost) => (lost.why, None),
@@ -290,11 +407,16 @@ impl Transport {
         if let Some(credential) = &self.api.credential {
             request = request.header(credential.header(), credential.header_value());
         }
-        let invalid =
-            |error: ureq::http::Error| Lost { why: error.to_string(), is_temporary: false, is_sent: false };
+        let invalid = |error: ureq::http::Error| Lost {
+            why: error.to_string(),
+            is_temporary: false,
+            is_sent: false,
+        };
         let result = match call.body {
             Some(body) => {
-                let request = request.header("content-type", "application/json").body(body.to_string());
+                let request = request
+                    .header("content-type", "application/json")
+                    .body(body.to_string());
                 self.agent.run(request.map_err(invalid)?)
             }
             None => self.agent.run(request.body(()).map_err(invalid)?),
@@ -314,7 +436,12 @@ impl Transport {
         let now = self.clock.now();
         if let Some(last) = self.last_creation.get() {
             let passed = Duration::try_from(now.duration_since(last)).unwrap_or_default();
-            if let Some(rest) = self.api.spacing.checked_sub(passed).filter(|rest| !rest.is_zero()) {
+            if let Some(rest) = self
+                .api
+                .spacing
+                .checked_sub(passed)
+                .filter(|rest| !rest.is_zero())
+            {
                 self.clock.sleep(rest);
             }
         }
@@ -323,7 +450,14 @@ impl Transport {
 
     fn wait_for_limit(&self, until: Timestamp) -> Result<(), HostError> {
         let wait = Duration::try_from(until.duration_since(self.clock.now())).unwrap_or_default();
-        if self.wait(wait) { Ok(()) } else { Err(HostError::RateLimited { host: self.api.host.clone(), until }) }
+        if self.wait(wait) {
+            Ok(())
+        } else {
+            Err(HostError::RateLimited {
+                host: self.api.host.clone(),
+                until,
+            })
+        }
     }
 
     /// Returns false without waiting if the total time of waiting would exceed the maximum.
@@ -339,7 +473,10 @@ impl Transport {
 
     /// Returns the address that a redirect names. The method and the body of the redirected request stay the same.
     fn redirect(&self, from: &str, reply: &Reply, what: &str) -> Result<String, HostError> {
-        let Some(location) = reply.header("location").filter(|_| reply.status != StatusCode::SEE_OTHER) else {
+        let Some(location) = reply
+            .header("location")
+            .filter(|_| reply.status != StatusCode::SEE_OTHER)
+        else {
             return Err(self.unexpected(what, &refusal::reason(reply)));
         };
         self.follow(from, location, what)
@@ -354,13 +491,20 @@ impl Transport {
     }
 
     fn refusal(&self, reply: &Reply, call: &Call<'_>) -> HostError {
-        let (host, what, why) = (self.api.host.clone(), call.what.to_owned(), self.clean(&refusal::reason(reply)));
+        let (host, what, why) = (
+            self.api.host.clone(),
+            call.what.to_owned(),
+            self.clean(&refusal::reason(reply)),
+        );
         match reply.status.as_u16() {
             401 => HostError::Unauthorised { host, why },
             // Gitea answers with 423 if the repository is archived.
             403 | 423 => HostError::Forbidden { host, why },
             // An older server answers with 405 if the path only exists with other methods.
-            404 | 405 | 410 => HostError::NotFound { host, what: refusal::object(&what).to_owned() },
+            404 | 405 | 410 => HostError::NotFound {
+                host,
+                what: refusal::object(&what).to_owned(),
+            },
             400 | 406 | 409 | 412 | 413 | 415 | 422 => HostError::Refused { host, what, why },
             _ => HostError::Unexpected { host, what, why },
         }
@@ -368,16 +512,27 @@ impl Transport {
 
     /// An error about an answer. Texts of the host are escaped and shortened.
     pub fn unexpected(&self, what: &str, why: &str) -> HostError {
-        HostError::Unexpected { host: self.api.host.clone(), what: what.to_owned(), why: self.clean(why) }
+        HostError::Unexpected {
+            host: self.api.host.clone(),
+            what: what.to_owned(),
+            why: self.clean(why),
+        }
     }
 
     /// Creates the error for a request that the host refuses, with the host's message.
     pub fn refused(&self, what: &str, why: &str) -> HostError {
-        HostError::Refused { host: self.api.host.clone(), what: what.to_owned(), why: self.clean(why) }
+        HostError::Refused {
+            host: self.api.host.clone(),
+            what: what.to_owned(),
+            why: self.clean(why),
+        }
     }
 
     fn unreachable(&self, why: &str) -> HostError {
-        HostError::Unreachable { host: self.api.host.clone(), why: self.clean(why) }
+        HostError::Unreachable {
+            host: self.api.host.clone(),
+            why: self.clean(why),
+        }
     }
 
     /// Converts a message of a host to one line without secrets.

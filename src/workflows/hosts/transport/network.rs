@@ -24,7 +24,9 @@ const LARGEST: u64 = 32 << 20;
 /// Creates the client for an address.
 pub(crate) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Agent, String> {
     origin(base)?;
-    let uri: Uri = base.parse().map_err(|error| format!("the address is invalid: {error}"))?;
+    let uri: Uri = base
+        .parse()
+        .map_err(|error| format!("the address is invalid: {error}"))?;
     let is_local = uri.host().is_some_and(is_loopback);
     let config = Agent::config_builder()
         .timeout_connect(Some(CONNECT))
@@ -32,7 +34,11 @@ pub(crate) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        .proxy(if is_local { None } else { Proxy::try_from_env() })
+        .proxy(if is_local {
+            None
+        } else {
+            Proxy::try_from_env()
+        })
         .tls_config(TlsConfig::builder().root_certs(roots(env)?).build())
         .user_agent(concat!("glee/", env!("CARGO_PKG_VERSION")));
     Ok(config.build().into())
@@ -42,7 +48,11 @@ pub(crate) fn agent(base: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<
 /// set, returns the certificates of the operating system. If the operating system has no certificates, for
 /// example in a small container, returns the certificates of Mozilla.
 fn roots(env: &dyn Fn(&str) -> Option<String>) -> Result<RootCerts, String> {
-    let value = |name: &'static str| env(name).filter(|path| !path.is_empty()).map(|path| (name, path));
+    let value = |name: &'static str| {
+        env(name)
+            .filter(|path| !path.is_empty())
+            .map(|path| (name, path))
+    };
     let named = value("GIT_SSL_CAINFO").or_else(|| value("SSL_CERT_FILE"));
     let found = match &named {
         Some((_, path)) => load_certs_from_paths(Some(Path::new(path)), None),
@@ -69,32 +79,52 @@ pub(crate) fn reply(result: Result<Response<Body>, Error>) -> Result<Reply, Lost
     let (head, body) = result.map_err(|error| lost(&error))?.into_parts();
     let mut bytes = Vec::new();
     let read = body.into_reader().take(LARGEST + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Lost { why: error.to_string(), is_temporary: true, is_sent: true })?;
+    read.map_err(|error| Lost {
+        why: error.to_string(),
+        is_temporary: true,
+        is_sent: true,
+    })?;
     if bytes.len() as u64 > LARGEST {
         let why = format!("the answer has more than {} MiB", LARGEST >> 20);
-        return Err(Lost { why, is_temporary: false, is_sent: true });
+        return Err(Lost {
+            why,
+            is_temporary: false,
+            is_sent: true,
+        });
     }
-    Ok(Reply { status: head.status, headers: head.headers, body: bytes })
+    Ok(Reply {
+        status: head.status,
+        headers: head.headers,
+        body: bytes,
+    })
 }
 
 fn lost(error: &Error) -> Lost {
     let (is_temporary, is_sent) = match error {
-        Error::HostNotFound | Error::ConnectionFailed | Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            (true, false)
-        }
+        Error::HostNotFound
+        | Error::ConnectionFailed
+        | Error::Timeout(Timeout::Resolve | Timeout::Connect) => (true, false),
         Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => (true, false),
         Error::ConnectProxyFailed(_) => (true, false),
         // The client rejected the server's certificate, or the server does not use TLS.
         Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => (false, true),
         Error::Io(_) | Error::Timeout(_) | Error::Protocol(_) => (true, true),
-        Error::Tls(_) | Error::Rustls(_) | Error::BadUri(_) | Error::InvalidProxyUrl | Error::TlsRequired => {
-            (false, false)
-        }
+        Error::Tls(_)
+        | Error::Rustls(_)
+        | Error::BadUri(_)
+        | Error::InvalidProxyUrl
+        | Error::TlsRequired => (false, false),
         _ => (false, true),
     };
     let mut why = error.to_string();
     if why.contains("peer certificate") {
-        why.push_str(" (`GIT_SSL_CAINFO` can name a PEM file with the certificates of trusted authorities)");
+        why.push_str(
+            " (`GIT_SSL_CAINFO` can name a PEM file with the certificates of trusted authorities)",
+        );
     }
-    Lost { why, is_temporary, is_sent }
+    Lost {
+        why,
+        is_temporary,
+        is_sent,
+    }
 }

@@ -7,7 +7,9 @@ use super::reply::Reply;
 /// Returns the message of the host, or the status if the answer has no message. The text is not escaped.
 pub(crate) fn reason(reply: &Reply) -> String {
     let status = format!("status {}", reply.status);
-    let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else { return status };
+    let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else {
+        return status;
+    };
     let mut parts = Vec::new();
     for key in ["message", "error", "error_description"] {
         match &body[key] {
@@ -21,13 +23,24 @@ pub(crate) fn reason(reply: &Reply) -> String {
         match error {
             Value::String(text) => parts.push(text.clone()),
             error => {
-                let texts = ["resource", "field", "code", "message"].map(|key| error[key].as_str().unwrap_or(""));
-                parts.push(texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "));
+                let texts = ["resource", "field", "code", "message"]
+                    .map(|key| error[key].as_str().unwrap_or(""));
+                parts.push(
+                    texts
+                        .into_iter()
+                        .filter(|text| !text.is_empty())
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                );
             }
         }
     }
     parts.retain(|part| !part.is_empty());
-    if parts.is_empty() { status } else { parts.join(": ") }
+    if parts.is_empty() {
+        status
+    } else {
+        parts.join(": ")
+    }
 }
 
 /// Returns the text after the word `the`. For example, `read the pull request` becomes `pull request`.

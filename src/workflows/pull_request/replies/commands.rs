@@ -90,8 +90,14 @@ pub(crate) fn parse(body: &Untrusted, replies_object: bool) -> ReplyKind {
     };
     let reason = said(rest);
     match name.as_str() {
-        "enforce" => ReplyKind::Ruling { word: RulingWord::Enforce, reason: shortened(&reason) },
-        "dismiss" => ReplyKind::Ruling { word: RulingWord::Dismiss, reason: shortened(&reason) },
+        "enforce" => ReplyKind::Ruling {
+            word: RulingWord::Enforce,
+            reason: shortened(&reason),
+        },
+        "dismiss" => ReplyKind::Ruling {
+            word: RulingWord::Dismiss,
+            reason: shortened(&reason),
+        },
         _ if reason.trim().is_empty() => ReplyKind::Other,
         _ => objection(reason, true),
     }
@@ -105,7 +111,11 @@ fn objection(text: String, is_command: bool) -> ReplyKind {
             evidence.push(cited);
         }
     }
-    ReplyKind::Objection { text: shortened(&text), evidence, is_command }
+    ReplyKind::Objection {
+        text: shortened(&text),
+        evidence,
+        is_command,
+    }
 }
 
 fn shortened(text: &str) -> Untrusted {
@@ -117,16 +127,22 @@ fn shortened(text: &str) -> Untrusted {
 fn command(body: &str) -> Option<(String, &str)> {
     let indent = body.len() - body.trim_start_matches(' ').len();
     let text = &body[indent..];
-    let called = text.get(..5).filter(|name| matches!(name.to_ascii_lowercase().as_str(), "@glee" | "/glee"));
+    let called = text
+        .get(..5)
+        .filter(|name| matches!(name.to_ascii_lowercase().as_str(), "@glee" | "/glee"));
     let behind = &text[called.filter(|_| indent < 4)?.len()..];
     let line = behind.split(['\n', '\r']).next().unwrap_or_default();
     let word = line.trim_start_matches([' ', '\t']);
     if word.len() == line.len() {
         return None;
     }
-    let end = word.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(word.len());
-    let is_whole =
-        word[end..].chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ':' | ',' | '.' | '<'));
+    let end = word
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(word.len());
+    let is_whole = word[end..]
+        .chars()
+        .next()
+        .is_none_or(|c| c.is_whitespace() || matches!(c, ':' | ',' | '.' | '<'));
     let name = word[..end].to_ascii_lowercase();
     let start = behind.len() - behind.trim_start_matches([' ', '\t']).len() + end;
     (is_whole && matches!(name.as_str(), "enforce" | "dismiss" | "object"))
@@ -143,13 +159,17 @@ fn said(body: &str) -> String {
     }
     text.push_str(rest);
     let mut structure = Structure::default();
-    let lines = text.lines().filter(|line| structure.classify(line) != LineKind::Quote);
+    let lines = text
+        .lines()
+        .filter(|line| structure.classify(line) != LineKind::Quote);
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 fn is_objection(text: &str) -> bool {
     let mut structure = Structure::default();
-    let prose = text.lines().filter(|line| structure.classify(line).is_prose());
+    let prose = text
+        .lines()
+        .filter(|line| structure.classify(line).is_prose());
     let prose = prose.collect::<Vec<_>>().join(" ");
     let words: Vec<String> = prose
         .split(|c: char| !c.is_alphanumeric())
@@ -174,9 +194,14 @@ mod tests {
 
     fn kind(body: &str) -> &'static str {
         match parse(&body.into(), true) {
-            ReplyKind::Ruling { word: RulingWord::Enforce, .. } => "enforce",
+            ReplyKind::Ruling {
+                word: RulingWord::Enforce,
+                ..
+            } => "enforce",
             ReplyKind::Ruling { .. } => "dismiss",
-            ReplyKind::Objection { is_command: true, .. } => "object",
+            ReplyKind::Objection {
+                is_command: true, ..
+            } => "object",
             ReplyKind::Objection { .. } => "objection",
             ReplyKind::Other => "other",
         }
@@ -225,19 +250,38 @@ mod tests {
         for (body, expected) in rows {
             assert_eq!(kind(body), expected, "{body:?}");
         }
-        assert_eq!(parse(&"The caller validates the name".into(), false), ReplyKind::Other);
-        assert!(matches!(parse(&"@glee object no".into(), false), ReplyKind::Objection { is_command: true, .. }));
+        assert_eq!(
+            parse(&"The caller validates the name".into(), false),
+            ReplyKind::Other
+        );
+        assert!(matches!(
+            parse(&"@glee object no".into(), false),
+            ReplyKind::Objection {
+                is_command: true,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn a_reason_is_what_the_person_wrote() {
-        let body = "@glee dismiss: see below\n\n> quoted\n<!-- hidden -->\nThe check is in `src/a.rs:12`.";
-        let ReplyKind::Ruling { reason, .. } = parse(&body.into(), true) else { panic!("a ruling") };
+        let body =
+            "@glee dismiss: see below\n\n> quoted\n<!-- hidden -->\nThe check is in `src/a.rs:12`.";
+        let ReplyKind::Ruling { reason, .. } = parse(&body.into(), true) else {
+            panic!("a ruling")
+        };
         assert_eq!(reason, "see below\n\n\nThe check is in `src/a.rs:12`.");
-        let body = "It is checked in src/a.rs:12 and src/a.rs:12, then in `b.py:3-5`; README.md says so";
-        let ReplyKind::Objection { evidence, .. } = parse(&body.into(), true) else { panic!("an objection") };
-        assert_eq!(evidence, [Untrusted::from("src/a.rs:12"), Untrusted::from("b.py:3-5")]);
-        let ReplyKind::Objection { text, .. } = parse(&"word ".repeat(9_000).as_str().into(), true) else {
+        let body =
+            "It is checked in src/a.rs:12 and src/a.rs:12, then in `b.py:3-5`; README.md says so";
+        let ReplyKind::Objection { evidence, .. } = parse(&body.into(), true) else {
+            panic!("an objection")
+        };
+        assert_eq!(
+            evidence,
+            [Untrusted::from("src/a.rs:12"), Untrusted::from("b.py:3-5")]
+        );
+        let ReplyKind::Objection { text, .. } = parse(&"word ".repeat(9_000).as_str().into(), true)
+        else {
             panic!()
         };
         assert_eq!(text.as_written().chars().count(), LONGEST);

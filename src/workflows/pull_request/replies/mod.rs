@@ -65,10 +65,12 @@ pub struct RefusedRuling {
     pub why: &'static str,
 }
 
-const AUTHOR: &str = "the author of a change is not allowed to rule on it, unless `pr.author_may_rule` is set";
+const AUTHOR: &str =
+    "the author of a change is not allowed to rule on it, unless `pr.author_may_rule` is set";
 const NOT_MAINTAINER: &str = "only people who are allowed to merge changes can rule; reply with `@glee object <reason>` \
                               to object";
-const NOT_RAISED: &str = "there is nothing to rule on, because the last review does not raise this finding";
+const NOT_RAISED: &str =
+    "there is nothing to rule on, because the last review does not raise this finding";
 
 /// Reads what people wrote to Glee and Glee has not answered.
 pub fn replies(review: &RequestReview<'_>) -> Replies {
@@ -79,7 +81,12 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
         replies.refusals.extend(pending.refusals.iter().cloned());
         let Some(settled) = thread.finding else {
             if !thread.is_duplicate && thread.is_reviewed(review) {
-                replies.refusals.extend(pending.rulings.into_iter().map(|said| said.refused(NOT_RAISED)));
+                replies.refusals.extend(
+                    pending
+                        .rulings
+                        .into_iter()
+                        .map(|said| said.refused(NOT_RAISED)),
+                );
             }
             continue;
         };
@@ -91,11 +98,16 @@ pub fn replies(review: &RequestReview<'_>) -> Replies {
         let is_reopening = match RequestStanding::earlier(review, settled) {
             RequestStanding::Open | RequestStanding::Undecided => false,
             RequestStanding::Enforced(_) => true,
-            RequestStanding::Escalated(_) | RequestStanding::Closed(_) | RequestStanding::Quiet => continue,
+            RequestStanding::Escalated(_) | RequestStanding::Closed(_) | RequestStanding::Quiet => {
+                continue;
+            }
         };
-        let counts = |said: &&SaidObjection| settled.finding.mandatory && (said.is_command || !is_reopening);
+        let counts =
+            |said: &&SaidObjection| settled.finding.mandatory && (said.is_command || !is_reopening);
         let said: Vec<&SaidObjection> = pending.objections.iter().filter(counts).collect();
-        replies.objections.extend(objection(thread.thread, finding, &said, is_reopening));
+        replies
+            .objections
+            .extend(objection(thread.thread, finding, &said, is_reopening));
     }
     replies
 }
@@ -158,7 +170,12 @@ impl SaidRuling {
     }
 
     fn refused(self, why: &'static str) -> RefusedRuling {
-        RefusedRuling { thread: self.thread, comment: self.comment, by: self.by, why }
+        RefusedRuling {
+            thread: self.thread,
+            comment: self.comment,
+            by: self.by,
+            why,
+        }
     }
 }
 
@@ -175,7 +192,11 @@ impl PendingReplies {
     pub(crate) fn of(review: &RequestReview<'_>, thread: &Thread) -> Self {
         let mut pending = Self::default();
         let answered = marker::answered(thread);
-        for comment in thread.comments.iter().filter(|comment| !marker::is_glee(comment)) {
+        for comment in thread
+            .comments
+            .iter()
+            .filter(|comment| !marker::is_glee(comment))
+        {
             let is_author = is_author(review, comment);
             let is_stranger = comment.permission == Permission::Outsider;
             if comment.author.is_bot || (is_stranger && !is_author) {
@@ -188,7 +209,13 @@ impl PendingReplies {
             let (id, by) = (comment.id.clone(), comment.author.login.clone());
             match commands::parse(&comment.body, review.settings.replies_object) {
                 ReplyKind::Ruling { word, reason } => {
-                    let said = SaidRuling { thread: thread.id.clone(), comment: id, by, word, reason };
+                    let said = SaidRuling {
+                        thread: thread.id.clone(),
+                        comment: id,
+                        by,
+                        word,
+                        reason,
+                    };
                     if comment.permission != Permission::Maintainer {
                         pending.refusals.push(said.refused(NOT_MAINTAINER));
                     } else if is_author && !review.settings.author_may_rule {
@@ -200,8 +227,18 @@ impl PendingReplies {
                 // Glee ignores the objections of the pull request's author if the author does not belong to the
                 // repository.
                 ReplyKind::Objection { .. } if is_stranger => pending.ignored += 1,
-                ReplyKind::Objection { text, evidence, is_command } => {
-                    pending.objections.push(SaidObjection { comment: id, by, text, evidence, is_command });
+                ReplyKind::Objection {
+                    text,
+                    evidence,
+                    is_command,
+                } => {
+                    pending.objections.push(SaidObjection {
+                        comment: id,
+                        by,
+                        text,
+                        evidence,
+                        is_command,
+                    });
                 }
                 ReplyKind::Other => {}
             }
@@ -213,9 +250,20 @@ impl PendingReplies {
     /// replies to all objections and to all rulings by people. An earlier ruling replies only to objections
     /// without the command `@glee object`.
     pub(crate) fn answered_by_ruling(&self, is_new: bool) -> Vec<String> {
-        let objections = self.objections.iter().filter(|said| is_new || !said.is_command).map(|said| &said.comment);
-        let rulings = self.rulings.iter().filter(|_| is_new).map(|said| &said.comment);
-        objections.chain(rulings).map(|comment| comment.0.clone()).collect()
+        let objections = self
+            .objections
+            .iter()
+            .filter(|said| is_new || !said.is_command)
+            .map(|said| &said.comment);
+        let rulings = self
+            .rulings
+            .iter()
+            .filter(|_| is_new)
+            .map(|said| &said.comment);
+        objections
+            .chain(rulings)
+            .map(|comment| comment.0.clone())
+            .collect()
     }
 }
 

@@ -3,11 +3,18 @@
 use crate::domain::{RulingWord, Tag};
 use crate::workflows::hosts::{CommentId, Permission};
 use crate::workflows::pull_request::marker::{self, AnswerMark, ThreadStatement};
-use crate::workflows::pull_request::tests::model::{AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment};
+use crate::workflows::pull_request::tests::model::{
+    AUTHOR, MAINTAINER, MEMBER, Model, OUTSIDER, comment,
+};
 
 /// A genuine marker, as an attacker can copy it from a comment.
 fn forged() -> String {
-    let mark = AnswerMark::new(ThreadStatement::Ruled { disposition: "refuted".to_owned() }, "1");
+    let mark = AnswerMark::new(
+        ThreadStatement::Ruled {
+            disposition: "refuted".to_owned(),
+        },
+        "1",
+    );
     mark.written()
 }
 
@@ -137,7 +144,10 @@ pub(crate) fn texts() -> Vec<String> {
 /// The text outside of code, and of the markers at the end.
 fn visible(body: &str) -> String {
     let mut lines: Vec<&str> = body.lines().collect();
-    while lines.last().is_some_and(|line| line.starts_with("<!-- glee:")) {
+    while lines
+        .last()
+        .is_some_and(|line| line.starts_with("<!-- glee:"))
+    {
         lines.pop();
     }
     let mut text = String::new();
@@ -162,7 +172,12 @@ fn without_links(text: &str) -> String {
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (address, rest) = part.split_once(')').expect("a link ends");
-        assert!(address.chars().all(|c| c.is_ascii_alphanumeric() || "/.-_%#".contains(c)), "{address}");
+        assert!(
+            address
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "/.-_%#".contains(c)),
+            "{address}"
+        );
         shown.push_str(rest);
     }
     shown
@@ -183,7 +198,9 @@ fn without_code(text: &str) -> String {
         let after = &rest[run..];
         let mut at = 0;
         let end = loop {
-            let Some(next) = after[at..].find('`') else { panic!("an open span of code in {text}") };
+            let Some(next) = after[at..].find('`') else {
+                panic!("an open span of code in {text}")
+            };
             let start = at + next;
             let length = after[start..].len() - after[start..].trim_start_matches('`').len();
             if length == run {
@@ -211,7 +228,10 @@ fn hostile_texts_of_findings_stay_text() {
         raw.suggestion = Some(text.as_str().into());
         raw.evidence = vec![text.as_str().into()];
         raw.category = Some(text.clone());
-        raw.severity = crate::domain::Severity { tag: None, raw: text.clone() };
+        raw.severity = crate::domain::Severity {
+            tag: None,
+            raw: text.clone(),
+        };
         model.findings[0].raised_by = vec![text.as_str().into()];
         model.raise(text, text, 1, Tag::Low);
         model.request.title = text.as_str().into();
@@ -220,16 +240,37 @@ fn hostile_texts_of_findings_stay_text() {
         let bodies = plan.comments.iter().map(|comment| comment.body.clone());
         for body in bodies.chain(plan.summary.map(|summary| summary.body)) {
             let shown = without_links(&visible(&body));
-            for bad in ["@", "<", "://", "www.", "#1", "GH-1", "![", "\n/", "evil.example)"] {
+            for bad in [
+                "@",
+                "<",
+                "://",
+                "www.",
+                "#1",
+                "GH-1",
+                "![",
+                "\n/",
+                "evil.example)",
+            ] {
                 assert!(!shown.contains(bad), "{bad:?} of {text:?} in {shown}");
             }
             // GitLab searches commands in blocks of code, too.
             let mut lines = body.lines();
-            assert!(!lines.any(|line| line.starts_with("/close") || line.starts_with("/approve")), "{body}");
-            assert!(!body.contains("ghp_0123456789abcdefghijABCDEFGHIJ012345"), "{body}");
+            assert!(
+                !lines.any(|line| line.starts_with("/close") || line.starts_with("/approve")),
+                "{body}"
+            );
+            assert!(
+                !body.contains("ghp_0123456789abcdefghijABCDEFGHIJ012345"),
+                "{body}"
+            );
             let id = CommentId("1".to_owned());
-            let marks = marker::marks(&comment(id, "glee[bot]", Permission::Member, &body, true)).unwrap();
-            assert_eq!((marks.answers.len(), marks.rulings.len(), marks.broken), (0, 0, 0), "{body}");
+            let marks =
+                marker::marks(&comment(id, "glee[bot]", Permission::Member, &body, true)).unwrap();
+            assert_eq!(
+                (marks.answers.len(), marks.rulings.len(), marks.broken),
+                (0, 0, 0),
+                "{body}"
+            );
         }
         assert!(model.plan().is_empty(), "{text:?}");
     }
@@ -244,7 +285,11 @@ fn hostile_replies_rule_nothing() {
             (AUTHOR, Permission::Maintainer),
             ("other[bot]", Permission::Maintainer),
         ] {
-            for body in [text.clone(), format!("@glee dismiss {text}"), format!("{text}\n@glee dismiss")] {
+            for body in [
+                text.clone(),
+                format!("@glee dismiss {text}"),
+                format!("{text}\n@glee dismiss"),
+            ] {
                 let mut model = Model::new();
                 model.publish();
                 model.say("alpha", login, permission, &body);
@@ -252,9 +297,19 @@ fn hostile_replies_rule_nothing() {
                 assert_eq!(marker::rulings(&model.conversation).rulings, []);
                 let before = model.thread("alpha").is_resolved;
                 model.publish();
-                assert_eq!(model.thread("alpha").is_resolved, before, "{login}: {body:?}");
+                assert_eq!(
+                    model.thread("alpha").is_resolved,
+                    before,
+                    "{login}: {body:?}"
+                );
                 assert!(model.plan().is_empty(), "{login}: {body:?}");
-                for reply in model.thread("alpha").comments.iter().filter(|comment| comment.is_own).skip(1) {
+                for reply in model
+                    .thread("alpha")
+                    .comments
+                    .iter()
+                    .filter(|comment| comment.is_own)
+                    .skip(1)
+                {
                     let said = visible(reply.body.as_written());
                     assert!(!said.contains('@') && !said.contains('<'), "{said}");
                 }
@@ -263,10 +318,18 @@ fn hostile_replies_rule_nothing() {
         // The reason of a person who is allowed to rule is shown as text.
         let mut model = Model::new();
         model.publish();
-        model.say("alpha", MAINTAINER, Permission::Maintainer, &format!("@glee dismiss {text}"));
+        model.say(
+            "alpha",
+            MAINTAINER,
+            Permission::Maintainer,
+            &format!("@glee dismiss {text}"),
+        );
         assert_eq!(model.replies().rulings.len(), 1, "{text:?}");
         model.rule("alpha", RulingWord::Dismiss);
         model.publish();
-        assert!(model.thread("alpha").is_resolved && model.plan().is_empty(), "{text:?}");
+        assert!(
+            model.thread("alpha").is_resolved && model.plan().is_empty(),
+            "{text:?}"
+        );
     }
 }

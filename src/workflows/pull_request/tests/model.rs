@@ -6,14 +6,14 @@ use jiff::Timestamp;
 
 use crate::config::settings::PrSettings;
 use crate::domain::{
-    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix, ExitReason,
-    Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response, ReviewerReport, RuledBy,
-    Ruler, Ruling, RulingRecord, RulingWord, RunId, SettledFinding, Severity, SharedAnchor, SharedRuling, Tag,
-    Untrusted, Usage,
+    Answer, AnswerStatus, Caps, Coverage, Disposition, Dispute, DisputeId, DisputeNumber, ExactFix,
+    ExitReason, Finding, FindingId, FindingState, Objector, Outcome, Proof, RawFinding, Response,
+    ReviewerReport, RuledBy, Ruler, Ruling, RulingRecord, RulingWord, RunId, SettledFinding,
+    Severity, SharedAnchor, SharedRuling, Tag, Untrusted, Usage,
 };
 use crate::workflows::hosts::{
-    Account, ChangedFile, Comment, CommentId, Commit, Conversation, HostKind, Permission, PullRequest,
-    RequestState, Thread, ThreadId,
+    Account, ChangedFile, Comment, CommentId, Commit, Conversation, HostKind, Permission,
+    PullRequest, RequestState, Thread, ThreadId,
 };
 use crate::workflows::pull_request::{
     Publication, Replies, RequestDispute, RequestReview, ThreadChange, plan, replies,
@@ -55,7 +55,10 @@ impl Model {
     }
 
     pub(crate) fn new() -> Self {
-        let commit = |id: &str| Commit { id: id.to_owned(), branch: "a branch".into() };
+        let commit = |id: &str| Commit {
+            id: id.to_owned(),
+            branch: "a branch".into(),
+        };
         let request = PullRequest {
             number: 7,
             link: "https://host.example/o/r/pull/7".to_owned(),
@@ -87,10 +90,30 @@ impl Model {
             model.push(&format!("{name}.txt"), &Self::text(name));
         }
         for (title, file, line, tag) in [
-            ("Unchecked alpha name reaches the shell command", "a.txt", 2, Tag::Must),
-            ("The beta counter overflows after many requests", "a.txt", 5, Tag::High),
-            ("Password gamma is written to the log", "b.txt", 1, Tag::Must),
-            ("The delta loop could be simpler to read", "b.txt", 6, Tag::Low),
+            (
+                "Unchecked alpha name reaches the shell command",
+                "a.txt",
+                2,
+                Tag::Must,
+            ),
+            (
+                "The beta counter overflows after many requests",
+                "a.txt",
+                5,
+                Tag::High,
+            ),
+            (
+                "Password gamma is written to the log",
+                "b.txt",
+                1,
+                Tag::Must,
+            ),
+            (
+                "The delta loop could be simpler to read",
+                "b.txt",
+                6,
+                Tag::Low,
+            ),
         ] {
             model.raise(title, file, line, tag);
         }
@@ -111,7 +134,10 @@ impl Model {
     pub(crate) fn add(&mut self, raw: RawFinding) {
         self.findings.push(Finding {
             id: FindingId(u32::try_from(self.findings.len()).unwrap() + 1),
-            mandatory: matches!(raw.severity.tag, Some(Tag::Must | Tag::High | Tag::Critical) | None),
+            mandatory: matches!(
+                raw.severity.tag,
+                Some(Tag::Must | Tag::High | Tag::Critical) | None
+            ),
             raw,
             raised_by: vec!["rules".into()],
             round: 1,
@@ -123,13 +149,23 @@ impl Model {
     }
 
     /// Adds a finding about lines of a new file, with a replacement of these lines.
-    pub(crate) fn add_fix(&mut self, path: &str, text: &str, (line, end_line): (u32, u32), fix: &str) {
+    pub(crate) fn add_fix(
+        &mut self,
+        path: &str,
+        text: &str,
+        (line, end_line): (u32, u32),
+        fix: &str,
+    ) {
         self.push(path, text);
         self.raise("MD5 is a weak hash", path, line, Tag::Must);
         let finding = self.findings.last_mut().unwrap();
         finding.raw.end_line = Some(end_line).filter(|end| *end > line);
         finding.raw.suggestion = Some(Untrusted::from(fix).trimmed());
-        finding.exact_fix = Some(ExactFix { line, end_line, text: fix.into() });
+        finding.exact_fix = Some(ExactFix {
+            line,
+            end_line,
+            text: fix.into(),
+        });
     }
 
     /// Pushes a commit that replaces or adds a file.
@@ -137,14 +173,30 @@ impl Model {
         self.next_run();
         self.texts.insert(path.to_owned(), text.to_owned());
         let lines: BTreeSet<u32> = (1..=u32::try_from(text.lines().count()).unwrap()).collect();
-        let previous = self.files.iter().find(|file| file.path == path).and_then(|file| file.previous.clone());
+        let previous = self
+            .files
+            .iter()
+            .find(|file| file.path == path)
+            .and_then(|file| file.previous.clone());
         self.files.retain(|file| file.path != path);
-        self.files.push(ChangedFile { path: path.to_owned(), previous, added: lines.clone(), lines });
+        self.files.push(ChangedFile {
+            path: path.to_owned(),
+            previous,
+            added: lines.clone(),
+            lines,
+        });
     }
 
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
-        let Some(text) = self.texts.remove(from) else { return };
-        let file = self.files.iter().find(|file| file.path == from).cloned().unwrap();
+        let Some(text) = self.texts.remove(from) else {
+            return;
+        };
+        let file = self
+            .files
+            .iter()
+            .find(|file| file.path == from)
+            .cloned()
+            .unwrap();
         self.files.retain(|file| file.path != from);
         self.push(to, &text);
         let renamed = self.files.last_mut().unwrap();
@@ -159,20 +211,28 @@ impl Model {
     /// A force-push: no thread has a line any more.
     pub(crate) fn force_push(&mut self) {
         self.next_run();
-        self.conversation.threads.iter_mut().for_each(|thread| thread.line = None);
+        self.conversation
+            .threads
+            .iter_mut()
+            .for_each(|thread| thread.line = None);
     }
 
     pub(crate) fn next_run(&mut self) {
         self.run += 1;
         self.request.head.id = format!("{:040x}", self.run);
         // Rulings of earlier runs are no longer new.
-        self.rulings.values_mut().for_each(|(_, is_new)| *is_new = false);
+        self.rulings
+            .values_mut()
+            .for_each(|(_, is_new)| *is_new = false);
     }
 
     pub(crate) fn with<T>(&self, act: impl FnOnce(&RequestReview<'_>) -> T) -> T {
         let outcome = self.outcome();
-        let disputes: Vec<RequestDispute> =
-            outcome.findings.iter().filter_map(|settled| self.dispute(&outcome.run, &settled.finding)).collect();
+        let disputes: Vec<RequestDispute> = outcome
+            .findings
+            .iter()
+            .filter_map(|settled| self.dispute(&outcome.run, &settled.finding))
+            .collect();
         let text_of = |path: &str| self.texts.get(path).cloned();
         act(&RequestReview {
             host: self.host,
@@ -201,9 +261,16 @@ impl Model {
     fn outcome(&self) -> Outcome {
         let settled = (1..).zip(&self.findings).map(|(number, finding)| {
             let file = finding.raw.file.as_deref().unwrap();
-            let anchor = self.texts.get(file).map(|text| Blocks::of(file, text).anchor(&finding.raw));
+            let anchor = self
+                .texts
+                .get(file)
+                .map(|text| Blocks::of(file, text).anchor(&finding.raw));
             SettledFinding {
-                finding: Finding { id: FindingId(number), anchor, ..finding.clone() },
+                finding: Finding {
+                    id: FindingId(number),
+                    anchor,
+                    ..finding.clone()
+                },
                 state: FindingState::Open,
                 response: None,
                 lowered: None,
@@ -213,7 +280,11 @@ impl Model {
         });
         let findings: Vec<SettledFinding> = settled.collect();
         let blocks = findings.iter().any(SettledFinding::blocks);
-        let exit = if blocks { ExitReason::FindingsOpen } else { ExitReason::Clean };
+        let exit = if blocks {
+            ExitReason::FindingsOpen
+        } else {
+            ExitReason::Clean
+        };
         let exit = self.outcome_exit.unwrap_or(exit);
         let is_complete = exit != ExitReason::AgentFailed;
         Outcome {
@@ -224,12 +295,23 @@ impl Model {
                 commit: Some(self.request.head.id.clone()),
                 tree: "tree".to_owned(),
                 target: "main..HEAD".to_owned(),
-                covered: self.files.iter().map(|file| Coverage { file: file.path.clone(), lines: 1 }).collect(),
+                covered: self
+                    .files
+                    .iter()
+                    .map(|file| Coverage {
+                        file: file.path.clone(),
+                        lines: 1,
+                    })
+                    .collect(),
                 skipped: Vec::new(),
                 unread: Vec::new(),
                 reviewers: vec![ReviewerReport {
                     name: "rules".into(),
-                    status: if is_complete { AnswerStatus::Complete } else { AnswerStatus::Incomplete },
+                    status: if is_complete {
+                        AnswerStatus::Complete
+                    } else {
+                        AnswerStatus::Incomplete
+                    },
                     findings: 0,
                     millis: 1,
                     failure: None,
@@ -260,8 +342,13 @@ impl Model {
 
     fn dispute(&self, run: &RunId, finding: &Finding) -> Option<RequestDispute> {
         let title = finding.raw.title.as_written();
-        let (_, (word, is_new)) = self.rulings.iter().find(|(word, _)| title.contains(word.as_str()))?;
-        let by = Ruler::Judge { name: "referee".into() };
+        let (_, (word, is_new)) = self
+            .rulings
+            .iter()
+            .find(|(word, _)| title.contains(word.as_str()))?;
+        let by = Ruler::Judge {
+            name: "referee".into(),
+        };
         let mut ruling = Ruling::bare(*word);
         ruling.rationale = "because of @somebody and the check".into();
         ruling.citations = vec!["a.txt:3".into()];
@@ -283,14 +370,21 @@ impl Model {
             title: finding.raw.title.clone(),
             category: None,
             rule: None,
-            anchor: SharedAnchor { block: anchor.block, offset: anchor.offset, names: anchor.names },
+            anchor: SharedAnchor {
+                block: anchor.block,
+                offset: anchor.offset,
+                names: anchor.names,
+            },
             ruling: Some(*word),
             disposition,
             new_tag: None,
             rationale: ruling.rationale.clone(),
             citations: Vec::new(),
             evidence: Vec::new(),
-            by: RuledBy { judge: Some("referee".into()), ..RuledBy::default() },
+            by: RuledBy {
+                judge: Some("referee".into()),
+                ..RuledBy::default()
+            },
             date: Timestamp::UNIX_EPOCH,
             until: None,
         });
@@ -307,7 +401,11 @@ impl Model {
                 },
                 objector: Objector::Coder,
                 route: None,
-                rulings: vec![RulingRecord { ruling, by, votes: Vec::new() }],
+                rulings: vec![RulingRecord {
+                    ruling,
+                    by,
+                    votes: Vec::new(),
+                }],
                 disposition,
                 discarded_by: None,
                 earlier: Vec::new(),
@@ -373,10 +471,19 @@ impl Model {
             match write {
                 Write::Comment(at) => {
                     let new = &plan.comments[at];
-                    let file = self.files.iter().find(|file| file.path == new.path).expect("a file of the diff");
-                    assert!(new.line.is_none_or(|line| file.lines.contains(&line)), "the host refuses the line");
+                    let file = self
+                        .files
+                        .iter()
+                        .find(|file| file.path == new.path)
+                        .expect("a file of the diff");
                     assert!(
-                        new.start_line.is_none_or(|start| Some(start) < new.line && file.lines.contains(&start))
+                        new.line.is_none_or(|line| file.lines.contains(&line)),
+                        "the host refuses the line"
+                    );
+                    assert!(
+                        new.start_line.is_none_or(
+                            |start| Some(start) < new.line && file.lines.contains(&start)
+                        )
                     );
                     let first = self.by_glee(&new.body);
                     self.conversation.threads.push(Thread {
@@ -392,7 +499,10 @@ impl Model {
                         let reply = self.by_glee(body);
                         self.on_host(&thread.id).comments.push(reply);
                     }
-                    ThreadChange::Resolve { thread, is_resolved } => {
+                    ThreadChange::Resolve {
+                        thread,
+                        is_resolved,
+                    } => {
                         self.on_host(&thread.id).is_resolved = *is_resolved;
                     }
                 },
@@ -401,7 +511,12 @@ impl Model {
                     let new = self.by_glee(&change.body);
                     match &change.existing {
                         Some(id) => {
-                            let old = self.conversation.comments.iter_mut().find(|old| old.id == *id).unwrap();
+                            let old = self
+                                .conversation
+                                .comments
+                                .iter_mut()
+                                .find(|old| old.id == *id)
+                                .unwrap();
                             old.body = new.body;
                             old.is_edited = true;
                         }
@@ -413,15 +528,28 @@ impl Model {
     }
 
     fn on_host(&mut self, id: &ThreadId) -> &mut Thread {
-        self.conversation.threads.iter_mut().find(|thread| thread.id == *id).unwrap()
+        self.conversation
+            .threads
+            .iter_mut()
+            .find(|thread| thread.id == *id)
+            .unwrap()
     }
 }
 
 fn account(login: &str) -> Account {
-    Account { login: login.to_owned(), is_bot: login.ends_with("[bot]") }
+    Account {
+        login: login.to_owned(),
+        is_bot: login.ends_with("[bot]"),
+    }
 }
 
-pub(crate) fn comment(id: CommentId, login: &str, permission: Permission, body: &str, is_own: bool) -> Comment {
+pub(crate) fn comment(
+    id: CommentId,
+    login: &str,
+    permission: Permission,
+    body: &str,
+    is_own: bool,
+) -> Comment {
     Comment {
         id,
         author: account(login),

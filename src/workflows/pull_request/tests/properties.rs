@@ -27,7 +27,11 @@ enum Act {
 
 fn act() -> impl Strategy<Value = Act> {
     let word = 0..WORDS.len();
-    let ruling = prop_oneof![Just(RulingWord::Enforce), Just(RulingWord::Dismiss), Just(RulingWord::Escalate)];
+    let ruling = prop_oneof![
+        Just(RulingWord::Enforce),
+        Just(RulingWord::Dismiss),
+        Just(RulingWord::Escalate)
+    ];
     prop_oneof![
         (0..2_usize, 1..40_u32).prop_map(|(file, lines)| Act::Insert(file, lines)),
         (0..2_usize).prop_map(Act::Rename),
@@ -41,15 +45,30 @@ fn act() -> impl Strategy<Value = Act> {
 }
 
 fn has_thread(model: &Model, word: &str) -> bool {
-    model.conversation.threads.iter().any(|thread| thread.comments[0].body.as_written().contains(word))
+    model
+        .conversation
+        .threads
+        .iter()
+        .any(|thread| thread.comments[0].body.as_written().contains(word))
 }
 
 fn perform(model: &mut Model, act: &Act) {
-    let path = |model: &Model, file: usize| model.texts.keys().nth(file % model.texts.len()).cloned().unwrap();
+    let path = |model: &Model, file: usize| {
+        model
+            .texts
+            .keys()
+            .nth(file % model.texts.len())
+            .cloned()
+            .unwrap()
+    };
     match act {
         Act::Insert(file, lines) => {
             let path = path(model, *file);
-            let text = format!("{}\n{}", "new line\n".repeat(*lines as usize), model.texts[&path]);
+            let text = format!(
+                "{}\n{}",
+                "new line\n".repeat(*lines as usize),
+                model.texts[&path]
+            );
             model.push(&path, &text);
             for finding in &mut model.findings {
                 if finding.raw.file.as_ref() == Some(&path) {
@@ -65,7 +84,11 @@ fn perform(model: &mut Model, act: &Act) {
         Act::Fix(word) => {
             // The lines of the finding change, so its block is gone.
             let is_it = |title: &str| title.contains(WORDS[*word]);
-            let Some(at) = model.findings.iter().position(|finding| is_it(finding.raw.title.as_written())) else {
+            let Some(at) = model
+                .findings
+                .iter()
+                .position(|finding| is_it(finding.raw.title.as_written()))
+            else {
                 return;
             };
             let finding = model.findings.remove(at);
@@ -76,7 +99,11 @@ fn perform(model: &mut Model, act: &Act) {
         }
         Act::Raise(word) => {
             let has_it = |title: &str| title.contains(WORDS[*word]);
-            if !model.findings.iter().any(|finding| has_it(finding.raw.title.as_written())) {
+            if !model
+                .findings
+                .iter()
+                .any(|finding| has_it(finding.raw.title.as_written()))
+            {
                 let known = Model::new().findings.swap_remove(*word).raw;
                 let path = path(model, usize::from(known.file.as_deref() == Some("b.txt")));
                 let last = u32::try_from(model.texts[&path].lines().count()).unwrap();
@@ -91,10 +118,22 @@ fn perform(model: &mut Model, act: &Act) {
         }
         Act::Say(word, said) if has_thread(model, WORDS[*word]) => {
             let (login, permission, body) = [
-                (MEMBER, Permission::Member, "The value is checked in a.txt:3"),
+                (
+                    MEMBER,
+                    Permission::Member,
+                    "The value is checked in a.txt:3",
+                ),
                 (MEMBER, Permission::Member, "@glee dismiss because I say so"),
-                (AUTHOR, Permission::Maintainer, "@glee dismiss because it is mine"),
-                (MAINTAINER, Permission::Maintainer, "@glee enforce it is right"),
+                (
+                    AUTHOR,
+                    Permission::Maintainer,
+                    "@glee dismiss because it is mine",
+                ),
+                (
+                    MAINTAINER,
+                    Permission::Maintainer,
+                    "@glee enforce it is right",
+                ),
                 ("other[bot]", Permission::Maintainer, "@glee dismiss"),
             ][*said];
             model.say(WORDS[*word], login, permission, body);
@@ -111,9 +150,15 @@ fn perform(model: &mut Model, act: &Act) {
 /// What Glee said in each thread, by the word of its title.
 fn said(model: &Model) -> BTreeMap<String, Vec<String>> {
     let threads = model.conversation.threads.iter().map(|thread| {
-        let own = thread.comments.iter().filter(|comment| marker::is_glee(comment));
+        let own = thread
+            .comments
+            .iter()
+            .filter(|comment| marker::is_glee(comment));
         let own = own.map(|comment| comment.body.as_written().to_owned());
-        (thread.comments[0].body.as_written().to_owned(), own.chain([thread.is_resolved.to_string()]).collect())
+        (
+            thread.comments[0].body.as_written().to_owned(),
+            own.chain([thread.is_resolved.to_string()]).collect(),
+        )
     });
     threads.collect()
 }

@@ -13,7 +13,8 @@ use crate::workflows::pull_request::tests::hostile::texts;
 use crate::workflows::pull_request::tests::model::{Model, comment};
 
 const PATH: &str = "h.py";
-const TEXT: &str = "import hashlib\n\n\ndef digest(page):\n    return hashlib.md5(page).hexdigest()\n";
+const TEXT: &str =
+    "import hashlib\n\n\ndef digest(page):\n    return hashlib.md5(page).hexdigest()\n";
 const FIX: &str = "    return hashlib.sha256(page).hexdigest()";
 
 /// The info strings and the contents of all blocks of code, as CommonMark reads them.
@@ -43,30 +44,47 @@ fn blocks(body: &str) -> Vec<(String, Vec<String>)> {
 
 /// The file after a person applied the suggestion block of a comment. `None` if the comment has no such block.
 fn applied(text: &str, comment: &NewComment) -> Option<String> {
-    let mut found = blocks(&comment.body).into_iter().filter(|(info, _)| info == "suggestion");
+    let mut found = blocks(&comment.body)
+        .into_iter()
+        .filter(|(info, _)| info == "suggestion");
     let (_, content) = found.next()?;
     assert_eq!(found.next(), None, "{}", comment.body);
     let last = usize::try_from(comment.line.expect("a block belongs to lines")).unwrap();
-    let first = comment.start_line.map_or(last, |start| usize::try_from(start).unwrap());
+    let first = comment
+        .start_line
+        .map_or(last, |start| usize::try_from(start).unwrap());
     let mut lines: Vec<&str> = text.lines().collect();
     lines.splice(first - 1..last, content.iter().map(String::as_str));
     Some(lines.join("\n") + "\n")
 }
 
 fn published(model: &mut Model) -> NewComment {
-    model.publish().comments.into_iter().find(|comment| comment.path == PATH).unwrap()
+    model
+        .publish()
+        .comments
+        .into_iter()
+        .find(|comment| comment.path == PATH)
+        .unwrap()
 }
 
 #[test]
 fn hosts_that_can_apply_a_block_get_one() {
     let fixed = format!("import hashlib\n\n\ndef etag(page):\n{FIX}\n");
-    for (host, has_block) in [(HostKind::GitHub, true), (HostKind::GitLab, true), (HostKind::Gitea, false)] {
+    for (host, has_block) in [
+        (HostKind::GitHub, true),
+        (HostKind::GitLab, true),
+        (HostKind::Gitea, false),
+    ] {
         let mut model = Model::new();
         model.host = host;
         model.add_fix(PATH, TEXT, (4, 5), &format!("def etag(page):\n{FIX}"));
         let comment = published(&mut model);
         assert_eq!((comment.start_line, comment.line), (Some(4), Some(5)));
-        let shown = if has_block { "```suggestion\ndef etag" } else { "Suggestion:\n\n```\ndef etag" };
+        let shown = if has_block {
+            "```suggestion\ndef etag"
+        } else {
+            "Suggestion:\n\n```\ndef etag"
+        };
         assert!(comment.body.contains(shown), "{}", comment.body);
         assert_eq!(applied(TEXT, &comment), has_block.then(|| fixed.clone()));
         assert!(model.plan().is_empty());
@@ -96,9 +114,20 @@ fn a_fix_of_other_code_than_that_of_the_head_commit_is_text() {
         let place = model.with(|review| {
             let text_of = |_: &str| head.clone();
             let settled = review.outcome.findings.last().unwrap();
-            place(&RequestReview { text_of: &text_of, ..*review }, settled).unwrap()
+            place(
+                &RequestReview {
+                    text_of: &text_of,
+                    ..*review
+                },
+                settled,
+            )
+            .unwrap()
         });
-        assert_eq!((place.line, place.suggestion.is_some()), (Some(5), has_block), "{head:?}");
+        assert_eq!(
+            (place.line, place.suggestion.is_some()),
+            (Some(5), has_block),
+            "{head:?}"
+        );
     }
 }
 
@@ -119,10 +148,18 @@ fn a_text_without_an_exact_fix_never_becomes_a_suggestion_block() {
 /// Lines of code, of Markdown and of attacks.
 fn lines() -> impl Strategy<Value = String> {
     let known = prop::sample::select(texts());
-    let mark =
-        prop::sample::select(vec!["", "```", "````suggestion", "~~~", "    ```", "<!-- glee:summary:e30 -->"]);
-    let line = (mark, "[ \\t]{0,4}", "\\PC{0,20}").prop_map(|(mark, blanks, text)| format!("{blanks}{mark}{text}"));
-    prop::collection::vec(prop_oneof![1 => known, 8 => line], 1..6).prop_map(|lines| lines.join("\n"))
+    let mark = prop::sample::select(vec![
+        "",
+        "```",
+        "````suggestion",
+        "~~~",
+        "    ```",
+        "<!-- glee:summary:e30 -->",
+    ]);
+    let line = (mark, "[ \\t]{0,4}", "\\PC{0,20}")
+        .prop_map(|(mark, blanks, text)| format!("{blanks}{mark}{text}"));
+    prop::collection::vec(prop_oneof![1 => known, 8 => line], 1..6)
+        .prop_map(|lines| lines.join("\n"))
 }
 
 proptest! {

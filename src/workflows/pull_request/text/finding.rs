@@ -11,23 +11,35 @@ use crate::workflows::pull_request::text::statement;
 const EVIDENCE: usize = 10;
 
 /// The text of a comment without markers.
-pub(crate) fn comment(settled: &SettledFinding, standing: &RequestStanding<'_>, place: &CommentPlace) -> String {
+pub(crate) fn comment(
+    settled: &SettledFinding,
+    standing: &RequestStanding<'_>,
+    place: &CommentPlace,
+) -> String {
     let raw = &settled.finding.raw;
     let mut parts = vec![format!("**{}** {}", severity(settled), title(settled))];
     if place.line.is_none() {
         parts.push(format!("In {}", code(&location(settled))));
     }
     parts.extend(details(settled, place.suggestion.as_deref()));
-    let kind = if settled.finding.mandatory { "mandatory" } else { "optional" };
+    let kind = if settled.finding.mandatory {
+        "mandatory"
+    } else {
+        "optional"
+    };
     let raised_by = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));
     let category = raw.category.as_deref().or(raw.rule.as_deref());
-    let category = category.map(|category| format!(" ({})", code(category))).unwrap_or_default();
+    let category = category
+        .map(|category| format!(" ({})", code(category)))
+        .unwrap_or_default();
     parts.push(format!("Raised by {raised_by}{category}; {kind}."));
     match standing {
         RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
             parts.push(statement::ruling(decision))
         }
-        _ if settled.finding.mandatory => parts.push(format!("Reply to object; {}.", statement::WHO_RULES)),
+        _ if settled.finding.mandatory => {
+            parts.push(format!("Reply to object; {}.", statement::WHO_RULES))
+        }
         _ => {}
     }
     parts.join("\n\n")
@@ -39,7 +51,9 @@ pub(crate) fn details(settled: &SettledFinding, block: Option<&str>) -> Vec<Stri
     let raw = &settled.finding.raw;
     let mut parts = vec![prose(&raw.body)];
     let evidence = raw.evidence.iter().take(EVIDENCE);
-    let evidence: Vec<String> = evidence.map(|item| format!("- {}", markup::indented(&prose(item)))).collect();
+    let evidence: Vec<String> = evidence
+        .map(|item| format!("- {}", markup::indented(&prose(item))))
+        .collect();
     if !evidence.is_empty() {
         parts.push(format!("Evidence:\n\n{}", evidence.join("\n")));
     }
@@ -72,6 +86,8 @@ pub(crate) fn title(settled: &SettledFinding) -> String {
 /// The file and the lines, as in `src/a.rs:3-5`. The text is not escaped for Markdown.
 pub(crate) fn location(settled: &SettledFinding) -> String {
     let place = settled.finding.raw.location();
-    let place = place.map(|place| printable::line(&place.to_string())).unwrap_or_default();
+    let place = place
+        .map(|place| printable::line(&place.to_string()))
+        .unwrap_or_default();
     markup::cut(&place, TITLE)
 }

@@ -7,12 +7,21 @@ use crate::workflows::hosts::HostKind;
 use crate::workflows::pull_request::input::RequestReview;
 
 /// The address of a file at the head commit. `None` if the repository has no web address.
-pub(crate) fn address(review: &RequestReview<'_>, path: &str, lines: Option<(u32, u32)>) -> Option<String> {
+pub(crate) fn address(
+    review: &RequestReview<'_>,
+    path: &str,
+    lines: Option<(u32, u32)>,
+) -> Option<String> {
     let request = review.request;
-    let repository = request.repository.trim_end_matches('/').trim_end_matches(".git");
+    let repository = request
+        .repository
+        .trim_end_matches('/')
+        .trim_end_matches(".git");
     let is_web = repository.starts_with("https://") || repository.starts_with("http://");
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '/' | '.' | '-' | '_' | '~' | '%');
-    let is_commit = !request.head.id.is_empty() && request.head.id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '/' | '.' | '-' | '_' | '~' | '%');
+    let is_commit =
+        !request.head.id.is_empty() && request.head.id.bytes().all(|byte| byte.is_ascii_hexdigit());
     // A link to a file whose path contains a secret would reveal the secret.
     let is_public = redact(path) == path;
     if !is_public || !is_web || !repository.chars().all(is_plain) || !is_commit {
@@ -26,7 +35,9 @@ pub(crate) fn address(review: &RequestReview<'_>, path: &str, lines: Option<(u32
     let mut link = format!("{repository}/{folder}/{}/", request.head.id);
     for byte in path.bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => link.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                link.push(char::from(byte))
+            }
             byte => write!(link, "%{byte:02X}").expect("writing to a string cannot fail"),
         }
     }

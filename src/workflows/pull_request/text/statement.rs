@@ -4,8 +4,7 @@ use crate::domain::{Disposition, Ruler};
 use crate::workflows::pull_request::standing::KnownDecision;
 use crate::workflows::pull_request::text::escape::{code, commit, line, prose};
 
-pub(crate) const WHO_RULES: &str =
-    "a maintainer rules with `@glee enforce <reason>` or `@glee dismiss <reason>` in the first line of a reply";
+pub(crate) const WHO_RULES: &str = "a maintainer rules with `@glee enforce <reason>` or `@glee dismiss <reason>` in the first line of a reply";
 
 /// The maximum number of citations.
 const CITED: usize = 10;
@@ -16,22 +15,39 @@ pub(crate) fn ruling(decision: &KnownDecision<'_>) -> String {
         None => "**Waits for a person**".to_owned(),
         Some(Disposition::Enforced) => "**Enforced**".to_owned(),
         Some(Disposition::Refuted) => "**Dismissed**".to_owned(),
-        Some(Disposition::Deferred { reference }) => format!("**Dismissed** (deferred to {})", line(reference)),
+        Some(Disposition::Deferred { reference }) => {
+            format!("**Dismissed** (deferred to {})", line(reference))
+        }
         Some(Disposition::Duplicate { of }) => format!("**Dismissed** (duplicate of {})", line(of)),
         Some(other) => format!("**Dismissed** ({})", other.as_str()),
     };
     let ruling = decision.record.map(|record| &record.ruling);
-    let by = ruler(decision).map(|by| format!(" by {by}")).unwrap_or_default();
-    let reason = decision.shared.map(|shared| &shared.rationale).filter(|reason| !reason.is_blank());
-    let reason = reason.or(ruling.map(|ruling| &ruling.rationale)).or(decision.rationale);
+    let by = ruler(decision)
+        .map(|by| format!(" by {by}"))
+        .unwrap_or_default();
+    let reason = decision
+        .shared
+        .map(|shared| &shared.rationale)
+        .filter(|reason| !reason.is_blank());
+    let reason = reason
+        .or(ruling.map(|ruling| &ruling.rationale))
+        .or(decision.rationale);
     let mut parts = vec![match reason.filter(|reason| !reason.is_blank()) {
         Some(reason) => format!("{word}{by}: {}", prose(reason)),
         None => format!("{word}{by}."),
     }];
     let grounds = ruling.and_then(|ruling| ruling.grounds);
-    parts.extend(grounds.map(|grounds| format!("Grounds: {}.", grounds.as_str().replace('_', " "))));
-    let cited = ruling.map(|ruling| ruling.citations.as_slice()).unwrap_or_default();
-    let cited: Vec<String> = cited.iter().take(CITED).map(code).filter(|cited| !cited.is_empty()).collect();
+    parts
+        .extend(grounds.map(|grounds| format!("Grounds: {}.", grounds.as_str().replace('_', " "))));
+    let cited = ruling
+        .map(|ruling| ruling.citations.as_slice())
+        .unwrap_or_default();
+    let cited: Vec<String> = cited
+        .iter()
+        .take(CITED)
+        .map(code)
+        .filter(|cited| !cited.is_empty())
+        .collect();
     if !cited.is_empty() {
         parts.push(format!("Cited: {}.", cited.join(", ")));
     }
@@ -45,11 +61,18 @@ pub(crate) fn ruling(decision: &KnownDecision<'_>) -> String {
 
 fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map(|first| format!("{}{}", first.to_uppercase(), chars.as_str())).unwrap_or_default()
+    chars
+        .next()
+        .map(|first| format!("{}{}", first.to_uppercase(), chars.as_str()))
+        .unwrap_or_default()
 }
 
 fn ruler(decision: &KnownDecision<'_>) -> Option<String> {
-    let person = || decision.shared.and_then(|shared| shared.by.person.as_deref());
+    let person = || {
+        decision
+            .shared
+            .and_then(|shared| shared.by.person.as_deref())
+    };
     match (decision.record.map(|record| &record.by), person()) {
         (Some(Ruler::Judge { name }), _) => Some(code(&name.0)),
         (Some(Ruler::Panel), _) => Some("the panel".to_owned()),

@@ -17,8 +17,14 @@ const FILES: usize = 100;
 
 /// A sort key that orders findings from the most to the least important. An unknown severity counts as the
 /// highest.
-pub(crate) fn importance(settled: &SettledFinding) -> (bool, Option<Tag>, crate::domain::FindingId) {
-    (!settled.finding.mandatory, settled.finding.raw.severity.tag, settled.finding.id)
+pub(crate) fn importance(
+    settled: &SettledFinding,
+) -> (bool, Option<Tag>, crate::domain::FindingId) {
+    (
+        !settled.finding.mandatory,
+        settled.finding.raw.severity.tag,
+        settled.finding.id,
+    )
 }
 
 /// The result of the review in one line, for example `2 mandatory findings are open`.
@@ -27,23 +33,40 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
     let mut parts = Vec::new();
     if open > 0 {
         let verb = if open == 1 { "is" } else { "are" };
-        parts.push(format!("{} {verb} open", number_of(open, "mandatory finding")));
+        parts.push(format!(
+            "{} {verb} open",
+            number_of(open, "mandatory finding")
+        ));
     }
     if disputes > 0 {
         let verb = if disputes == 1 { "waits" } else { "wait" };
-        parts.push(format!("{} {verb} for a decision", number_of(disputes, "dispute")));
+        parts.push(format!(
+            "{} {verb} for a decision",
+            number_of(disputes, "dispute")
+        ));
     }
     let failing = |notice: &&String| notice.contains(Outcome::VERIFY_FAILS);
     parts.extend(
-        review.outcome.notices.iter().find(failing).map(|notice| redact(&printable::line(notice)).into_owned()),
+        review
+            .outcome
+            .notices
+            .iter()
+            .find(failing)
+            .map(|notice| redact(&printable::line(notice)).into_owned()),
     );
     let found = parts.join(", ");
     let unread = printable::line(&UnreadFile::languages(&review.outcome.proof.unread));
-    let unread = if unread.is_empty() { String::new() } else { format!("; not reviewed: no rules for {unread}") };
+    let unread = if unread.is_empty() {
+        String::new()
+    } else {
+        format!("; not reviewed: no rules for {unread}")
+    };
     let text = match (found.as_str(), review.is_conclusive(), review.is_complete()) {
         ("", false, _) => "Inconclusive: the review is not complete".to_owned(),
         (found, false, _) => format!("Inconclusive: the review is not complete; {found}"),
-        ("", true, false) => "Not every reviewer answered completely; nothing mandatory is open so far".to_owned(),
+        ("", true, false) => {
+            "Not every reviewer answered completely; nothing mandatory is open so far".to_owned()
+        }
         (found, true, false) => format!("{found}; not every reviewer answered completely"),
         ("", true, true) if review.outcome.findings.is_empty() => "No findings".to_owned(),
         ("", true, true) => "Nothing mandatory is open".to_owned(),
@@ -54,12 +77,19 @@ pub(crate) fn verdict(review: &RequestReview<'_>) -> String {
 
 /// The text of the summary without its marker. `unplaced` are the open findings without a thread. `ignored` is the
 /// number of replies by bots and by people who do not belong to the repository.
-pub(crate) fn summary(review: &RequestReview<'_>, unplaced: &[&SettledFinding], ignored: usize) -> String {
+pub(crate) fn summary(
+    review: &RequestReview<'_>,
+    unplaced: &[&SettledFinding],
+    ignored: usize,
+) -> String {
     let outcome = review.outcome;
     let title_line = format!("## Glee: {}\n\n", markup::prose(&verdict(review)));
     let mut page = markup::MarkupPage::new(title_line, LONGEST - RESERVED);
-    let mut open: Vec<(&SettledFinding, RequestStanding<'_>)> =
-        outcome.findings.iter().map(|settled| (settled, RequestStanding::of(review, settled))).collect();
+    let mut open: Vec<(&SettledFinding, RequestStanding<'_>)> = outcome
+        .findings
+        .iter()
+        .map(|settled| (settled, RequestStanding::of(review, settled)))
+        .collect();
     let count = open.len();
     open.retain(|(_, standing)| standing.is_open());
     open.sort_by_key(|(settled, _)| importance(settled));
@@ -72,8 +102,15 @@ pub(crate) fn summary(review: &RequestReview<'_>, unplaced: &[&SettledFinding], 
     ));
     let mut left_out = usize::from(!table(review, &open, &mut page));
     let missing = missing(review);
-    left_out += missing.len() - page.section("Not reviewed", missing.iter().map(|text| format!("- {text}\n")));
-    let waiting: Vec<String> = open.iter().filter_map(|(settled, standing)| waits(settled, standing)).collect();
+    left_out += missing.len()
+        - page.section(
+            "Not reviewed",
+            missing.iter().map(|text| format!("- {text}\n")),
+        );
+    let waiting: Vec<String> = open
+        .iter()
+        .filter_map(|(settled, standing)| waits(settled, standing))
+        .collect();
     left_out += waiting.len() - page.section("Waiting for a maintainer", waiting.iter().cloned());
     let items = unplaced.iter().map(|settled| item(review, settled));
     left_out += unplaced.len() - page.section("Findings without a comment", items);
@@ -90,8 +127,13 @@ pub(crate) fn summary(review: &RequestReview<'_>, unplaced: &[&SettledFinding], 
 
 fn reviewed(review: &RequestReview<'_>) -> String {
     let commit = review.outcome.proof.commit.as_deref().map(commit);
-    let at = commit.map(|commit| format!(" at {commit}")).unwrap_or_default();
-    format!("{}{at}", number_of(review.outcome.proof.covered.len(), "file"))
+    let at = commit
+        .map(|commit| format!(" at {commit}"))
+        .unwrap_or_default();
+    format!(
+        "{}{at}",
+        number_of(review.outcome.proof.covered.len(), "file")
+    )
 }
 
 /// Adds the table of open findings. Rows that do not fit are left out. Returns `true` if no row was left out.
@@ -109,9 +151,16 @@ fn table(
             _ if settled.finding.mandatory => "mandatory",
             _ => "optional",
         };
-        let cells =
-            [format!("**{}**", severity(settled)), title(settled), place(review, settled), state.to_owned()];
-        format!("| {} |\n", cells.map(|cell| markup::cell(&cell)).join(" | "))
+        let cells = [
+            format!("**{}**", severity(settled)),
+            title(settled),
+            place(review, settled),
+            state.to_owned(),
+        ];
+        format!(
+            "| {} |\n",
+            cells.map(|cell| markup::cell(&cell)).join(" | ")
+        )
     });
     let rows: Vec<String> = rows.collect();
     // The rows use at most half of the maximum size of the text. The other half is for the findings without a
@@ -126,7 +175,10 @@ fn table(
     if shown.is_empty() {
         return all;
     }
-    page.add(&format!("{head}{}", shown.into_iter().cloned().collect::<String>())) && all
+    page.add(&format!(
+        "{head}{}",
+        shown.into_iter().cloned().collect::<String>()
+    )) && all
 }
 
 /// The location as inline code, with a link to the lines at the head commit.
@@ -134,7 +186,10 @@ fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
     let raw = &settled.finding.raw;
     let text = code(&location(settled));
     let lines = raw.line.map(|first| (first, raw.end_line.unwrap_or(first)));
-    let address = raw.file.as_deref().and_then(|file| links::address(review, file, lines));
+    let address = raw
+        .file
+        .as_deref()
+        .and_then(|file| links::address(review, file, lines));
     match address {
         Some(address) if !text.is_empty() => format!("[{text}]({address})"),
         _ => text,
@@ -142,13 +197,25 @@ fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
 }
 
 fn waits(settled: &SettledFinding, standing: &RequestStanding<'_>) -> Option<String> {
-    let RequestStanding::Escalated(decision) = standing else { return None };
+    let RequestStanding::Escalated(decision) = standing else {
+        return None;
+    };
     let said = markup::indented(&statement::ruling(decision));
-    Some(format!("- **{}** {} {}\n\n  {said}\n", severity(settled), code(&location(settled)), title(settled)))
+    Some(format!(
+        "- **{}** {} {}\n\n  {said}\n",
+        severity(settled),
+        code(&location(settled)),
+        title(settled)
+    ))
 }
 
 fn item(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
-    let mut text = format!("- **{}** {} {}\n", severity(settled), place(review, settled), title(settled));
+    let mut text = format!(
+        "- **{}** {} {}\n",
+        severity(settled),
+        place(review, settled),
+        title(settled)
+    );
     for part in details(settled, None) {
         text.push_str(&format!("\n  {}\n", markup::indented(&part)));
     }
@@ -160,31 +227,80 @@ fn item(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
 /// What failed, and which files no reviewer could read.
 fn missing(review: &RequestReview<'_>) -> Vec<String> {
     let (outcome, proof) = (review.outcome, &review.outcome.proof);
-    let failures = outcome
-        .failures
+    let failures = outcome.failures.iter().map(|failure| {
+        format!(
+            "the {} {} failed: {}",
+            failure.role,
+            code(&failure.agent.0),
+            line(&failure.error)
+        )
+    });
+    let incomplete = proof
+        .reviewers
         .iter()
-        .map(|failure| format!("the {} {} failed: {}", failure.role, code(&failure.agent.0), line(&failure.error)));
-    let incomplete = proof.reviewers.iter().filter(|reviewer| !reviewer.status.is_complete());
-    let incomplete =
-        incomplete.map(|reviewer| format!("the reviewer {} did not answer completely", code(&reviewer.name.0)));
+        .filter(|reviewer| !reviewer.status.is_complete());
+    let incomplete = incomplete.map(|reviewer| {
+        format!(
+            "the reviewer {} did not answer completely",
+            code(&reviewer.name.0)
+        )
+    });
     let unread = proof.unread.iter().take(FILES);
-    let unread = unread.map(|unread| format!("{}: no rules for {}", code(&unread.file), line(&unread.language)));
-    let skipped = proof.skipped.iter().filter(|skip| skip.reason.is_unread()).take(FILES);
+    let unread = unread.map(|unread| {
+        format!(
+            "{}: no rules for {}",
+            code(&unread.file),
+            line(&unread.language)
+        )
+    });
+    let skipped = proof
+        .skipped
+        .iter()
+        .filter(|skip| skip.reason.is_unread())
+        .take(FILES);
     let skipped = skipped.map(|skip| format!("{}: {}", code(&skip.file), skip.reason.as_str()));
-    failures.chain(incomplete).chain(unread).chain(skipped).collect()
+    failures
+        .chain(incomplete)
+        .chain(unread)
+        .chain(skipped)
+        .collect()
 }
 
 /// The section of the summary about the run, the reviewers and the usage.
 fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
     let (outcome, proof) = (review.outcome, &review.outcome.proof);
-    let reviewers = names(proof.reviewers.iter().map(|reviewer| reviewer.name.0.as_str()));
-    let mut lines = vec![format!("- run {} of {}", code(outcome.run.short()), code(&proof.target))];
-    lines.push(format!("- reviewers: {}", if reviewers.is_empty() { "none" } else { &reviewers }));
-    let tokens = [(proof.usage.input_tokens, "read"), (proof.usage.output_tokens, "written")];
-    let tokens =
-        tokens.into_iter().filter_map(|(number, did)| Some(format!("{} {did}", number_of_tokens(number?))));
+    let reviewers = names(
+        proof
+            .reviewers
+            .iter()
+            .map(|reviewer| reviewer.name.0.as_str()),
+    );
+    let mut lines = vec![format!(
+        "- run {} of {}",
+        code(outcome.run.short()),
+        code(&proof.target)
+    )];
+    lines.push(format!(
+        "- reviewers: {}",
+        if reviewers.is_empty() {
+            "none"
+        } else {
+            &reviewers
+        }
+    ));
+    let tokens = [
+        (proof.usage.input_tokens, "read"),
+        (proof.usage.output_tokens, "written"),
+    ];
+    let tokens = tokens
+        .into_iter()
+        .filter_map(|(number, did)| Some(format!("{} {did}", number_of_tokens(number?))));
     let cost = proof.usage.usd.map(|usd| {
-        let estimated = if proof.usage.estimated { " (estimated)" } else { "" };
+        let estimated = if proof.usage.estimated {
+            " (estimated)"
+        } else {
+            ""
+        };
         format!("{usd:.2} US dollars{estimated}")
     });
     let calls = number_of(usize::try_from(proof.calls).unwrap_or(usize::MAX), "call");
@@ -202,7 +318,11 @@ fn proof(review: &RequestReview<'_>, ignored: usize) -> String {
 }
 
 fn replies(number: usize) -> String {
-    if number == 1 { "1 reply".to_owned() } else { format!("{number} replies") }
+    if number == 1 {
+        "1 reply".to_owned()
+    } else {
+        format!("{number} replies")
+    }
 }
 
 fn number_of_tokens(number: u64) -> String {
@@ -211,17 +331,26 @@ fn number_of_tokens(number: u64) -> String {
 
 fn files(review: &RequestReview<'_>) -> String {
     let proof = &review.outcome.proof;
-    let covered: Vec<String> = proof.covered.iter().map(|covered| code(&covered.file)).collect();
+    let covered: Vec<String> = proof
+        .covered
+        .iter()
+        .map(|covered| code(&covered.file))
+        .collect();
     let excluded = proof.skipped.iter().filter(|skip| !skip.reason.is_unread());
-    let excluded: Vec<String> =
-        excluded.map(|skip| format!("{} ({})", code(&skip.file), skip.reason.as_str())).collect();
+    let excluded: Vec<String> = excluded
+        .map(|skip| format!("{} ({})", code(&skip.file), skip.reason.as_str()))
+        .collect();
     let mut text = String::new();
     for (what, files) in [("covered", covered), ("left out", excluded)] {
         if files.is_empty() {
             continue;
         }
         let more = files.len().saturating_sub(FILES);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         let shown: Vec<String> = files.into_iter().take(FILES).collect();
         text.push_str(&format!("- {what}: {}{more}\n", shown.join(", ")));
     }

@@ -22,7 +22,8 @@ pub(crate) struct Trees<'a> {
 
 impl Trees<'_> {
     pub(crate) fn read_at(&self, tree: &str, path: &str) -> Option<Vec<u8>> {
-        self.workspace.read_at(&TreeId(tree.to_owned()), path, self.state_dir)
+        self.workspace
+            .read_at(&TreeId(tree.to_owned()), path, self.state_dir)
     }
 
     fn changes(&self, before: &str, after: &str) -> Result<Vec<FileChange>, RunError> {
@@ -30,7 +31,12 @@ impl Trees<'_> {
         Ok(self.workspace.changes(&before, &after, self.state_dir)?)
     }
 
-    pub(crate) fn record(&self, state: &ReviewState, call: &CallId, run: &RunId) -> Result<EventKind, RunError> {
+    pub(crate) fn record(
+        &self,
+        state: &ReviewState,
+        call: &CallId,
+        run: &RunId,
+    ) -> Result<EventKind, RunError> {
         let before = last_tree(state);
         let tree = self.workspace.left(run, self.state_dir)?.0;
         let changes = match before {
@@ -42,11 +48,18 @@ impl Trees<'_> {
             .map(|change| {
                 let earlier = before.and_then(|tree| self.read_at(tree, &change.file));
                 let earlier = earlier.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                (change.file.as_str(), earlier, self.workspace.read(&change.file).unwrap_or_default())
+                (
+                    change.file.as_str(),
+                    earlier,
+                    self.workspace.read(&change.file).unwrap_or_default(),
+                )
             })
             .collect();
-        let is_anchored: BTreeSet<&str> =
-            state.findings.iter().filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str())).collect();
+        let is_anchored: BTreeSet<&str> = state
+            .findings
+            .iter()
+            .filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str()))
+            .collect();
         // The map has an entry for every changed file. Only a file that contains the anchor of a finding is
         // parsed.
         let changed: BTreeMap<&str, Option<Versions<'_>>> = texts
@@ -65,7 +78,13 @@ impl Trees<'_> {
             .filter(|finding| is_touched(finding, &changed))
             .map(|finding| finding.id)
             .collect();
-        Ok(ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched }.into())
+        Ok(ReviewEvent::TreeChanged {
+            call: call.clone(),
+            tree,
+            changes,
+            touched,
+        }
+        .into())
     }
 
     pub(crate) fn changed_target(
@@ -76,20 +95,31 @@ impl Trees<'_> {
         rules: Option<&SelectionRules>,
     ) -> Result<Since, RunError> {
         let tree = TreeId(tree_before_round(state, round).cloned().unwrap_or_default());
-        let options =
-            SelectOptions { max_file: settings.review.max_file_size, shard: settings.review.max_shard_size };
-        Ok(self.workspace.select_since(&tree, rules, self.state_dir, &options)?)
+        let options = SelectOptions {
+            max_file: settings.review.max_file_size,
+            shard: settings.review.max_shard_size,
+        };
+        Ok(self
+            .workspace
+            .select_since(&tree, rules, self.state_dir, &options)?)
     }
 
     /// After a review of staged changes with `--restage`, adds the coder's changes to the index. Returns the files
     /// that were added to the index, and the changed files that are not in the index.
     pub(crate) fn restage(&self, state: &ReviewState) -> Result<Option<Restaged>, RunError> {
         let staged = state.plan.as_ref().and_then(|plan| plan.staged);
-        let (Some(staged), Some((_, before)), Some(after)) = (staged, &state.before, last_tree(state)) else {
+        let (Some(staged), Some((_, before)), Some(after)) =
+            (staged, &state.before, last_tree(state))
+        else {
             return Ok(None);
         };
         let (before, after) = (TreeId(before.clone()), TreeId(after.clone()));
-        Ok(Some(self.workspace.restage(&before, &after, self.state_dir, staged == Staged::Restaged)?))
+        Ok(Some(self.workspace.restage(
+            &before,
+            &after,
+            self.state_dir,
+            staged == Staged::Restaged,
+        )?))
     }
 
     pub(crate) fn all_changes(&self, state: &ReviewState) -> Result<Vec<FileChange>, RunError> {
@@ -102,19 +132,30 @@ impl Trees<'_> {
     /// Returns the result of [`Self::all_changes`]. If the recorded trees no longer exist, returns the recorded
     /// changes of all calls.
     pub(crate) fn all_changes_or_recorded(&self, state: &ReviewState) -> Vec<FileChange> {
-        let recorded = |_| state.tree_changes.iter().flat_map(|change| change.changes.clone()).collect();
+        let recorded = |_| {
+            state
+                .tree_changes
+                .iter()
+                .flat_map(|change| change.changes.clone())
+                .collect()
+        };
         self.all_changes(state).unwrap_or_else(recorded)
     }
 }
 
 pub(crate) fn restage_notices(state: &ReviewState, restaged: &Restaged) -> Vec<EventKind> {
     let quoted = |files: &[String]| {
-        let quoted = files.iter().map(|file| shlex::try_quote(file).map_or(file.clone(), Cow::into_owned));
+        let quoted = files
+            .iter()
+            .map(|file| shlex::try_quote(file).map_or(file.clone(), Cow::into_owned));
         quoted.collect::<Vec<_>>().join(" ")
     };
     let mut texts = Vec::new();
     if !restaged.staged.is_empty() {
-        texts.push(format!("staged the coder's changes: {}", quoted(&restaged.staged)));
+        texts.push(format!(
+            "staged the coder's changes: {}",
+            quoted(&restaged.staged)
+        ));
     }
     if !restaged.left.is_empty() {
         let files = quoted(&restaged.left);
@@ -140,16 +181,33 @@ struct Versions<'a> {
 /// change. A finding with an anchor is affected if the anchor's block is missing in the old or in the new version
 /// of the file. If the file has no old version, only the new version is checked.
 fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
-    let Some(anchor) = &finding.anchor else { return !changed.is_empty() };
-    let Some(Some(file)) = changed.get(anchor.file.as_str()) else { return false };
-    file.before.as_ref().is_some_and(|before| before.place(anchor).is_none()) || file.now.place(anchor).is_none()
+    let Some(anchor) = &finding.anchor else {
+        return !changed.is_empty();
+    };
+    let Some(Some(file)) = changed.get(anchor.file.as_str()) else {
+        return false;
+    };
+    file.before
+        .as_ref()
+        .is_some_and(|before| before.place(anchor).is_none())
+        || file.now.place(anchor).is_none()
 }
 
 pub(crate) fn tree_before_round(state: &ReviewState, round: u32) -> Option<&String> {
-    let earlier = state.tree_changes.iter().rev().find(|change| change.call.purpose.round() < Some(round));
-    earlier.map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree))
+    let earlier = state
+        .tree_changes
+        .iter()
+        .rev()
+        .find(|change| change.call.purpose.round() < Some(round));
+    earlier
+        .map(|change| &change.tree)
+        .or(state.before.as_ref().map(|(_, tree)| tree))
 }
 
 pub(crate) fn last_tree(state: &ReviewState) -> Option<&String> {
-    state.tree_changes.last().map(|change| &change.tree).or(state.before.as_ref().map(|(_, tree)| tree))
+    state
+        .tree_changes
+        .last()
+        .map(|change| &change.tree)
+        .or(state.before.as_ref().map(|(_, tree)| tree))
 }

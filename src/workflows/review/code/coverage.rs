@@ -15,7 +15,12 @@ use crate::workflows::review::state::ReviewState;
 pub(crate) fn unread_by(state: &ReviewState, reviewer: &AgentName) -> (Vec<UnreadFile>, bool) {
     let mut unread = Unread::default();
     for (purpose, files) in shards(state) {
-        unread.take(files, &answered(state, reviewer, &purpose).into_iter().collect::<Vec<_>>());
+        unread.take(
+            files,
+            &answered(state, reviewer, &purpose)
+                .into_iter()
+                .collect::<Vec<_>>(),
+        );
     }
     (unread.files(), unread.is_all)
 }
@@ -33,7 +38,8 @@ pub(crate) fn unread(state: &ReviewState) -> Vec<UnreadFile> {
 pub(crate) fn is_blind(state: &ReviewState) -> bool {
     (1..=state.round()).any(|round| {
         let mut unread = Unread::default();
-        for (purpose, files) in shards(state).filter(|(purpose, _)| purpose.round() == Some(round)) {
+        for (purpose, files) in shards(state).filter(|(purpose, _)| purpose.round() == Some(round))
+        {
             unread.take(files, &answers(state, &purpose));
         }
         unread.is_all && !unread.languages.is_empty()
@@ -49,14 +55,18 @@ struct Unread<'a> {
 
 impl Default for Unread<'_> {
     fn default() -> Self {
-        Self { languages: BTreeMap::new(), is_all: true }
+        Self {
+            languages: BTreeMap::new(),
+            is_all: true,
+        }
     }
 }
 
 impl<'a> Unread<'a> {
     fn take(&mut self, files: &'a [Coverage], answered: &[&Agent]) {
         for file in files {
-            let is_embedded = !answered.is_empty() && answered.iter().all(|agent| agent.is_embedded());
+            let is_embedded =
+                !answered.is_empty() && answered.iter().all(|agent| agent.is_embedded());
             match builtin::language_without_rules(&file.file).filter(|_| is_embedded) {
                 Some(language) => drop(self.languages.insert(&file.file, language)),
                 None => self.is_all = false,
@@ -75,19 +85,34 @@ impl<'a> Unread<'a> {
 
 fn shards(state: &ReviewState) -> impl Iterator<Item = (Purpose, &[Coverage])> {
     (1..).zip(&state.rounds).flat_map(|(round, shards)| {
-        (0..).zip(shards).map(move |(shard, files)| (Purpose::Review { round, shard }, files.as_slice()))
+        (0..)
+            .zip(shards)
+            .map(move |(shard, files)| (Purpose::Review { round, shard }, files.as_slice()))
     })
 }
 
 fn answers<'a>(state: &'a ReviewState, purpose: &Purpose) -> Vec<&'a Agent> {
-    state.agents(Role::Reviewer).filter_map(|agent| answered(state, &agent.name, purpose)).collect()
+    state
+        .agents(Role::Reviewer)
+        .filter_map(|agent| answered(state, &agent.name, purpose))
+        .collect()
 }
 
 /// The agent that gave a reviewer's complete answer: the reviewer itself or the reviewer's backup.
-fn answered<'a>(state: &'a ReviewState, reviewer: &AgentName, purpose: &Purpose) -> Option<&'a Agent> {
+fn answered<'a>(
+    state: &'a ReviewState,
+    reviewer: &AgentName,
+    purpose: &Purpose,
+) -> Option<&'a Agent> {
     let (_, call) = state.last_call(reviewer, purpose)?;
-    let CallAnswer::Review { status, .. } = &call.answer else { return None };
+    let CallAnswer::Review { status, .. } = &call.answer else {
+        return None;
+    };
     let name = call.by.as_ref().unwrap_or(reviewer);
     let plan = state.plan.as_ref()?;
-    plan.agents.iter().chain(&plan.backups).find(|agent| agent.name == *name).filter(|_| status.is_complete())
+    plan.agents
+        .iter()
+        .chain(&plan.backups)
+        .find(|agent| agent.name == *name)
+        .filter(|_| status.is_complete())
 }

@@ -5,7 +5,11 @@ use crate::rules::review::reversal::LineEdit;
 use crate::workspace::diff::parse::{self, DiffMark};
 
 pub(crate) fn edit_of(change: &FileChange) -> Option<LineEdit> {
-    let mut edit = LineEdit { file: change.file.clone(), removed: Vec::new(), added: Vec::new() };
+    let mut edit = LineEdit {
+        file: change.file.clone(),
+        removed: Vec::new(),
+        added: Vec::new(),
+    };
     let diff = parse::parse(change.diff.as_deref()?.as_bytes());
     for hunk in diff.patches.into_iter().flat_map(|patch| patch.hunks) {
         let mut number = hunk.new_start;
@@ -28,7 +32,12 @@ mod tests {
     #[test]
     fn added_lines_have_their_new_numbers() {
         let diff = "--- a/x\n+++ b/x\n@@ -3,4 +3,4 @@ fn\n same\n-old\n+new\n same\n+more\n\\ No newline\n";
-        let change = FileChange { file: "x".into(), added: 2, removed: 1, diff: Some(diff.into()) };
+        let change = FileChange {
+            file: "x".into(),
+            added: 2,
+            removed: 1,
+            diff: Some(diff.into()),
+        };
         let expected = LineEdit {
             file: "x".into(),
             removed: vec!["old".into()],

@@ -19,9 +19,15 @@ pub(crate) struct Scripts {
 impl Scripts {
     pub(crate) fn of(plan: &Plan, settings: &Settings, root: &Path) -> Self {
         let roots = Roots::of(root);
-        let readers = plan.agents.iter().filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
-        let files = |agent| roots.files([resources::with_secrets(settings, agent).command.as_slice()]);
-        let files = readers.map(|agent| (agent.name.clone(), files(agent))).collect();
+        let readers = plan
+            .agents
+            .iter()
+            .filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
+        let files =
+            |agent| roots.files([resources::with_secrets(settings, agent).command.as_slice()]);
+        let files = readers
+            .map(|agent| (agent.name.clone(), files(agent)))
+            .collect();
         Self { roots, files }
     }
 
@@ -29,6 +35,9 @@ impl Scripts {
         let before = self.files.get(&agent.name)?;
         let now = self.roots.files([agent.command.as_slice()]);
         let paths = before.keys().chain(now.keys());
-        paths.into_iter().find(|path| before.get(*path) != now.get(*path)).cloned()
+        paths
+            .into_iter()
+            .find(|path| before.get(*path) != now.get(*path))
+            .cloned()
     }
 }

@@ -33,17 +33,28 @@ pub struct Sources {
 
 impl Sources {
     pub(crate) fn new(folder: &Path, redaction: Redaction) -> Self {
-        Self { folder: folder.to_owned(), redaction, rounds: BTreeMap::new(), shown: RefCell::default() }
+        Self {
+            folder: folder.to_owned(),
+            redaction,
+            rounds: BTreeMap::new(),
+            shown: RefCell::default(),
+        }
     }
 
     pub(crate) fn unsaved(files: Vec<SourceFile>) -> Self {
         let rounds = BTreeMap::from([(1, by_name(Redaction::ON, files))]);
-        Self { folder: PathBuf::new(), redaction: Redaction::ON, rounds, shown: RefCell::default() }
+        Self {
+            folder: PathBuf::new(),
+            redaction: Redaction::ON,
+            rounds,
+            shown: RefCell::default(),
+        }
     }
 
     /// Writes the redacted files of a round to the run's folder. The files in memory stay unredacted.
     pub(crate) fn keep(&mut self, round: u32, files: Vec<SourceFile>) -> io::Result<()> {
-        let bytes = serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
+        let bytes =
+            serde_json::to_vec(&self.redaction.files(files.clone())).map_err(io::Error::other)?;
         private::write(&Self::path_in(&self.folder, round), &bytes)?;
         self.rounds.insert(round, by_name(self.redaction, files));
         Ok(())
@@ -55,9 +66,14 @@ impl Sources {
         for round in 1..=last {
             let bytes = files::read(&Self::path_in(&self.folder, round))?;
             let mut files = Self::parse(&bytes)?;
-            for file in files.iter_mut().filter(|file| file.text.contains("[secret:")) {
+            for file in files
+                .iter_mut()
+                .filter(|file| file.text.contains("[secret:"))
+            {
                 let now = root.and_then(|root| files::read_to_string(&root.join(&file.path)).ok());
-                file.text = now.filter(|now| self.redaction.text(now) == file.text).unwrap_or(take(&mut file.text));
+                file.text = now
+                    .filter(|now| self.redaction.text(now) == file.text)
+                    .unwrap_or(take(&mut file.text));
             }
             self.rounds.insert(round, by_name(self.redaction, files));
         }
@@ -65,7 +81,10 @@ impl Sources {
     }
 
     pub(crate) fn keep_rules(&self, rules: &SelectionRules) -> io::Result<()> {
-        private::write(&self.folder.join(RULES), &serde_json::to_vec(rules).map_err(io::Error::other)?)
+        private::write(
+            &self.folder.join(RULES),
+            &serde_json::to_vec(rules).map_err(io::Error::other)?,
+        )
     }
 
     pub(crate) fn rules(&self) -> Option<SelectionRules> {
@@ -85,11 +104,19 @@ impl Sources {
     }
 
     pub(crate) fn first(&self, path: &str) -> Option<&SourceFile> {
-        self.rounds.values().find_map(|files| self.named(files, path))
+        self.rounds
+            .values()
+            .find_map(|files| self.named(files, path))
     }
 
-    fn named<'a>(&self, files: &'a BTreeMap<String, SourceFile>, path: &str) -> Option<&'a SourceFile> {
-        files.get(path).or_else(|| files.get(&self.redaction.text(path)))
+    fn named<'a>(
+        &self,
+        files: &'a BTreeMap<String, SourceFile>,
+        path: &str,
+    ) -> Option<&'a SourceFile> {
+        files
+            .get(path)
+            .or_else(|| files.get(&self.redaction.text(path)))
     }
 
     /// The redacted text of a file in a round. Rounds are counted from 1.
@@ -104,16 +131,28 @@ impl Sources {
     }
 
     pub(crate) fn shard(&self, round: u32, shard: &[Coverage]) -> Vec<SourceFile> {
-        shard.iter().filter_map(|covered| self.file(round, &covered.file).cloned()).collect()
+        shard
+            .iter()
+            .filter_map(|covered| self.file(round, &covered.file).cloned())
+            .collect()
     }
 
     pub(crate) fn excerpt(&self, finding: &Finding) -> Option<Excerpt> {
         let file = finding.raw.file.as_deref()?;
         let line = finding.raw.line?;
-        anchors::excerpt(file, &self.shown(finding.round, file)?, line, finding.raw.end_line, AROUND)
+        anchors::excerpt(
+            file,
+            &self.shown(finding.round, file)?,
+            line,
+            finding.raw.end_line,
+            AROUND,
+        )
     }
 }
 
 fn by_name(redaction: Redaction, files: Vec<SourceFile>) -> BTreeMap<String, SourceFile> {
-    files.into_iter().map(|file| (redaction.text(&file.path), file)).collect()
+    files
+        .into_iter()
+        .map(|file| (redaction.text(&file.path), file))
+        .collect()
 }

@@ -23,9 +23,17 @@ impl RequestBuilder<'_> {
     pub(crate) fn support(&self, finding: &Finding, cited: &Reference) -> Support {
         let path = cited.path.as_str();
         let before = self.original_text(path);
-        let versions = if self.is_changed(path) { self.versions(finding.round, path) } else { Vec::new() };
+        let versions = if self.is_changed(path) {
+            self.versions(finding.round, path)
+        } else {
+            Vec::new()
+        };
         let Some(before) = before else {
-            return if versions.is_empty() { Support::Missing } else { Support::Written };
+            return if versions.is_empty() {
+                Support::Missing
+            } else {
+                Support::Written
+            };
         };
         if !cited.is_in(&before) && !versions.iter().any(|text| cited.is_in(text)) {
             return Support::Missing;
@@ -35,32 +43,51 @@ impl RequestBuilder<'_> {
             let written = inserted(&base, text);
             match cited.lines {
                 None => *text != base,
-                Some((first, last)) => written.iter().any(|(from, to)| *from <= last && first <= *to),
+                Some((first, last)) => written
+                    .iter()
+                    .any(|(from, to)| *from <= last && first <= *to),
             }
         };
         let is_added = |text: &String| !cited.is_in(&base) && cited.is_in(text);
-        let is_written = versions.iter().any(|text| is_written(text) || is_added(text));
-        if is_written { Support::Written } else { Support::Exists }
+        let is_written = versions
+            .iter()
+            .any(|text| is_written(text) || is_added(text));
+        if is_written {
+            Support::Written
+        } else {
+            Support::Exists
+        }
     }
 
     pub(crate) fn shown_text(&self, round: u32, path: &str) -> Option<String> {
         if round <= 1 || !self.is_changed(path) {
             return self.original_text(path);
         }
-        let reviewed = self.sources.file(round, path).map(|source| source.text.clone());
+        let reviewed = self
+            .sources
+            .file(round, path)
+            .map(|source| source.text.clone());
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
     }
 
     /// Lists the code that the coder wrote in this run. A file that is not in `shown` is listed without line
     /// numbers.
     pub(crate) fn written(&self, shown: &[SourceFile]) -> Vec<CoderWritten> {
-        let changed = self.state.tree_changes.iter().flat_map(|change| &change.changes);
+        let changed = self
+            .state
+            .tree_changes
+            .iter()
+            .flat_map(|change| &change.changes);
         let paths: BTreeSet<&str> = changed.map(|change| change.file.as_str()).collect();
         let written = |path: &str| {
             let path = path.to_owned();
             let file = shown.iter().find(|file| file.path == path);
-            let Some((file, base)) = file.and_then(|file| Some((file, self.text_before(&path)?))) else {
-                return Some(CoderWritten { path, lines: Vec::new() });
+            let Some((file, base)) = file.and_then(|file| Some((file, self.text_before(&path)?)))
+            else {
+                return Some(CoderWritten {
+                    path,
+                    lines: Vec::new(),
+                });
             };
             let lines = inserted(&base, &file.text);
             (!lines.is_empty()).then_some(CoderWritten { path, lines })
@@ -69,11 +96,19 @@ impl RequestBuilder<'_> {
     }
 
     fn is_changed(&self, path: &str) -> bool {
-        self.state.tree_changes.iter().flat_map(|change| &change.changes).any(|change| change.file == path)
+        self.state
+            .tree_changes
+            .iter()
+            .flat_map(|change| &change.changes)
+            .any(|change| change.file == path)
     }
 
     fn versions(&self, round: u32, path: &str) -> Vec<String> {
-        let shown = if round > 1 { self.shown_text(round, path) } else { None };
+        let shown = if round > 1 {
+            self.shown_text(round, path)
+        } else {
+            None
+        };
         let last = coder_changes::last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         shown.into_iter().chain(last).collect()
     }

@@ -2,40 +2,62 @@
 //! the statements of other reviewers, or from an earlier finding.
 
 use crate::domain::{
-    AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response, Sides,
-    Untrusted, event::CallAnswer,
+    AgentName, Answer, Class, ExaminationWord, Finding, FindingId, Objector, RawFinding, Response,
+    Sides, Untrusted, event::CallAnswer,
 };
 use crate::protocol::text::references;
 use crate::workflows::review::state::ReviewState;
 
 impl ReviewState {
     pub(crate) fn sides(&self, id: FindingId) -> Sides {
-        let finding = self.finding(id).expect("a dispute is opened about a finding of the run");
+        let finding = self
+            .finding(id)
+            .expect("a dispute is opened about a finding of the run");
         let (objection, objector) = match finding.reverses {
             None if self.is_judged_first(finding) => {
-                let contradicted = finding.consensus.as_ref().is_some_and(|found| found.class == Class::Disputed);
-                let objector = if contradicted { Objector::Reviewers } else { Objector::Unconfirmed };
+                let contradicted = finding
+                    .consensus
+                    .as_ref()
+                    .is_some_and(|found| found.class == Class::Disputed);
+                let objector = if contradicted {
+                    Objector::Reviewers
+                } else {
+                    Objector::Unconfirmed
+                };
                 (self.between_reviewers(finding), objector)
             }
             None => {
-                let objection = self.responses.get(&id).expect("a dispute is opened on an objection").clone();
+                let objection = self
+                    .responses
+                    .get(&id)
+                    .expect("a dispute is opened on an objection")
+                    .clone();
                 (objection, Objector::Coder)
             }
             Some(earlier) => (self.reversal(id, earlier), Objector::Earlier),
         };
         let earlier = self.related.get(&id).cloned().unwrap_or_default();
-        Sides { finding: finding.clone(), objection, objector, earlier, participant: None }
+        Sides {
+            finding: finding.clone(),
+            objection,
+            objector,
+            earlier,
+            participant: None,
+        }
     }
 
     fn reversal(&self, id: FindingId, earlier: FindingId) -> Response {
         let undone = self.finding(earlier);
-        let title = undone.map(|finding| finding.raw.title.clone()).unwrap_or_default();
+        let title = undone
+            .map(|finding| finding.raw.title.clone())
+            .unwrap_or_default();
         let place = undone.and_then(|finding| finding.raw.location());
         Response {
             finding: id,
             answer: Answer::Disagree,
-            text: title
-                .labelled(&format!("this undoes {earlier}, which asked for the opposite and was implemented: ")),
+            text: title.labelled(&format!(
+                "this undoes {earlier}, which asked for the opposite and was implemented: "
+            )),
             evidence: place.iter().map(|place| place.to_string().into()).collect(),
         }
     }
@@ -47,15 +69,19 @@ impl ReviewState {
         let consensus = finding.consensus.as_ref();
         let notes = consensus.into_iter().flat_map(|consensus| {
             let alone = consensus.class != Class::Disputed;
-            let decides = alone.then(|| format!("What would decide it: {}", consensus.would_decide));
-            std::iter::once(consensus.why.clone()).chain(consensus.notes.clone()).chain(decides)
+            let decides =
+                alone.then(|| format!("What would decide it: {}", consensus.would_decide));
+            std::iter::once(consensus.why.clone())
+                .chain(consensus.notes.clone())
+                .chain(decides)
         });
         let mut lines: Vec<String> = notes.collect();
         let mut evidence: Vec<Untrusted> = Vec::new();
         for statement in self.statements(finding) {
             lines.push(statement.line());
             if statement.is_against {
-                let cited = references::references(statement.reasoning).filter(|found| found.lines.is_some());
+                let cited = references::references(statement.reasoning)
+                    .filter(|found| found.lines.is_some());
                 for found in cited.map(|found| Untrusted::from(found.to_string())) {
                     if !evidence.contains(&found) {
                         evidence.push(found);
@@ -64,25 +90,41 @@ impl ReviewState {
             }
         }
         let text = lines.join("\n").into();
-        Response { finding: finding.id, answer: Answer::Disagree, text, evidence }
+        Response {
+            finding: finding.id,
+            answer: Answer::Disagree,
+            text,
+            evidence,
+        }
     }
 
     fn statements<'a>(&'a self, finding: &'a Finding) -> Vec<Statement<'a>> {
         let round = finding.round;
-        let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
-        let denials = positions.filter(|position| position.denies).filter_map(|position| {
-            let raw = self.raw_finding(&position.said)?;
-            let text = if raw.body.as_written().trim().is_empty() { &raw.title } else { &raw.body };
-            Some(Statement {
-                round: 1,
-                by: &position.reviewer,
-                verdict: "no issue",
-                adjustment: 0,
-                reasoning: text.as_written(),
-                is_against: true,
-            })
-        });
-        let examined = self.examinations(round).filter(|(_, examination)| examination.finding == finding.id);
+        let positions = finding
+            .consensus
+            .iter()
+            .flat_map(|consensus| &consensus.positions);
+        let denials = positions
+            .filter(|position| position.denies)
+            .filter_map(|position| {
+                let raw = self.raw_finding(&position.said)?;
+                let text = if raw.body.as_written().trim().is_empty() {
+                    &raw.title
+                } else {
+                    &raw.body
+                };
+                Some(Statement {
+                    round: 1,
+                    by: &position.reviewer,
+                    verdict: "no issue",
+                    adjustment: 0,
+                    reasoning: text.as_written(),
+                    is_against: true,
+                })
+            });
+        let examined = self
+            .examinations(round)
+            .filter(|(_, examination)| examination.finding == finding.id);
         let examined = examined.map(|(by, examination)| Statement {
             round: 2,
             by,
@@ -91,7 +133,9 @@ impl ReviewState {
             reasoning: examination.reasoning.as_written(),
             is_against: examination.action != ExaminationWord::Agree,
         });
-        let defended = self.defences(round).filter(|(_, defence)| defence.finding == finding.id);
+        let defended = self
+            .defences(round)
+            .filter(|(_, defence)| defence.finding == finding.id);
         let defended = defended.map(|(by, defence)| Statement {
             round: 3,
             by,
@@ -127,8 +171,23 @@ struct Statement<'a> {
 impl Statement<'_> {
     /// Formats a line such as `Round 2, bob: DISAGREE (confidence -10): why`.
     fn line(&self) -> String {
-        let Self { round, by, verdict, adjustment, reasoning, .. } = self;
-        let confidence = if *adjustment == 0 { String::new() } else { format!(" (confidence {adjustment:+})") };
-        format!("Round {round}, {by}: {}{confidence}: {}", verdict.to_uppercase(), reasoning.trim())
+        let Self {
+            round,
+            by,
+            verdict,
+            adjustment,
+            reasoning,
+            ..
+        } = self;
+        let confidence = if *adjustment == 0 {
+            String::new()
+        } else {
+            format!(" (confidence {adjustment:+})")
+        };
+        format!(
+            "Round {round}, {by}: {}{confidence}: {}",
+            verdict.to_uppercase(),
+            reasoning.trim()
+        )
     }
 }

@@ -39,13 +39,21 @@ pub(crate) fn cited(
     let own = raw.line.map(|line| line..=raw.end_line.unwrap_or(line));
     let is_own = |place: &Excerpt| {
         raw.file.as_ref() == Some(&place.file)
-            && own.as_ref().is_some_and(|own| own.contains(&place.lines.0) && own.contains(&place.lines.1))
+            && own
+                .as_ref()
+                .is_some_and(|own| own.contains(&place.lines.0) && own.contains(&place.lines.1))
     };
     let mut places: Vec<Excerpt> = Vec::new();
-    for cited in texts.iter().flat_map(|text| references::references(text.as_written())) {
-        let Some((first, last)) = cited.lines else { continue };
+    for cited in texts
+        .iter()
+        .flat_map(|text| references::references(text.as_written()))
+    {
+        let Some((first, last)) = cited.lines else {
+            continue;
+        };
         let mut meant = meanings(&cited.path, raw.file.as_deref().unwrap_or_default());
-        let place = meant.find_map(|path| anchors::excerpt(&path, &text_of(&path)?, first, Some(last), AROUND));
+        let place = meant
+            .find_map(|path| anchors::excerpt(&path, &text_of(&path)?, first, Some(last), AROUND));
         places.extend(place.filter(|place| !is_own(place) && !places.contains(place)));
     }
     places.truncate(CITED);
@@ -65,15 +73,31 @@ mod tests {
             "end_line": null, "raised_by": ["rules"], "round": 1, "mandatory": true
         });
         let finding: Finding = serde_json::from_value(finding).unwrap();
-        let texts: Vec<Untrusted> =
-            ["see docs/net.md:7 and shop/orders/a.py:2", "shop/docs/net.md:7", "a.py:4", "gone.py:1", "a.py:99"]
-                .map(Untrusted::from)
-                .into();
-        let text_of =
-            |path: &str| ["shop/docs/net.md", "shop/orders/a.py"].contains(&path).then(|| "line\n".repeat(9));
+        let texts: Vec<Untrusted> = [
+            "see docs/net.md:7 and shop/orders/a.py:2",
+            "shop/docs/net.md:7",
+            "a.py:4",
+            "gone.py:1",
+            "a.py:99",
+        ]
+        .map(Untrusted::from)
+        .into();
+        let text_of = |path: &str| {
+            ["shop/docs/net.md", "shop/orders/a.py"]
+                .contains(&path)
+                .then(|| "line\n".repeat(9))
+        };
         let places = cited(&finding, &texts.iter().collect::<Vec<_>>(), &text_of);
-        let shown: Vec<_> =
-            places.iter().map(|place| (place.file.as_str(), place.first_line, place.lines)).collect();
-        assert_eq!(shown, [("shop/docs/net.md", 6, (7, 7)), ("shop/orders/a.py", 3, (4, 4))]);
+        let shown: Vec<_> = places
+            .iter()
+            .map(|place| (place.file.as_str(), place.first_line, place.lines))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("shop/docs/net.md", 6, (7, 7)),
+                ("shop/orders/a.py", 3, (4, 4))
+            ]
+        );
     }
 }

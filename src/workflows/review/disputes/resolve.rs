@@ -6,7 +6,8 @@
 use crate::config::settings::ReviewSettings;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag, Untrusted,
+    AgentName, DisputeNumber, Finding, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
+    Severity, Tag, Untrusted,
 };
 use crate::protocol::text::references::{Reference, reference, references};
 use crate::rules::{review::mandatory, votes::panel};
@@ -27,11 +28,22 @@ pub(crate) fn due(
             (judge.name.clone(), last.map(|(_, call)| &call.answer))
         })
         .collect();
-    let finding = &state.disputes.get(&dispute).expect("a dispute that is ruled on is open").finding;
-    let record = ruling(&judges, finding, &state.findings, review.judge.require_evidence, &|cited| {
-        requests.support(finding, cited)
-    });
-    record.map(|record| RulingRecord { ruling: lowered(record.ruling, review), ..record })
+    let finding = &state
+        .disputes
+        .get(&dispute)
+        .expect("a dispute that is ruled on is open")
+        .finding;
+    let record = ruling(
+        &judges,
+        finding,
+        &state.findings,
+        review.judge.require_evidence,
+        &|cited| requests.support(finding, cited),
+    );
+    record.map(|record| RulingRecord {
+        ruling: lowered(record.ruling, review),
+        ..record
+    })
 }
 
 /// Converts a judge's answer to the ruling that a review would record. Fails if the answer has no valid ruling.
@@ -48,12 +60,17 @@ pub(crate) fn counted_by(
 /// If a ruling dismisses a finding but gives the finding a mandatory tag, the ruling becomes an ESCALATE.
 fn lowered(ruling: Ruling, review: &ReviewSettings) -> Ruling {
     let (mandatory, optional) = (review.mandatory(), review.optional());
-    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
-    match ruling.new_tag.filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag)) {
+    let is_mandatory =
+        |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &mandatory, &optional);
+    match ruling
+        .new_tag
+        .filter(|tag| ruling.duplicate_of.is_none() && is_mandatory(*tag))
+    {
         None => ruling,
-        Some(tag) => {
-            escalated(&ruling, &format!("the finding was dismissed as [{tag}], which is mandatory as well"))
-        }
+        Some(tag) => escalated(
+            &ruling,
+            &format!("the finding was dismissed as [{tag}], which is mandatory as well"),
+        ),
     }
 }
 
@@ -79,19 +96,36 @@ fn ruling(
             Ok(ruling) => (Some(ruling), None),
             Err(error) => (None, Some(error)),
         };
-        PanelVote { judge: judge.clone(), ruling, error }
+        PanelVote {
+            judge: judge.clone(),
+            ruling,
+            error,
+        }
     };
     match judges {
         [] => None,
         [a, b, c] => {
             let votes = [vote(a), vote(b), vote(c)];
             let ruling = panel::rule(finding, findings, &votes);
-            Some(RulingRecord { ruling, by: Ruler::Panel, votes: votes.into() })
+            Some(RulingRecord {
+                ruling,
+                by: Ruler::Panel,
+                votes: votes.into(),
+            })
         }
         [judge, ..] => {
-            let ruling = counted(judge.1, require_evidence, support)
-                .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
-            Some(RulingRecord { ruling, by: Ruler::Judge { name: judge.0.clone() }, votes: Vec::new() })
+            let ruling =
+                counted(judge.1, require_evidence, support).unwrap_or_else(|error| Ruling {
+                    rationale: error.into(),
+                    ..Ruling::bare(RulingWord::Escalate)
+                });
+            Some(RulingRecord {
+                ruling,
+                by: Ruler::Judge {
+                    name: judge.0.clone(),
+                },
+                votes: Vec::new(),
+            })
         }
     }
 }
@@ -116,7 +150,11 @@ pub(crate) fn counted(
 }
 
 /// The reason why a ruling cannot be accepted. Returns `None` if the ruling can be accepted.
-fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -> Support) -> Option<String> {
+fn doubt(
+    ruling: &Ruling,
+    require_evidence: bool,
+    support: &dyn Fn(&Reference) -> Support,
+) -> Option<String> {
     if ruling.ruling != RulingWord::Dismiss || !require_evidence {
         return None;
     }
@@ -124,23 +162,36 @@ fn doubt(ruling: &Ruling, require_evidence: bool, support: &dyn Fn(&Reference) -
     let explained = ruling.coder_evidence.is_some();
     let unexplained = |found: &Reference| !explained && support(found) == Support::Written;
     let cited: Vec<(String, Option<Reference>)> = if ruling.citations.is_empty() {
-        in_rationale().map(|found| (found.path.clone(), Some(found))).collect()
+        in_rationale()
+            .map(|found| (found.path.clone(), Some(found)))
+            .collect()
     } else {
         let citations = ruling.citations.iter().map(Untrusted::as_written);
-        citations.map(|citation| (citation.to_owned(), reference(citation))).collect()
+        citations
+            .map(|citation| (citation.to_owned(), reference(citation)))
+            .collect()
     };
     if cited.is_empty() {
         return Some("the judge dismissed it without citing any code".to_owned());
     }
-    let missing =
-        cited.iter().find(|(_, found)| !found.as_ref().is_some_and(|found| support(found) != Support::Missing));
+    let missing = cited.iter().find(|(_, found)| {
+        !found
+            .as_ref()
+            .is_some_and(|found| support(found) != Support::Missing)
+    });
     if let Some((citation, _)) = missing {
-        return Some(format!("the judge dismissed it citing `{citation}`, which does not exist"));
+        return Some(format!(
+            "the judge dismissed it citing `{citation}`, which does not exist"
+        ));
     }
     // The text of the rationale can cite further lines that the coder wrote, for example as `src/a.rs:7`. The
     // judge has to explain these lines, too.
     let of_rationale = in_rationale().filter(|found| found.lines.is_some());
-    let written = cited.into_iter().filter_map(|(_, found)| found).chain(of_rationale).find(unexplained);
+    let written = cited
+        .into_iter()
+        .filter_map(|(_, found)| found)
+        .chain(of_rationale)
+        .find(unexplained);
     written.map(|found| {
         let line = found.lines.map(|(first, _)| format!(":{first}")).unwrap_or_default();
         format!(
@@ -161,7 +212,10 @@ mod tests {
             ruling: Ruling {
                 ruling: RulingWord::Dismiss,
                 rationale: "fine".into(),
-                citations: citations.iter().map(|citation| (*citation).into()).collect(),
+                citations: citations
+                    .iter()
+                    .map(|citation| (*citation).into())
+                    .collect(),
                 ..Ruling::bare(RulingWord::Escalate)
             },
         }
@@ -172,14 +226,27 @@ mod tests {
         let text_of = |path: &str| (path == "a.py").then(|| "one\ntwo\n".to_owned());
         let tree = |cited: &Reference| exists(cited, &text_of);
         let word = |answer: &CallAnswer, require| {
-            counted(Some(answer), require, &tree).map(|ruling| ruling.ruling).map_err(drop)
+            counted(Some(answer), require, &tree)
+                .map(|ruling| ruling.ruling)
+                .map_err(drop)
         };
         assert_eq!(word(&dismiss(&["a.py:2"]), true), Ok(RulingWord::Dismiss));
         assert_eq!(word(&dismiss(&["a.py:3"]), true), Ok(RulingWord::Escalate));
         assert_eq!(word(&dismiss(&["b.py:1"]), true), Ok(RulingWord::Escalate));
-        assert_eq!(word(&dismiss(&["a.py:2", "b.py:1"]), true), Ok(RulingWord::Escalate));
+        assert_eq!(
+            word(&dismiss(&["a.py:2", "b.py:1"]), true),
+            Ok(RulingWord::Escalate)
+        );
         assert_eq!(word(&dismiss(&[]), true), Ok(RulingWord::Escalate));
         assert_eq!(word(&dismiss(&[]), false), Ok(RulingWord::Dismiss));
-        assert_eq!(word(&CallAnswer::Invalid { error: "two rulings".into() }, true), Err(()));
+        assert_eq!(
+            word(
+                &CallAnswer::Invalid {
+                    error: "two rulings".into()
+                },
+                true
+            ),
+            Err(())
+        );
     }
 }

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use crate::config::files::rulings::{FOLDER, MAX_FILES, is_note, is_shared, read};
 use crate::config::settings::MaxAge;
 use crate::domain::{
-    AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor, SharedRuling, Tag,
+    AgentName, DisputeId, RawFinding, RuledBy, Ruler, RulingRef, Severity, SharedAnchor,
+    SharedRuling, Tag,
     event::{Event, Plan},
 };
 use crate::history::queries::rows::{Binding, DisputeRecord};
@@ -34,7 +35,9 @@ pub struct SharedRulings {
 impl SharedRulings {
     /// Reads the shared rulings of a commit. If `commit` is `None`, the result contains no rulings.
     pub fn at(workspace: &Workspace, commit: Option<&str>) -> Result<Self, RunError> {
-        let files = commit.map(|commit| workspace.rulings_at(commit)).transpose()?;
+        let files = commit
+            .map(|commit| workspace.rulings_at(commit))
+            .transpose()?;
         Ok(Self::of(files.unwrap_or_default()))
     }
 
@@ -43,9 +46,20 @@ impl SharedRulings {
     /// the commit takes precedence.
     pub fn of_plan(workspace: &Workspace, plan: &Plan) -> Result<Self, RunError> {
         let mut shared = Self::at(workspace, plan.rulings_at.as_deref())?;
-        let of_request = plan.pull_request.iter().flat_map(|request| &request.rulings);
-        let known: BTreeSet<DisputeId> = shared.rulings.iter().map(|ruling| ruling.id.clone()).collect();
-        shared.rulings.extend(of_request.filter(|ruling| !known.contains(&ruling.id)).cloned());
+        let of_request = plan
+            .pull_request
+            .iter()
+            .flat_map(|request| &request.rulings);
+        let known: BTreeSet<DisputeId> = shared
+            .rulings
+            .iter()
+            .map(|ruling| ruling.id.clone())
+            .collect();
+        shared.rulings.extend(
+            of_request
+                .filter(|ruling| !known.contains(&ruling.id))
+                .cloned(),
+        );
         Ok(shared)
     }
 
@@ -72,14 +86,24 @@ impl SharedRulings {
 
     pub fn notice(&self) -> Option<String> {
         let named = self.problems.iter().take(NAMED).map(|(name, line, why)| {
-            format!("`{}/{}`:{line}: {}", FOLDER, printable::line(name), printable::line(why))
+            format!(
+                "`{}/{}`:{line}: {}",
+                FOLDER,
+                printable::line(name),
+                printable::line(why)
+            )
         });
         let mut named: Vec<String> = named.collect();
         if self.problems.len() > NAMED {
             named.push(format!("and {} more", self.problems.len() - NAMED));
         }
         let check = "`glee disputes check` lists all";
-        (!named.is_empty()).then(|| format!("shared rulings that do not bind: {}; {check}", named.join("; ")))
+        (!named.is_empty()).then(|| {
+            format!(
+                "shared rulings that do not bind: {}; {check}",
+                named.join("; ")
+            )
+        })
     }
 }
 
@@ -106,24 +130,46 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
 /// Converts the ruling of a settled dispute to a shared ruling. The person in the parameter `person` is
 /// responsible for the shared ruling. `events` are the events of the dispute's run. Returns `None` if the dispute
 /// is open, or if its finding has no anchor.
-pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<String>) -> Option<SharedRuling> {
+pub fn shared_form(
+    record: &DisputeRecord,
+    events: &[Event],
+    person: Option<String>,
+) -> Option<SharedRuling> {
     let (dispute, settlement) = (&record.dispute, record.settlement.as_ref()?);
     let (finding, anchor) = (&dispute.finding, dispute.finding.anchor.as_ref()?);
     let last = dispute.rulings.last();
     let state = ReviewState::of(events);
     let model = |name: &AgentName| {
-        let planned = state.plan.iter().flat_map(|plan| &plan.agents).chain(&state.called_judges);
-        planned.into_iter().find(|agent| agent.name == *name).and_then(|agent| agent.model.clone())
+        let planned = state
+            .plan
+            .iter()
+            .flat_map(|plan| &plan.agents)
+            .chain(&state.called_judges);
+        planned
+            .into_iter()
+            .find(|agent| agent.name == *name)
+            .and_then(|agent| agent.model.clone())
     };
     let by = match &settlement.by {
-        Ruler::Judge { name } => RuledBy { judge: Some(name.clone()), model: model(name), ..RuledBy::default() },
+        Ruler::Judge { name } => RuledBy {
+            judge: Some(name.clone()),
+            model: model(name),
+            ..RuledBy::default()
+        },
         Ruler::Panel => {
             let votes = last.iter().flat_map(|last| &last.votes);
-            RuledBy { panel: votes.map(|vote| vote.judge.clone()).collect(), ..RuledBy::default() }
+            RuledBy {
+                panel: votes.map(|vote| vote.judge.clone()).collect(),
+                ..RuledBy::default()
+            }
         }
         Ruler::Human | Ruler::Policy => RuledBy::default(),
     };
-    let rationale = if settlement.reason.is_blank() { last.map(|last| &last.ruling.rationale) } else { None };
+    let rationale = if settlement.reason.is_blank() {
+        last.map(|last| &last.ruling.rationale)
+    } else {
+        None
+    };
     Some(SharedRuling {
         version: SharedRuling::VERSION,
         id: DisputeId::of(&record.run, finding.id),
@@ -136,12 +182,18 @@ pub fn shared_form(record: &DisputeRecord, events: &[Event], person: Option<Stri
         title: finding.raw.title.clone(),
         category: finding.raw.category.clone(),
         rule: finding.raw.rule.clone(),
-        anchor: SharedAnchor { block: anchor.block.clone(), offset: anchor.offset, names: anchor.names.clone() },
+        anchor: SharedAnchor {
+            block: anchor.block.clone(),
+            offset: anchor.offset,
+            names: anchor.names.clone(),
+        },
         ruling: last.map(|last| last.ruling.ruling),
         disposition: settlement.disposition.clone(),
         new_tag: dispute.new_tag(),
         rationale: rationale.unwrap_or(&settlement.reason).clone(),
-        citations: last.map(|last| last.ruling.citations.clone()).unwrap_or_default(),
+        citations: last
+            .map(|last| last.ruling.citations.clone())
+            .unwrap_or_default(),
         evidence: dispute.objection.evidence.clone(),
         by: RuledBy { person, ..by },
         date: record.settled_at?,
@@ -159,23 +211,41 @@ pub fn known(
 ) -> Result<Vec<Binding>, JournalError> {
     let mut bindings = all(journal, shared)?;
     for binding in &mut bindings {
-        let age = binding.disposition.as_ref().and_then(|disposition| max_age.of(disposition));
+        let age = binding
+            .disposition
+            .as_ref()
+            .and_then(|disposition| max_age.of(disposition));
         let ended = rulings::ended(binding.settled_at, binding.until, age, now);
         binding.ended = binding.ended.into_iter().chain(ended).min();
     }
     let superseded = recognition::superseded(&bindings);
     let mut index = 0..;
-    bindings.retain(|_| !index.next().is_some_and(|index| superseded.contains_key(&index)));
+    bindings.retain(|_| {
+        !index
+            .next()
+            .is_some_and(|index| superseded.contains_key(&index))
+    });
     Ok(bindings)
 }
 
 /// Returns all bindings of the history, and the shared rulings that are missing in the history. The result
 /// includes expired and superseded rulings.
-pub(crate) fn all(journal: Option<&Journal>, shared: &[Binding]) -> Result<Vec<Binding>, JournalError> {
-    let mut bindings = journal.map(Journal::bindings).transpose()?.unwrap_or_default();
+pub(crate) fn all(
+    journal: Option<&Journal>,
+    shared: &[Binding],
+) -> Result<Vec<Binding>, JournalError> {
+    let mut bindings = journal
+        .map(Journal::bindings)
+        .transpose()?
+        .unwrap_or_default();
     if !shared.is_empty() {
         let own: BTreeSet<DisputeId> = bindings.iter().map(Binding::id).collect();
-        bindings.extend(shared.iter().filter(|binding| !own.contains(&binding.id())).cloned());
+        bindings.extend(
+            shared
+                .iter()
+                .filter(|binding| !own.contains(&binding.id()))
+                .cloned(),
+        );
     }
     Ok(bindings)
 }
@@ -186,8 +256,14 @@ pub fn succession(bindings: &[Binding], of: &RulingRef) -> (Vec<RulingRef>, Opti
     let superseded: BTreeMap<usize, usize> = recognition::superseded(bindings);
     let named = |index: &usize| bindings[*index].dispute.clone();
     let is_it = |index: &usize| bindings[*index].dispute == *of;
-    let earlier = superseded.iter().filter(|(_, later)| is_it(later)).map(|(earlier, _)| named(earlier));
-    let later = superseded.iter().find(|(earlier, _)| is_it(earlier)).map(|(_, later)| named(later));
+    let earlier = superseded
+        .iter()
+        .filter(|(_, later)| is_it(later))
+        .map(|(earlier, _)| named(earlier));
+    let later = superseded
+        .iter()
+        .find(|(earlier, _)| is_it(earlier))
+        .map(|(_, later)| named(later));
     (earlier.collect(), later)
 }
 
@@ -204,31 +280,53 @@ pub fn edits(
         return Ok(Vec::new());
     }
     let is_ruling = |path: &str| is_shared(path) && !is_note(name_of(path));
-    let left_out: BTreeSet<&str> =
-        target.skipped.iter().map(|skip| skip.file.as_str()).filter(|path| is_ruling(path)).collect();
+    let left_out: BTreeSet<&str> = target
+        .skipped
+        .iter()
+        .map(|skip| skip.file.as_str())
+        .filter(|path| is_ruling(path))
+        .collect();
     // A person has to approve every edit of a shared ruling. Therefore, Glee raises a finding about an edit even
     // if reviewers do not receive the file.
     let mut now: BTreeMap<String, New> = BTreeMap::new();
     if !left_out.is_empty() {
         let files = match (spec, &target.commit) {
-            (TargetSpec::Commit(_) | TargetSpec::Range(_), Some(commit)) => workspace.rulings_at(commit)?,
+            (TargetSpec::Commit(_) | TargetSpec::Range(_), Some(commit)) => {
+                workspace.rulings_at(commit)?
+            }
             (TargetSpec::Diff { .. }, _) => Vec::new(),
             _ => workspace.rulings_in_tree(),
         };
-        now.extend(files.into_iter().map(|(name, bytes)| (name, bytes.map_err(str::to_owned))));
+        now.extend(
+            files
+                .into_iter()
+                .map(|(name, bytes)| (name, bytes.map_err(str::to_owned))),
+        );
     }
-    let hidden = left_out.iter().map(|path| (*path, now.get(name_of(path)).cloned()));
-    let shown = target.files.iter().filter(|file| is_ruling(&file.path)).map(|file| {
-        let new = (!file.is_deleted()).then(|| Ok(file.text.clone().into_bytes()));
-        (file.path.as_str(), new)
-    });
+    let hidden = left_out
+        .iter()
+        .map(|path| (*path, now.get(name_of(path)).cloned()));
+    let shown = target
+        .files
+        .iter()
+        .filter(|file| is_ruling(&file.path))
+        .map(|file| {
+            let new = (!file.is_deleted()).then(|| Ok(file.text.clone().into_bytes()));
+            (file.path.as_str(), new)
+        });
     let edited: BTreeMap<&str, Option<New>> = hidden.chain(shown).collect();
-    Ok(edited.into_iter().map(|(path, new)| edit(path, new, base)).collect())
+    Ok(edited
+        .into_iter()
+        .map(|(path, new)| edit(path, new, base))
+        .collect())
 }
 
 fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
     let name = name_of(path);
-    let before = base.rulings.iter().find(|ruling| format!("{}.yml", ruling.id) == name);
+    let before = base
+        .rulings
+        .iter()
+        .find(|ruling| format!("{}.yml", ruling.id) == name);
     let is_known = before.is_some() || base.problems.iter().any(|(broken, ..)| broken == name);
     let did = match (&new, is_known) {
         (Some(_), false) => "adds",
@@ -242,17 +340,25 @@ fn edit(path: &str, new: Option<New>, base: &SharedRulings) -> RawFinding {
         read(name, &bytes).map_err(|problem| format!("line {}: {}", problem.line, problem.message))
     };
     match new.map(|new| new.and_then(read)) {
-        Some(Ok(ruling)) => body.push_str(&format!("\nOnce merged, this ruling binds: {}", summary(&ruling))),
+        Some(Ok(ruling)) => body.push_str(&format!(
+            "\nOnce merged, this ruling binds: {}",
+            summary(&ruling)
+        )),
         Some(Err(why)) => body.push_str(&format!("\nThe file would not bind: {why}")),
         None => {}
     }
     if let Some(before) = before {
-        let then = if is_there { "It replaces this ruling" } else { "Once merged, this ruling no longer binds" };
+        let then = if is_there {
+            "It replaces this ruling"
+        } else {
+            "Once merged, this ruling no longer binds"
+        };
         body.push_str(&format!("\n{then}: {}", summary(before)));
     }
     RawFinding {
         severity: Severity::known(Tag::Must),
-        title: format!("A person has to approve that the change {did} the shared ruling `{path}`").into(),
+        title: format!("A person has to approve that the change {did} the shared ruling `{path}`")
+            .into(),
         body: body.into(),
         file: Some(path.to_owned()),
         category: Some("security".to_owned()),
@@ -265,11 +371,25 @@ fn summary(ruling: &SharedRuling) -> String {
     let by = &ruling.by;
     let judges = by.judge.iter().chain(&by.panel).map(|name| name.0.clone());
     let names: Vec<String> = by.person.iter().cloned().chain(judges).collect();
-    let names = if names.is_empty() { "policy".to_owned() } else { names.join(", ") };
-    let until = ruling.until.map(|day| format!(" until {day}")).unwrap_or_default();
-    let (tag, title, why) = (&ruling.tag, ruling.title.as_written(), ruling.rationale.as_written());
+    let names = if names.is_empty() {
+        "policy".to_owned()
+    } else {
+        names.join(", ")
+    };
+    let until = ruling
+        .until
+        .map(|day| format!(" until {day}"))
+        .unwrap_or_default();
+    let (tag, title, why) = (
+        &ruling.tag,
+        ruling.title.as_written(),
+        ruling.rationale.as_written(),
+    );
     let word = ruling.disposition.as_str();
-    format!("[{tag}] {} {title}: {word}{until}, by {names}: {why}", ruling.location())
+    format!(
+        "[{tag}] {} {title}: {word}{until}, by {names}: {why}",
+        ruling.location()
+    )
 }
 
 fn name_of(path: &str) -> &str {

@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::config::settings::DebateRounds;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
-    AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined, Finding,
-    FindingId, Repetition, Role, number_of,
+    AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
+    Finding, FindingId, Repetition, Role, number_of,
 };
 use crate::history::queries::rows::Binding;
-use crate::rules::consensus::{self, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy};
+use crate::rules::consensus::{
+    self, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
+};
 use crate::rules::review::mandatory;
 use crate::workflows::review::findings::merge::{RevisedSeverities, RoundContext};
 use crate::workflows::review::findings::recognition;
@@ -26,7 +28,9 @@ impl ReviewState {
 
     /// The reviewers that are not embedded. Embedded reviewers cannot take part in a debate.
     pub(crate) fn debaters(&self) -> impl Iterator<Item = &AgentName> {
-        self.agents(Role::Reviewer).filter(|agent| agent.adapter != "builtin").map(|agent| &agent.name)
+        self.agents(Role::Reviewer)
+            .filter(|agent| agent.adapter != "builtin")
+            .map(|agent| &agent.name)
     }
 
     pub(crate) fn examined_by(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
@@ -43,31 +47,51 @@ impl ReviewState {
             .collect()
     }
 
-    pub(crate) fn challenged(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
+    pub(crate) fn challenged(
+        &self,
+        agent: &AgentName,
+        round: u32,
+    ) -> Vec<(FindingId, Vec<Challenge>)> {
         let said: Vec<(&AgentName, &Examined)> = self.examinations(round).collect();
         self.debated(round)
             .filter(|finding| finding.raised_by.contains(agent))
             .filter_map(|finding| {
                 let against = said.iter().filter(|(by, said)| {
-                    said.finding == finding.id && said.action != ExaminationWord::Agree && *by != agent
+                    said.finding == finding.id
+                        && said.action != ExaminationWord::Agree
+                        && *by != agent
                 });
-                let challenges: Vec<Challenge> =
-                    against.map(|(by, said)| Challenge { by: (*by).clone(), said: (*said).clone() }).collect();
+                let challenges: Vec<Challenge> = against
+                    .map(|(by, said)| Challenge {
+                        by: (*by).clone(),
+                        said: (*said).clone(),
+                    })
+                    .collect();
                 (!challenges.is_empty()).then_some((finding.id, challenges))
             })
             .collect()
     }
 
     pub(crate) fn unexamined(&self, agent: &AgentName, round: u32) -> Vec<FindingId> {
-        let said: Vec<FindingId> =
-            self.examinations(round).filter(|(by, _)| *by == agent).map(|(_, said)| said.finding).collect();
+        let said: Vec<FindingId> = self
+            .examinations(round)
+            .filter(|(by, _)| *by == agent)
+            .map(|(_, said)| said.finding)
+            .collect();
         let asked = self.examined_by(agent, round).into_iter();
         asked.filter(|id| !said.contains(id)).collect()
     }
 
-    pub(crate) fn undefended(&self, agent: &AgentName, round: u32) -> Vec<(FindingId, Vec<Challenge>)> {
-        let said: Vec<FindingId> =
-            self.defences(round).filter(|(by, _)| *by == agent).map(|(_, said)| said.finding).collect();
+    pub(crate) fn undefended(
+        &self,
+        agent: &AgentName,
+        round: u32,
+    ) -> Vec<(FindingId, Vec<Challenge>)> {
+        let said: Vec<FindingId> = self
+            .defences(round)
+            .filter(|(by, _)| *by == agent)
+            .map(|(_, said)| said.finding)
+            .collect();
         let asked = self.challenged(agent, round).into_iter();
         asked.filter(|(id, _)| !said.contains(id)).collect()
     }
@@ -84,7 +108,8 @@ impl ReviewState {
     /// The findings of a round, without the findings that repeat an earlier dispute.
     fn debated(&self, round: u32) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(move |finding| {
-            let settled = self.ruled.contains_key(&finding.id) || self.still_disputed.contains_key(&finding.id);
+            let settled = self.ruled.contains_key(&finding.id)
+                || self.still_disputed.contains_key(&finding.id);
             finding.round == round && finding.consensus.is_some() && !settled
         })
     }
@@ -108,18 +133,35 @@ impl ReviewState {
         purpose: Purpose,
         read: fn(&CallAnswer) -> &[T],
     ) -> impl Iterator<Item = (&AgentName, &T)> {
-        let calls = self.calls.iter().filter(move |(id, _)| id.purpose == purpose);
-        calls.flat_map(move |(id, call)| read(&call.answer).iter().map(move |said| (&id.agent, said)))
+        let calls = self
+            .calls
+            .iter()
+            .filter(move |(id, _)| id.purpose == purpose);
+        calls.flat_map(move |(id, call)| {
+            read(&call.answer).iter().map(move |said| (&id.agent, said))
+        })
     }
 
     fn silent(&self, asked: &[Purpose]) -> Vec<AgentName> {
         let mut last: BTreeMap<(&AgentName, &Purpose), &CallAnswer> = BTreeMap::new();
-        for (id, call) in self.calls.iter().filter(|(id, _)| asked.contains(&id.purpose)) {
+        for (id, call) in self
+            .calls
+            .iter()
+            .filter(|(id, _)| asked.contains(&id.purpose))
+        {
             last.insert((&id.agent, &id.purpose), &call.answer);
         }
-        let failed = |answer: &CallAnswer| matches!(answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
-        let mut silent: Vec<AgentName> =
-            last.into_iter().filter(|(_, answer)| failed(answer)).map(|((agent, _), _)| agent.clone()).collect();
+        let failed = |answer: &CallAnswer| {
+            matches!(
+                answer,
+                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+            )
+        };
+        let mut silent: Vec<AgentName> = last
+            .into_iter()
+            .filter(|(_, answer)| failed(answer))
+            .map(|((agent, _), _)| agent.clone())
+            .collect();
         silent.dedup();
         silent
     }
@@ -127,25 +169,54 @@ impl ReviewState {
     pub(crate) fn round_message(&self, round: u32, debate_round: u32) -> DebateMessage {
         let mut content = format!("Round {debate_round} complete: ");
         if debate_round == 2 {
-            let count = |word| self.examinations(round).filter(|(_, said)| said.action == word).count();
-            let [agree, disagree, partial] =
-                [ExaminationWord::Agree, ExaminationWord::Disagree, ExaminationWord::Partial].map(count);
-            let (agree, disagree) = (number_of(agree, "agreement"), number_of(disagree, "disagreement"));
+            let count = |word| {
+                self.examinations(round)
+                    .filter(|(_, said)| said.action == word)
+                    .count()
+            };
+            let [agree, disagree, partial] = [
+                ExaminationWord::Agree,
+                ExaminationWord::Disagree,
+                ExaminationWord::Partial,
+            ]
+            .map(count);
+            let (agree, disagree) = (
+                number_of(agree, "agreement"),
+                number_of(disagree, "disagreement"),
+            );
             content.push_str(&format!("{agree}, {disagree}, {partial} partial"));
             self.add_examined(round, &mut content);
         } else {
-            let count = |word| self.defences(round).filter(|(_, said)| said.action == word).count();
-            let [defended, conceded, modified] =
-                [DefenceWord::Defend, DefenceWord::Concede, DefenceWord::Modify].map(count);
-            content.push_str(&format!("{defended} defended, {conceded} conceded, {modified} modified"));
+            let count = |word| {
+                self.defences(round)
+                    .filter(|(_, said)| said.action == word)
+                    .count()
+            };
+            let [defended, conceded, modified] = [
+                DefenceWord::Defend,
+                DefenceWord::Concede,
+                DefenceWord::Modify,
+            ]
+            .map(count);
+            content.push_str(&format!(
+                "{defended} defended, {conceded} conceded, {modified} modified"
+            ));
             self.add_defended(round, &mut content);
         }
-        let asked = if debate_round == 2 { Purpose::Examine { round } } else { Purpose::Defend { round } };
+        let asked = if debate_round == 2 {
+            Purpose::Examine { round }
+        } else {
+            Purpose::Defend { round }
+        };
         for name in self.silent(&[asked]) {
             content.push_str(&format!("; {}", incomplete(&name)));
         }
         let summary = format!("Debate round {debate_round} complete");
-        DebateMessage::Message { recipient: LEAD.to_owned(), content, summary }
+        DebateMessage::Message {
+            recipient: LEAD.to_owned(),
+            content,
+            summary,
+        }
     }
 
     fn add_examined(&self, round: u32, content: &mut String) {
@@ -154,12 +225,17 @@ impl ReviewState {
             by_finding.entry(said.finding).or_default().push((by, said));
         }
         let changes = by_finding.iter().filter_map(|(id, said)| {
-            let sum: i32 = said.iter().map(|(_, said)| said.confidence_adjustment).sum();
+            let sum: i32 = said
+                .iter()
+                .map(|(_, said)| said.confidence_adjustment)
+                .sum();
             (sum != 0).then(|| format!("{id} {sum:+}"))
         });
         let who = |disagrees: bool| {
             let named = by_finding.iter().filter_map(|(id, said)| {
-                let by = said.iter().filter(|(_, said)| (said.action == ExaminationWord::Disagree) == disagrees);
+                let by = said
+                    .iter()
+                    .filter(|(_, said)| (said.action == ExaminationWord::Disagree) == disagrees);
                 let by: Vec<&str> = by.map(|(by, _)| by.0.as_str()).collect();
                 (!by.is_empty()).then(|| format!("{id} ({})", by.join(", ")))
             });
@@ -171,11 +247,20 @@ impl ReviewState {
     }
 
     fn add_defended(&self, round: u32, content: &mut String) {
-        let changes = self.defences(round).filter(|(_, said)| said.confidence_adjustment != 0);
-        let changes = changes.map(|(_, said)| format!("{} {:+}", said.finding, said.confidence_adjustment));
-        let gave_way = self.defences(round).filter(|(_, said)| said.action != DefenceWord::Defend);
+        let changes = self
+            .defences(round)
+            .filter(|(_, said)| said.confidence_adjustment != 0);
+        let changes =
+            changes.map(|(_, said)| format!("{} {:+}", said.finding, said.confidence_adjustment));
+        let gave_way = self
+            .defences(round)
+            .filter(|(_, said)| said.action != DefenceWord::Defend);
         let resolved = gave_way.map(|(by, said)| {
-            let word = if said.action == DefenceWord::Concede { "conceded" } else { "modified" };
+            let word = if said.action == DefenceWord::Concede {
+                "conceded"
+            } else {
+                "modified"
+            };
             format!("{} ({word} by {})", said.finding, by.0)
         });
         listed(content, "confidence changes", changes.collect());
@@ -203,11 +288,18 @@ fn incomplete(name: &AgentName) -> String {
 /// The two messages for a debate that stops early: a request to shut down, and a reply that asks for more time.
 pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
     let request_id = format!("debate-round-{debate_round}");
-    let content =
-        Some(format!("Still processing debate round {debate_round}, need more time to complete consensus"));
+    let content = Some(format!(
+        "Still processing debate round {debate_round}, need more time to complete consensus"
+    ));
     vec![
-        DebateMessage::ShutdownRequest { request_id: request_id.clone() },
-        DebateMessage::ShutdownResponse { request_id, approve: false, content },
+        DebateMessage::ShutdownRequest {
+            request_id: request_id.clone(),
+        },
+        DebateMessage::ShutdownResponse {
+            request_id,
+            approve: false,
+            content,
+        },
     ]
 }
 
@@ -223,19 +315,31 @@ impl MergedRound {
     /// debate.
     pub(crate) fn of(context: &RoundContext<'_>) -> Self {
         let round = context.round;
-        let mut members =
-            context.raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
+        let mut members = context
+            .raised(|id| matches!(id.purpose, Purpose::Review { round: of, .. } if of == round));
         if round == 1 {
             members.extend(context.own());
         }
         members.extend(observations(context));
         let debate = debate(context, &members);
-        let consensus = consensus::merge(&members, &debate, &context.tree(&members), context.lists.policy);
-        Self { members, revised: revised(context), debate, consensus }
+        let consensus = consensus::merge(
+            &members,
+            &debate,
+            &context.tree(&members),
+            context.lists.policy,
+        );
+        Self {
+            members,
+            revised: revised(context),
+            debate,
+            consensus,
+        }
     }
 
     pub(crate) fn json(&self, policy: Policy, run: Option<&str>) -> serde_json::Value {
-        let answer = self.consensus.answer(&self.members, &self.debate, policy, run);
+        let answer = self
+            .consensus
+            .answer(&self.members, &self.debate, policy, run);
         serde_json::to_value(answer).expect("an answer is plain data")
     }
 }
@@ -253,7 +357,11 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     let repeated = recognition::repeated(state, &findings, &text_of);
     let mut index = 0..;
     let mut by_source: HashMap<&str, Vec<FindingId>> = HashMap::new();
-    for known in state.findings.iter().filter(|finding| finding.round == round) {
+    for known in state
+        .findings
+        .iter()
+        .filter(|finding| finding.round == round)
+    {
         for source in sources(known) {
             by_source.entry(source).or_default().push(known.id);
         }
@@ -261,7 +369,10 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     findings.retain_mut(|finding| {
         let is_repeated = index.next().is_some_and(|index| repeated.contains(&index));
         let origins = origins.remove(&finding.id).unwrap_or_default();
-        let known = sources(finding).filter_map(|source| by_source.get(source)).flatten().copied();
+        let known = sources(finding)
+            .filter_map(|source| by_source.get(source))
+            .flatten()
+            .copied();
         if let Some(known) = known.filter(|id| !taken.contains(id)).min() {
             finding.id = known;
         } else if is_new(finding) && !is_repeated {
@@ -271,13 +382,17 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
             return false;
         }
         taken.insert(finding.id);
-        repeats.extend(origins.into_iter().map(|of| Repetition { finding: finding.id, of }));
+        repeats.extend(origins.into_iter().map(|of| Repetition {
+            finding: finding.id,
+            of,
+        }));
         true
     });
     findings.sort_by_key(|finding| finding.id);
     let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
     let content = merged.json(context.lists.policy, None).to_string();
-    let count = |wanted: &dyn Fn(&Group) -> bool| groups.iter().filter(|group| wanted(group)).count();
+    let count =
+        |wanted: &dyn Fn(&Group) -> bool| groups.iter().filter(|group| wanted(group)).count();
     let alone = match count(&Group::is_alone) {
         0 => String::new(),
         alone => format!(", {alone} of one reviewer alone"),
@@ -288,24 +403,52 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         count(&|group| group.class == Class::Rejected),
         count(&|group| group.class == Class::Disputed)
     );
-    let report = DebateMessage::Message { recipient: LEAD.to_owned(), content, summary };
+    let report = DebateMessage::Message {
+        recipient: LEAD.to_owned(),
+        content,
+        summary,
+    };
     let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
-    let new = findings.iter().filter(|finding| !known.contains(&finding.id));
+    let new = findings
+        .iter()
+        .filter(|finding| !known.contains(&finding.id));
     let ruled = recognition::earlier(new, bindings, &context.compared(&text_of));
-    let notices = silent.iter().map(|name| EventKind::notice(incomplete(name))).collect::<Vec<_>>();
-    let concluded = ReviewEvent::DebateConcluded { round, findings, silent, report, repeats };
+    let notices = silent
+        .iter()
+        .map(|name| EventKind::notice(incomplete(name)))
+        .collect::<Vec<_>>();
+    let concluded = ReviewEvent::DebateConcluded {
+        round,
+        findings,
+        silent,
+        report,
+        repeats,
+    };
     let request_id = "debate-complete".to_owned();
     let shutdown = ReviewEvent::DebateShutdown {
         messages: vec![
-            DebateMessage::ShutdownRequest { request_id: request_id.clone() },
-            DebateMessage::ShutdownResponse { request_id, approve: true, content: None },
+            DebateMessage::ShutdownRequest {
+                request_id: request_id.clone(),
+            },
+            DebateMessage::ShutdownResponse {
+                request_id,
+                approve: true,
+                content: None,
+            },
         ],
     };
-    std::iter::once(concluded.into()).chain(ruled).chain(notices).chain([shutdown.into()]).collect()
+    std::iter::once(concluded.into())
+        .chain(ruled)
+        .chain(notices)
+        .chain([shutdown.into()])
+        .collect()
 }
 
 fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
-    let positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
+    let positions = finding
+        .consensus
+        .iter()
+        .flat_map(|consensus| &consensus.positions);
     positions.map(|position| position.said.as_str())
 }
 
@@ -319,24 +462,34 @@ const EXAMINE: &str = "examine-";
 
 pub(crate) fn observations(context: &RoundContext<'_>) -> Vec<Member> {
     let round = context.round;
-    let calls = context.state.calls.iter().filter(|(id, _)| id.purpose == Purpose::Examine { round });
+    let calls = context
+        .state
+        .calls
+        .iter()
+        .filter(|(id, _)| id.purpose == Purpose::Examine { round });
     let seen = calls.filter_map(|(id, call)| match &call.answer {
         CallAnswer::Examine { observations, .. } => Some((id, observations)),
         _ => None,
     });
     let mut members = context.members(seen.flat_map(|(id, observations)| {
         let stem = id.file_stem();
-        observations.iter().enumerate().map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
+        observations
+            .iter()
+            .enumerate()
+            .map(move |(index, raw)| (format!("{stem}/{index}"), &id.agent, raw))
     }));
     members.iter_mut().for_each(|member| member.observed = true);
     members
 }
 
 fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
-    let revised = context.state.defences(context.round).filter_map(|(by, said)| {
-        let severity = said.revised_severity.clone().map(mandatory::normalised)?;
-        Some((source_of(context.state, said.finding, Some(by))?, severity))
-    });
+    let revised = context
+        .state
+        .defences(context.round)
+        .filter_map(|(by, said)| {
+            let severity = said.revised_severity.clone().map(mandatory::normalised)?;
+            Some((source_of(context.state, said.finding, Some(by))?, severity))
+        });
     revised.collect()
 }
 
@@ -344,14 +497,19 @@ fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
 /// the first reviewer that raised the finding.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
     let consensus = state.finding(id)?.consensus.as_ref()?;
-    let affirming = consensus.positions.iter().filter(|position| !position.denies);
+    let affirming = consensus
+        .positions
+        .iter()
+        .filter(|position| !position.denies);
     let mut wanted = affirming.filter(|position| by.is_none_or(|by| position.reviewer == *by));
     Some(wanted.next()?.said.clone())
 }
 
 fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {
     let (state, round) = (context.state, context.round);
-    let source = |id, by| source_of(state, id, by).filter(|id| members.iter().any(|member| member.id == *id));
+    let source = |id, by| {
+        source_of(state, id, by).filter(|id| members.iter().any(|member| member.id == *id))
+    };
     let examinations = state.examinations(round).filter_map(|(by, said)| {
         Some(Examination {
             by: by.0.clone(),
@@ -370,7 +528,10 @@ fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {
             adjustment: said.confidence_adjustment,
             reasoning: said.reasoning.as_written().to_owned(),
             revised_severity: severity.map(|severity| Level::of(severity.tag)),
-            revised_description: said.revised_description.as_ref().map(|text| text.as_written().to_owned()),
+            revised_description: said
+                .revised_description
+                .as_ref()
+                .map(|text| text.as_written().to_owned()),
         })
     });
     let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);

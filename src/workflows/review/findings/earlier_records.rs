@@ -28,20 +28,35 @@ impl Past<'_> {
     pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
         let path = &binding.anchor.file;
         let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
-        self.reviewed(&binding.run, path).into_iter().find(has_block).or_else(|| {
-            let plan = self.journal.plan(&binding.run).ok()??;
-            let recorded = || self.trees.read_at(&plan.tree, path);
-            let committed = || self.trees.workspace.read_at_commit(plan.commit.as_deref()?, path);
-            let texts = [recorded(), committed()].into_iter().flatten();
-            texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).find(has_block)
-        })
+        self.reviewed(&binding.run, path)
+            .into_iter()
+            .find(has_block)
+            .or_else(|| {
+                let plan = self.journal.plan(&binding.run).ok()??;
+                let recorded = || self.trees.read_at(&plan.tree, path);
+                let committed = || {
+                    self.trees
+                        .workspace
+                        .read_at_commit(plan.commit.as_deref()?, path)
+                };
+                let texts = [recorded(), committed()].into_iter().flatten();
+                texts
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                    .find(has_block)
+            })
     }
 
     pub(crate) fn reviewed(&self, run: &RunId, path: &str) -> Vec<String> {
         let folder = self.journal.folder_of(run);
-        let rounds = (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());
-        let files = rounds.filter_map(|bytes| Sources::parse(&bytes).ok()).flatten();
+        let rounds =
+            (1..=ROUNDS).map_while(|round| files::read(&Sources::path_in(&folder, round)).ok());
+        let files = rounds
+            .filter_map(|bytes| Sources::parse(&bytes).ok())
+            .flatten();
         let path = Redaction::ON.text(path);
-        files.filter(|file| file.path == path).map(|file| file.text).collect()
+        files
+            .filter(|file| file.path == path)
+            .map(|file| file.text)
+            .collect()
     }
 }

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::config::settings::Advisories;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
-    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, FindingOrigin, Position, RawFinding,
-    Repetition, Role, Severity, Untrusted,
+    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, FindingOrigin,
+    Position, RawFinding, Repetition, Role, Severity, Untrusted,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
@@ -45,7 +45,13 @@ pub(crate) type RevisedSeverities = HashMap<String, Severity>;
 impl RoundContext<'_> {
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
         let members = self.unmerged();
-        let groups = consensus::merge(&members, &self.debate(), &self.tree(&members), self.lists.policy).groups;
+        let groups = consensus::merge(
+            &members,
+            &self.debate(),
+            &self.tree(&members),
+            self.lists.policy,
+        )
+        .groups;
         let mut findings = self.findings(&members, &RevisedSeverities::new(), &groups);
         let mut origins = self.origins(&members, &groups);
         let text_of = |path: &str| self.text(path);
@@ -53,27 +59,52 @@ impl RoundContext<'_> {
         let mut index = 0..;
         findings.retain(|_| !index.next().is_some_and(|index| repeated.contains(&index)));
         findings.sort_by(|a, b| {
-            let key = |f: &Finding| (f.raw.file.is_none(), f.raw.file.clone(), f.raw.line, f.raw.severity.tag);
+            let key = |f: &Finding| {
+                (
+                    f.raw.file.is_none(),
+                    f.raw.file.clone(),
+                    f.raw.line,
+                    f.raw.severity.tag,
+                )
+            };
             key(a).cmp(&key(b))
         });
         let mut repeats = Vec::new();
         for (number, finding) in (self.next_id()..).zip(&mut findings) {
             let origins = origins.remove(&finding.id).unwrap_or_default();
             finding.id = FindingId(number);
-            repeats.extend(origins.into_iter().map(|of| Repetition { finding: finding.id, of }));
+            repeats.extend(origins.into_iter().map(|of| Repetition {
+                finding: finding.id,
+                of,
+            }));
         }
         let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
-        std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged { round: self.round, findings, repeats }))
-            .chain(ruled)
-            .collect()
+        std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged {
+            round: self.round,
+            findings,
+            repeats,
+        }))
+        .chain(ruled)
+        .collect()
     }
 
     pub(crate) fn next_id(&self) -> u32 {
-        self.state.findings.iter().map(|finding| finding.id.0).max().unwrap_or(0) + 1
+        self.state
+            .findings
+            .iter()
+            .map(|finding| finding.id.0)
+            .max()
+            .unwrap_or(0)
+            + 1
     }
 
     pub(crate) fn compared<'b>(&'b self, text_of: TextOf<'b>) -> Round<'b> {
-        Round { state: self.state, lists: self.lists, text_of, past: self.past }
+        Round {
+            state: self.state,
+            lists: self.lists,
+            text_of,
+            past: self.past,
+        }
     }
 
     pub(crate) fn unmerged(&self) -> Vec<Member> {
@@ -87,24 +118,40 @@ impl RoundContext<'_> {
 
     /// Looks up new security findings in the advisory databases. Returns the results of the lookup, or a notice
     /// if the lookup fails.
-    pub(crate) fn advise(&self, mut members: Vec<Member>, databases: &Advisories) -> Option<EventKind> {
+    pub(crate) fn advise(
+        &self,
+        mut members: Vec<Member>,
+        databases: &Advisories,
+    ) -> Option<EventKind> {
         members.retain(|member| !self.state.advised.contains_key(&member.id));
         if let Err(error) = check::check(&mut members, self.workspace, databases) {
-            let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+            let cause = std::error::Error::source(&error)
+                .map(|cause| format!(" ({cause})"))
+                .unwrap_or_default();
             let text = format!("{error}{cause}: no finding was checked against them");
             return (!self.state.notices.contains(&text)).then_some(EventKind::notice(text));
         }
-        let answers = members.into_iter().map(|member| (member.id, member.checked.advisory));
-        let answers: BTreeMap<_, _> = answers.filter(|(_, said)| *said != AdvisoryStatus::Unasked).collect();
+        let answers = members
+            .into_iter()
+            .map(|member| (member.id, member.checked.advisory));
+        let answers: BTreeMap<_, _> = answers
+            .filter(|(_, said)| *said != AdvisoryStatus::Unasked)
+            .collect();
         (!answers.is_empty()).then_some(EventKind::Review(ReviewEvent::AdvisoriesAsked { answers }))
     }
 
     /// Returns the findings in the answers to the calls that `wanted` selects. If a call was repeated, only the
     /// most complete answer counts.
     pub(crate) fn raised(&self, wanted: impl Fn(&CallId) -> bool) -> Vec<Member> {
-        let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> = BTreeMap::new();
+        let mut best: BTreeMap<(&AgentName, &Purpose), (bool, &CallId, &[RawFinding])> =
+            BTreeMap::new();
         for (id, call) in self.state.calls.iter().filter(|(id, _)| wanted(id)) {
-            let CallAnswer::Review { status, findings, .. } = &call.answer else { continue };
+            let CallAnswer::Review {
+                status, findings, ..
+            } = &call.answer
+            else {
+                continue;
+            };
             let answer = (status.is_complete(), id, findings.as_slice());
             let known = best.entry((&id.agent, &id.purpose)).or_insert(answer);
             if (known.0, known.2.len()) <= (answer.0, answer.2.len()) {
@@ -119,38 +166,73 @@ impl RoundContext<'_> {
 
     /// Maps the id of each group's finding to the findings of earlier runs that the group repeats. The method
     /// `findings` assigns the ids.
-    pub(crate) fn origins(&self, members: &[Member], groups: &[Group]) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
-        let raised = self.state.raised().filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
+    pub(crate) fn origins(
+        &self,
+        members: &[Member],
+        groups: &[Group],
+    ) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
+        let raised = self
+            .state
+            .raised()
+            .filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
         let known: HashMap<String, &FindingOrigin> = raised.collect();
         let of_group = |group: &Group| {
             let all = group.members.iter().chain(&group.repeats);
-            let origins: BTreeSet<&FindingOrigin> =
-                all.filter_map(|at| known.get(&members[*at].id).copied()).collect();
+            let origins: BTreeSet<&FindingOrigin> = all
+                .filter_map(|at| known.get(&members[*at].id).copied())
+                .collect();
             origins.into_iter().cloned().collect()
         };
-        (self.next_id()..).map(FindingId).zip(groups.iter().map(of_group)).collect()
+        (self.next_id()..)
+            .map(FindingId)
+            .zip(groups.iter().map(of_group))
+            .collect()
     }
 
     pub(crate) fn own(&self) -> Vec<Member> {
-        let (own, glee) = (self.state.plan.iter().flat_map(|plan| &plan.own).enumerate(), AgentName::from(GLEE));
+        let (own, glee) = (
+            self.state
+                .plan
+                .iter()
+                .flat_map(|plan| &plan.own)
+                .enumerate(),
+            AgentName::from(GLEE),
+        );
         self.members(own.map(|(index, raw)| (format!("{GLEE}/{index}"), &glee, raw)))
     }
 
     pub(crate) fn debate(&self) -> Debate {
-        let reviewers = self.state.agents(Role::Reviewer).map(|agent| agent.name.0.clone()).collect();
-        Debate { reviewers, ..Debate::default() }
+        let reviewers = self
+            .state
+            .agents(Role::Reviewer)
+            .map(|agent| agent.name.0.clone())
+            .collect();
+        Debate {
+            reviewers,
+            ..Debate::default()
+        }
     }
 
     pub(crate) fn paths(&self) -> Vec<String> {
-        let round = usize::try_from(self.round - 1).ok().and_then(|round| self.state.rounds.get(round));
-        round.into_iter().flatten().flatten().map(|file| file.file.clone()).collect()
+        let round = usize::try_from(self.round - 1)
+            .ok()
+            .and_then(|round| self.state.rounds.get(round));
+        round
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|file| file.file.clone())
+            .collect()
     }
 
     /// Returns the paths of the files in this round. If the file of a member exists, the result contains the path
     /// of this file, too.
     pub(crate) fn tree(&self, members: &[Member]) -> Vec<String> {
         let found = members.iter().filter(|member| member.anchor.is_some());
-        self.paths().into_iter().chain(found.filter_map(|member| member.raw.file.clone())).collect()
+        self.paths()
+            .into_iter()
+            .chain(found.filter_map(|member| member.raw.file.clone()))
+            .collect()
     }
 
     /// Converts raw findings to members: finds their files, normalises severities, computes anchors, and checks
@@ -167,7 +249,10 @@ impl RoundContext<'_> {
             let mut named = raw.file.as_deref();
             if raw.line.is_none()
                 && let Some((path, line, end_line)) = named.and_then(location::split)
-                && known.entry(path).or_insert_with(|| self.known_path(path)).is_some()
+                && known
+                    .entry(path)
+                    .or_insert_with(|| self.known_path(path))
+                    .is_some()
             {
                 named = Some(path);
                 (member.raw.line, member.raw.end_line) = (Some(line), end_line);
@@ -193,7 +278,11 @@ impl RoundContext<'_> {
             }
         }
         for member in &mut all {
-            let reviewed = member.raw.file.as_deref().and_then(|path| self.sources.file(self.round, path));
+            let reviewed = member
+                .raw
+                .file
+                .as_deref()
+                .and_then(|path| self.sources.file(self.round, path));
             replacement::check(member, reviewed.map(|file| file.text.as_str()));
         }
         all
@@ -201,10 +290,17 @@ impl RoundContext<'_> {
 
     fn member(&self, id: String, by: &AgentName, mut raw: RawFinding) -> Member {
         raw.severity = mandatory::normalised(raw.severity);
-        let agent = self.state.agents(Role::Reviewer).find(|agent| agent.name == *by);
+        let agent = self
+            .state
+            .agents(Role::Reviewer)
+            .find(|agent| agent.name == *by);
         // The vendor is derived from the model or the program, because the user can give a reviewer any name.
         let vendor = agent.map(|agent| {
-            let program = agent.command.first().map(String::as_str).unwrap_or_default();
+            let program = agent
+                .command
+                .first()
+                .map(String::as_str)
+                .unwrap_or_default();
             consensus::vendor(agent.model.as_deref().unwrap_or(program))
         });
         let checked = CheckedEvidence {
@@ -213,12 +309,25 @@ impl RoundContext<'_> {
             ..CheckedEvidence::default()
         };
         let denies = merge_input::denies(raw.title.as_written());
-        Member { id, model: by.0.clone(), vendor, denies, checked, raw, ..Member::default() }
+        Member {
+            id,
+            model: by.0.clone(),
+            vendor,
+            denies,
+            checked,
+            raw,
+            ..Member::default()
+        }
     }
 
     pub(crate) fn text(&self, path: &str) -> String {
-        let reviewed = self.sources.file(self.round, path).map(|source| source.text.clone());
-        reviewed.or_else(|| self.workspace.read(path)).unwrap_or_default()
+        let reviewed = self
+            .sources
+            .file(self.round, path)
+            .map(|source| source.text.clone());
+        reviewed
+            .or_else(|| self.workspace.read(path))
+            .unwrap_or_default()
     }
 
     /// Returns the path of the file to which `path` refers. If `path` is only a file name, `path` refers to the
@@ -231,7 +340,9 @@ impl RoundContext<'_> {
         }
         self.workspace.resolve(path).or_else(|| {
             let paths = self.paths();
-            let mut named = paths.iter().filter(|known| known.rsplit('/').next() == Some(plain));
+            let mut named = paths
+                .iter()
+                .filter(|known| known.rsplit('/').next() == Some(plain));
             named.next().filter(|_| named.next().is_none()).cloned()
         })
     }
@@ -255,21 +366,47 @@ impl RoundContext<'_> {
     /// Merges the members of a group into one finding. The finding is based on the first member that names a
     /// static analyser's rule. If no member names a rule, the finding is based on the first member. The finding
     /// has the highest mandatory severity of all members, and lists all reviewers and all evidence.
-    fn finding(&self, id: FindingId, members: &[Member], revised: &RevisedSeverities, group: &Group) -> Finding {
-        let severity = |member: &Member| revised.get(&member.id).unwrap_or(&member.raw.severity).clone();
+    fn finding(
+        &self,
+        id: FindingId,
+        members: &[Member],
+        revised: &RevisedSeverities,
+        group: &Group,
+    ) -> Finding {
+        let severity = |member: &Member| {
+            revised
+                .get(&member.id)
+                .unwrap_or(&member.raw.severity)
+                .clone()
+        };
         let first = || group.members.iter().map(|at| &members[*at]);
-        let all = || group.members.iter().chain(&group.repeats).map(|at| &members[*at]);
-        let lead = first().find(|member| member.raw.rule.is_some()).or_else(|| first().next());
+        let all = || {
+            group
+                .members
+                .iter()
+                .chain(&group.repeats)
+                .map(|at| &members[*at])
+        };
+        let lead = first()
+            .find(|member| member.raw.rule.is_some())
+            .or_else(|| first().next());
         let lead = lead.expect("a group has members");
         let mut raw = lead.raw.clone();
         let affirming = all().filter(|member| !member.denies).map(severity);
-        let gravest = affirming.filter(|given| self.is_mandatory(given)).min_by_key(|given| given.tag);
-        let agreed = || first().map(severity).find(|given| Level::of(given.tag) == group.severity);
+        let gravest = affirming
+            .filter(|given| self.is_mandatory(given))
+            .min_by_key(|given| given.tag);
+        let agreed = || {
+            first()
+                .map(severity)
+                .find(|given| Level::of(given.tag) == group.severity)
+        };
         raw.severity = gravest.or_else(agreed).unwrap_or_else(|| severity(lead));
         if raw.rule.is_none() {
             let detailed = || members[group.described_by].raw.body.clone();
             raw.body = group.revised.clone().map_or_else(detailed, Untrusted::from);
-            raw.suggestion.clone_from(&members[group.suggested_by].raw.suggestion);
+            raw.suggestion
+                .clone_from(&members[group.suggested_by].raw.suggestion);
         }
         // The merged finding refers to a ruling only if all findings of the group refer to the same ruling.
         let mut named = all().map(|member| &member.raw.insists_on);
@@ -286,7 +423,8 @@ impl RoundContext<'_> {
                 }
             }
         }
-        raw.evidence.extend(group.advised.note().map(Untrusted::from));
+        raw.evidence
+            .extend(group.advised.note().map(Untrusted::from));
         if let AdvisoryStatus::Patched { .. } = group.advised {
             raw.severity = Severity::known(Level::of(raw.severity.tag).lower().tag());
         }
@@ -334,8 +472,14 @@ fn corroboration(
         class: group.class,
         reviewers: u32::try_from(reviewers).unwrap_or(u32::MAX),
         positions,
-        confirmed_by: group.supporters.iter().map(|name| AgentName::from(name.as_str())).collect(),
-        confidence: group.confidence.map(|sure| Confidence::clamped(i64::from(sure))),
+        confirmed_by: group
+            .supporters
+            .iter()
+            .map(|name| AgentName::from(name.as_str()))
+            .collect(),
+        confidence: group
+            .confidence
+            .map(|sure| Confidence::clamped(i64::from(sure))),
         formula: group.formula.clone(),
         score: group.score,
         why: group.why.clone(),
@@ -350,11 +494,24 @@ fn corroboration(
 /// A fix of `finding` can undo the fix of an earlier finding. Returns this earlier finding.
 fn reversed(state: &ReviewState, finding: &Finding) -> Option<FindingId> {
     let file = finding.raw.file.as_deref()?;
-    let lines = finding.raw.line.map(|line| (line, finding.raw.end_line.unwrap_or(line)));
-    let said = [Some(&finding.raw.title), Some(&finding.raw.body), finding.raw.suggestion.as_ref()];
-    let text = said.map(|text| text.map_or("", Untrusted::as_written)).join("\n");
+    let lines = finding
+        .raw
+        .line
+        .map(|line| (line, finding.raw.end_line.unwrap_or(line)));
+    let said = [
+        Some(&finding.raw.title),
+        Some(&finding.raw.body),
+        finding.raw.suggestion.as_ref(),
+    ];
+    let text = said
+        .map(|text| text.map_or("", Untrusted::as_written))
+        .join("\n");
     state.tree_changes.iter().rev().find_map(|change| {
-        let edit = change.changes.iter().filter_map(edits::edit_of).find(|edit| edit.file == file)?;
+        let edit = change
+            .changes
+            .iter()
+            .filter_map(edits::edit_of)
+            .find(|edit| edit.file == file)?;
         if !reversal::reverses(file, lines, &text, &edit) {
             return None;
         }

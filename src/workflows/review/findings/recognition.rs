@@ -10,7 +10,8 @@ use std::ops::RangeInclusive;
 
 use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
 use crate::domain::{
-    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity, Tag,
+    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity,
+    Tag,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{RulingInForce, SourceFile};
@@ -36,10 +37,16 @@ impl Placed<'_> {
     /// but at least one anchor has no line offset.
     fn distance(&self, other: &Self) -> Option<Option<u32>> {
         if self.anchor.block == other.anchor.block {
-            return Some(self.anchor.offset.zip(other.anchor.offset).map(|(a, b)| a.abs_diff(b)));
+            return Some(
+                self.anchor
+                    .offset
+                    .zip(other.anchor.offset)
+                    .map(|(a, b)| a.abs_diff(b)),
+            );
         }
         let (ours, theirs) = (self.line()?, other.line()?);
-        let is_within = self.block.as_ref()?.contains(&theirs) || other.block.as_ref()?.contains(&ours);
+        let is_within =
+            self.block.as_ref()?.contains(&theirs) || other.block.as_ref()?.contains(&ours);
         is_within.then(|| Some(ours.abs_diff(theirs)))
     }
 }
@@ -62,39 +69,69 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
         // A block has moved only if the original file no longer contains the block.
         let has_moved = |anchor: &Anchor| {
             blocks.place(anchor).is_some()
-                && Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none()
+                && Blocks::of(&anchor.file, &text_of(&anchor.file))
+                    .place(anchor)
+                    .is_none()
         };
         let is_here = |index: &usize| known[*index].file == file || has_moved(known[*index]);
         let old: Vec<usize> = (0..known.len()).filter(is_here).collect();
         if old.is_empty() {
             continue;
         }
-        let anchors = || old.iter().map(|index| known[*index]).chain(new.iter().map(|index| found[*index]));
-        let placed: Vec<Placed<'_>> =
-            anchors().map(|anchor| Placed { anchor, block: blocks.place(anchor) }).collect();
+        let anchors = || {
+            old.iter()
+                .map(|index| known[*index])
+                .chain(new.iter().map(|index| found[*index]))
+        };
+        let placed: Vec<Placed<'_>> = anchors()
+            .map(|anchor| Placed {
+                anchor,
+                block: blocks.place(anchor),
+            })
+            .collect();
         let wordings = Wordings::of(anchors());
         let mut in_block: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
         let mut at_line: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, known) in placed[..old.len()].iter().enumerate() {
-            in_block.entry((&known.anchor.block, known.anchor.offset)).or_default().push(index);
-            known.line().into_iter().for_each(|line| at_line.entry(line).or_default().push(index));
+            in_block
+                .entry((&known.anchor.block, known.anchor.offset))
+                .or_default()
+                .push(index);
+            known
+                .line()
+                .into_iter()
+                .for_each(|line| at_line.entry(line).or_default().push(index));
         }
         for (index, finding) in (old.len()..).zip(&placed[old.len()..]) {
             let block = finding.anchor.block.as_str();
             let offsets = match finding.anchor.offset {
-                Some(offset) => Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR)),
+                Some(offset) => {
+                    Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR))
+                }
                 None => None..=Some(u32::MAX),
             };
             let same_block = in_block.range((block, *offsets.start())..=(block, *offsets.end()));
-            let undated = in_block.get(&(block, None)).filter(|_| finding.anchor.offset.is_some());
-            let near = finding.line().map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
+            let undated = in_block
+                .get(&(block, None))
+                .filter(|_| finding.anchor.offset.is_some());
+            let near = finding
+                .line()
+                .map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
             let near = near.into_iter().flat_map(|lines| at_line.range(lines));
-            let near = near.flat_map(|(_, indexes)| indexes).filter(|known| placed[**known].anchor.block != block);
-            let candidates = same_block.flat_map(|(_, indexes)| indexes).chain(undated.into_iter().flatten());
+            let near = near
+                .flat_map(|(_, indexes)| indexes)
+                .filter(|known| placed[**known].anchor.block != block);
+            let candidates = same_block
+                .flat_map(|(_, indexes)| indexes)
+                .chain(undated.into_iter().flatten());
             pairs.extend(candidates.chain(near).filter_map(|known| {
                 let distance = placed[*known].distance(finding)?;
                 let likeness = wordings.compare(*known, index, distance);
-                (likeness != Likeness::Different).then_some((likeness, old[*known], new[index - old.len()]))
+                (likeness != Likeness::Different).then_some((
+                    likeness,
+                    old[*known],
+                    new[index - old.len()],
+                ))
             }));
         }
     }
@@ -102,11 +139,17 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
 }
 
 /// The indices of the elements of `findings` that repeat an open finding of this run.
-pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextOf<'_>) -> BTreeSet<usize> {
+pub(crate) fn repeated(
+    state: &ReviewState,
+    findings: &[Finding],
+    text_of: TextOf<'_>,
+) -> BTreeSet<usize> {
     let open: Vec<&Finding> = state
         .findings
         .iter()
-        .filter(|earlier| !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none())
+        .filter(|earlier| {
+            !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none()
+        })
         .collect();
     let (_, known) = anchored(open.iter().copied());
     let (indexes, found) = anchored(findings);
@@ -122,11 +165,24 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
     }
     // If one of two findings has no anchor, the findings are equal only if their locations and titles are equal.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
-    for earlier in open.into_iter().filter(|earlier| earlier.raw.file.is_some()) {
-        at.entry((&earlier.raw.file, earlier.raw.line, earlier.raw.title.as_written())).or_default().push(earlier);
+    for earlier in open
+        .into_iter()
+        .filter(|earlier| earlier.raw.file.is_some())
+    {
+        at.entry((
+            &earlier.raw.file,
+            earlier.raw.line,
+            earlier.raw.title.as_written(),
+        ))
+        .or_default()
+        .push(earlier);
     }
     for (index, finding) in findings.iter().enumerate() {
-        let same = at.get(&(&finding.raw.file, finding.raw.line, finding.raw.title.as_written()));
+        let same = at.get(&(
+            &finding.raw.file,
+            finding.raw.line,
+            finding.raw.title.as_written(),
+        ));
         let mut same = same.into_iter().flatten();
         if same.any(|earlier| earlier.anchor.is_none() || finding.anchor.is_none()) {
             repeated.insert(index);
@@ -137,21 +193,33 @@ pub(crate) fn repeated(state: &ReviewState, findings: &[Finding], text_of: TextO
 
 fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
     let findings = findings.into_iter().enumerate();
-    findings.filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?))).unzip()
+    findings
+        .filter_map(|(index, finding)| Some((index, finding.anchor.as_ref()?)))
+        .unzip()
 }
 
 fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
-    pairs.iter().filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
+    pairs
+        .iter()
+        .filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
 /// Returns the indices of anchors in `earlier`. The findings of these anchors are raised again in `later`.
-pub(crate) fn raised_again(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeSet<usize> {
+pub(crate) fn raised_again(
+    earlier: &[&Anchor],
+    later: &[&Anchor],
+    text_of: TextOf<'_>,
+) -> BTreeSet<usize> {
     continued(earlier, later, text_of).into_keys().collect()
 }
 
 /// Maps the index of an anchor in `earlier` to the index of the anchor in `later` that describes the same problem.
 /// A later finding repeats at most one earlier finding, because the findings of one run are different problems.
-pub(crate) fn continued(earlier: &[&Anchor], later: &[&Anchor], text_of: TextOf<'_>) -> BTreeMap<usize, usize> {
+pub(crate) fn continued(
+    earlier: &[&Anchor],
+    later: &[&Anchor],
+    text_of: TextOf<'_>,
+) -> BTreeMap<usize, usize> {
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut continued, mut taken) = (BTreeMap::new(), BTreeSet::new());
@@ -180,7 +248,12 @@ pub(crate) fn earlier<'a>(
     let findings: Vec<&Finding> = findings.into_iter().collect();
     let mut events = relations::named(&findings, &bindings, round);
     let is_named: BTreeSet<FindingId> = events.iter().filter_map(relations::subject).collect();
-    let unnamed = || findings.iter().copied().filter(|finding| !is_named.contains(&finding.id));
+    let unnamed = || {
+        findings
+            .iter()
+            .copied()
+            .filter(|finding| !is_named.contains(&finding.id))
+    };
     let findings: Vec<&Finding> = unnamed().collect();
     let (indexes, found) = anchored(findings.iter().copied());
     let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
@@ -189,13 +262,22 @@ pub(crate) fn earlier<'a>(
     let ended = |known: usize| bindings[known].ended.is_some();
     pairs.sort_by(|a, b| {
         let newest = || age(bindings[b.1]).cmp(&age(bindings[a.1]));
-        ended(a.1).cmp(&ended(b.1)).then(b.0.total_cmp(&a.0)).then_with(newest).then(a.2.cmp(&b.2))
+        ended(a.1)
+            .cmp(&ended(b.1))
+            .then(b.0.total_cmp(&a.0))
+            .then_with(newest)
+            .then(a.2.cmp(&b.2))
     });
     let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
     let mut taken: BTreeSet<(&RulingRef, &AgentName)> = BTreeSet::new();
     for (_, known, finding) in pairs {
         let (index, binding) = (indexes[finding], bindings[known]);
-        let by = || findings[index].raised_by.iter().map(|name| (&binding.dispute, name));
+        let by = || {
+            findings[index]
+                .raised_by
+                .iter()
+                .map(|name| (&binding.dispute, name))
+        };
         if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
             bound.insert(index, binding);
             taken.extend(by());
@@ -203,23 +285,37 @@ pub(crate) fn earlier<'a>(
     }
     let unsure: Vec<relations::Unsure<'_>> = all
         .iter()
-        .filter_map(|(likeness, known, finding)| Some((likeness.unsure()?, bindings[*known], indexes[*finding])))
+        .filter_map(|(likeness, known, finding)| {
+            Some((likeness.unsure()?, bindings[*known], indexes[*finding]))
+        })
         .filter(|(_, binding, index)| {
             let finding = findings[*index];
-            let is_taken = finding.raised_by.iter().any(|name| taken.contains(&(&binding.dispute, name)));
+            let is_taken = finding
+                .raised_by
+                .iter()
+                .any(|name| taken.contains(&(&binding.dispute, name)));
             finding.mandatory
                 && !bound.contains_key(index)
                 && !is_taken
                 && binding.new_tag.is_none()
                 && binding.ended.is_none()
         })
-        .map(|(likeness, binding, index)| relations::Unsure { likeness, binding, finding: findings[index] })
+        .map(|(likeness, binding, index)| relations::Unsure {
+            likeness,
+            binding,
+            finding: findings[index],
+        })
         .collect();
-    let free = findings.iter().enumerate().filter(|(index, _)| !bound.contains_key(index));
+    let free = findings
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !bound.contains_key(index));
     let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
     let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
     let ruled = bound.into_iter();
-    events.extend(ruled.filter_map(|(index, binding)| self::ruled(findings[index], binding, round.lists)));
+    events.extend(
+        ruled.filter_map(|(index, binding)| self::ruled(findings[index], binding, round.lists)),
+    );
     events.extend(changed);
     events.extend(relations::may_repeat(unsure, &has_changed));
     events
@@ -228,12 +324,23 @@ pub(crate) fn earlier<'a>(
 /// A sort key that orders the bindings of rulings from the oldest to the newest. An open dispute counts as newer
 /// than any ruling.
 pub(crate) fn age(binding: &Binding) -> impl Ord + use<'_> {
-    (binding.settled_at.is_none(), binding.settled_at, &binding.dispute)
+    (
+        binding.settled_at.is_none(),
+        binding.settled_at,
+        &binding.dispute,
+    )
 }
 
 fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
-    let reopened: BTreeSet<DisputeNumber> = bindings.iter().filter_map(|binding| binding.reopens).collect();
-    bindings.iter().filter(move |binding| binding.number().is_none_or(|number| !reopened.contains(&number)))
+    let reopened: BTreeSet<DisputeNumber> = bindings
+        .iter()
+        .filter_map(|binding| binding.reopens)
+        .collect();
+    bindings.iter().filter(move |binding| {
+        binding
+            .number()
+            .is_none_or(|number| !reopened.contains(&number))
+    })
 }
 
 /// The event for a finding that matches an earlier dispute. Returns `None` if the ruling gave the finding a new
@@ -241,8 +348,13 @@ fn not_reopened(bindings: &[Binding]) -> impl Iterator<Item = &Binding> {
 fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<EventKind> {
     let (finding, dispute, new_tag) = (found.id, binding.dispute.clone(), binding.new_tag);
     let Some(disposition) = binding.disposition.clone() else {
-        let RulingRef::Number(dispute) = dispute else { return None };
-        return Some(EventKind::Review(ReviewEvent::StillDisputed { finding, dispute }));
+        let RulingRef::Number(dispute) = dispute else {
+            return None;
+        };
+        return Some(EventKind::Review(ReviewEvent::StillDisputed {
+            finding,
+            dispute,
+        }));
     };
     if let Some(day) = binding.ended {
         return Some(EventKind::Run(RunEvent::Notice {
@@ -256,7 +368,9 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
         );
         return Some(EventKind::notice(text));
     }
-    let is_mandatory = |tag: Tag| mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional);
+    let is_mandatory = |tag: Tag| {
+        mandatory::is_mandatory(&Severity::known(tag), &lists.mandatory, &lists.optional)
+    };
     (!new_tag.is_some_and(is_mandatory)).then_some(EventKind::Review(ReviewEvent::AlreadyRuled {
         finding,
         dispute,
@@ -267,14 +381,27 @@ fn ruled(found: &Finding, binding: &Binding, lists: &MergeSettings) -> Option<Ev
 }
 
 /// The rulings in force about code in `files`, or about code that moved to one of these files.
-pub(crate) fn in_force(bindings: &[Binding], files: &[SourceFile], text_of: TextOf<'_>) -> Vec<RulingInForce> {
-    let blocks: Vec<Blocks<'_>> = files.iter().map(|file| Blocks::of(&file.path, &file.text)).collect();
+pub(crate) fn in_force(
+    bindings: &[Binding],
+    files: &[SourceFile],
+    text_of: TextOf<'_>,
+) -> Vec<RulingInForce> {
+    let blocks: Vec<Blocks<'_>> = files
+        .iter()
+        .map(|file| Blocks::of(&file.path, &file.text))
+        .collect();
     let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
         blocks.place(anchor).is_some()
-            && (anchor.file == path || Blocks::of(&anchor.file, &text_of(&anchor.file)).place(anchor).is_none())
+            && (anchor.file == path
+                || Blocks::of(&anchor.file, &text_of(&anchor.file))
+                    .place(anchor)
+                    .is_none())
     };
     let binds = |binding: &&Binding| {
-        let closes = binding.disposition.as_ref().is_some_and(Disposition::closes);
+        let closes = binding
+            .disposition
+            .as_ref()
+            .is_some_and(Disposition::closes);
         // A ruling that changed nothing but the tag of a finding is left out, so that reviewers raise the finding
         // again.
         closes && binding.new_tag.is_none() && binding.ended.is_none()
@@ -303,8 +430,15 @@ fn shown(binding: &Binding) -> Option<RulingInForce> {
 /// at most one ruling of each of the other runs.
 pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
     let mut blocks: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
-    for (index, binding) in bindings.iter().enumerate().filter(|(_, binding)| binding.disposition.is_some()) {
-        blocks.entry((&binding.anchor.file, &binding.anchor.block)).or_default().push(index);
+    for (index, binding) in bindings
+        .iter()
+        .enumerate()
+        .filter(|(_, binding)| binding.disposition.is_some())
+    {
+        blocks
+            .entry((&binding.anchor.file, &binding.anchor.block))
+            .or_default()
+            .push(index);
     }
     let mut superseded = BTreeMap::new();
     for mut rulings in blocks.into_values().filter(|rulings| rulings.len() > 1) {
@@ -317,8 +451,14 @@ pub(crate) fn superseded(bindings: &[Binding]) -> BTreeMap<usize, usize> {
                 if new.run == old.run || superseded.contains_key(before) {
                     continue;
                 }
-                let distance = new.anchor.offset.zip(old.anchor.offset).map(|(a, b)| a.abs_diff(b));
-                let Some(sure) = wordings.compare(earlier, later, distance).same() else { continue };
+                let distance = new
+                    .anchor
+                    .offset
+                    .zip(old.anchor.offset)
+                    .map(|(a, b)| a.abs_diff(b));
+                let Some(sure) = wordings.compare(earlier, later, distance).same() else {
+                    continue;
+                };
                 let known = surest.entry(&old.run).or_insert((sure, *before));
                 if sure > known.0 {
                     *known = (sure, *before);
@@ -341,22 +481,31 @@ pub(crate) fn precedents<'a>(
     finding: &Finding,
     candidates: impl IntoIterator<Item = &'a Binding>,
 ) -> Vec<RulingInForce> {
-    let Some(anchor) = &finding.anchor else { return Vec::new() };
+    let Some(anchor) = &finding.anchor else {
+        return Vec::new();
+    };
     let concerns = |other: &Anchor| other.file == anchor.file || other.category == anchor.category;
     let candidates: Vec<&Binding> = candidates
         .into_iter()
         .filter(|binding| binding.disposition.is_some() && binding.ended.is_none())
         .filter(|binding| binding.anchor.block != anchor.block && concerns(&binding.anchor))
         .collect();
-    let wordings = Wordings::of(std::iter::once(anchor).chain(candidates.iter().map(|binding| &binding.anchor)));
+    let wordings = Wordings::of(
+        std::iter::once(anchor).chain(candidates.iter().map(|binding| &binding.anchor)),
+    );
     let similar = (1..).zip(candidates).filter_map(|(index, binding)| {
-        let resemblance = wordings.resemblance(0, index).filter(|cosine| *cosine >= SIMILAR)?;
+        let resemblance = wordings
+            .resemblance(0, index)
+            .filter(|cosine| *cosine >= SIMILAR)?;
         Some((resemblance, binding))
     });
     let mut similar: Vec<(f32, &Binding)> = similar.collect();
     similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| age(b.1).cmp(&age(a.1))));
     similar.truncate(PRECEDENTS);
-    similar.into_iter().filter_map(|(_, binding)| shown(binding)).collect()
+    similar
+        .into_iter()
+        .filter_map(|(_, binding)| shown(binding))
+        .collect()
 }
 
 #[cfg(test)]
@@ -367,8 +516,14 @@ mod tests {
     use crate::domain::{DisputeNumber, FindingId, RawFinding};
     use crate::rules::consensus::Policy;
 
-    const TITLES: [&str; 6] =
-        ["weak hash", "a weak hash is used", "weak md5 hash", "sql injection", "remove the lock", "add the lock"];
+    const TITLES: [&str; 6] = [
+        "weak hash",
+        "a weak hash is used",
+        "weak md5 hash",
+        "sql injection",
+        "remove the lock",
+        "add the lock",
+    ];
 
     fn anchor((block, title, offset): (u8, usize, Option<u32>)) -> Anchor {
         Anchor {
@@ -392,7 +547,10 @@ mod tests {
                 ..RawFinding::default()
             },
             mandatory: true,
-            raised_by: by.iter().map(|name| AgentName::from(name.to_string().as_str())).collect(),
+            raised_by: by
+                .iter()
+                .map(|name| AgentName::from(name.to_string().as_str()))
+                .collect(),
             round: 1,
             anchor: Some(anchor(place)),
             reverses: None,
@@ -422,7 +580,16 @@ mod tests {
 
     fn told(findings: &[Finding], bindings: &[Binding]) -> Vec<EventKind> {
         let (state, lists) = (ReviewState::default(), lists());
-        earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of: &no_text, past: None })
+        earlier(
+            findings,
+            bindings,
+            &Round {
+                state: &state,
+                lists: &lists,
+                text_of: &no_text,
+                past: None,
+            },
+        )
     }
 
     fn bound<'a>(
@@ -431,9 +598,23 @@ mod tests {
         text_of: TextOf<'_>,
     ) -> Vec<EventKind> {
         let (state, lists) = (ReviewState::default(), lists());
-        let mut events = earlier(findings, bindings, &Round { state: &state, lists: &lists, text_of, past: None });
+        let mut events = earlier(
+            findings,
+            bindings,
+            &Round {
+                state: &state,
+                lists: &lists,
+                text_of,
+                past: None,
+            },
+        );
         events.retain(|event| {
-            matches!(event, EventKind::Review(ReviewEvent::AlreadyRuled { .. } | ReviewEvent::StillDisputed { .. }))
+            matches!(
+                event,
+                EventKind::Review(
+                    ReviewEvent::AlreadyRuled { .. } | ReviewEvent::StillDisputed { .. }
+                )
+            )
         });
         events
     }
@@ -455,10 +636,17 @@ mod tests {
 
     #[test]
     fn the_table_of_pairs() {
-        let table: Table =
-            toml::from_str(include_str!("../../../../tests/recognition/pairs.toml")).expect("the table is read");
+        let table: Table = toml::from_str(include_str!("../../../../tests/recognition/pairs.toml"))
+            .expect("the table is read");
         let mut wrong = Vec::new();
-        for Group { what, same, now, file, pairs } in &table.group {
+        for Group {
+            what,
+            same,
+            now,
+            file,
+            pairs,
+        } in &table.group
+        {
             let before = table.code["before"].as_str();
             let now = now.as_deref().map_or(before, |name| &table.code[name]);
             let file = file.as_deref().unwrap_or("app.py");
@@ -479,8 +667,12 @@ mod tests {
                 let new = finding(file, now, *line_now, title_now);
                 let binding = binding(1, old.anchor.clone().expect("it has a place"));
                 let is_bound = !bound([&new], &[binding], &text_of).is_empty();
-                let state = ReviewState { findings: vec![old], ..ReviewState::default() };
-                let is_repeated = !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
+                let state = ReviewState {
+                    findings: vec![old],
+                    ..ReviewState::default()
+                };
+                let is_repeated =
+                    !repeated(&state, std::slice::from_ref(&new), &text_of).is_empty();
                 if is_bound != *same || is_repeated != *same {
                     wrong.push(format!("{what}: {line} {title} | {line_now} {title_now}"));
                 }
@@ -500,11 +692,21 @@ mod tests {
         };
         let other_words = "`handle` is opened but not closed; use a with statement for the file";
         let earlier = vec![made(0, 2, "The file handle is never closed")];
-        let new = [made(1, 2, other_words), made(2, 3, "The file handle is never closed")];
-        let state = ReviewState { findings: earlier, ..ReviewState::default() };
+        let new = [
+            made(1, 2, other_words),
+            made(2, 3, "The file handle is never closed"),
+        ];
+        let state = ReviewState {
+            findings: earlier,
+            ..ReviewState::default()
+        };
         let text_of = |_: &str| code.to_owned();
         assert_eq!(repeated(&state, &new[..1], &text_of), BTreeSet::from([0]));
-        assert_eq!(repeated(&state, &new, &text_of), BTreeSet::from([1]), "the surer one");
+        assert_eq!(
+            repeated(&state, &new, &text_of),
+            BTreeSet::from([1]),
+            "the surer one"
+        );
     }
 
     /// Returns no text, so that no known block exists in the file and only findings of the same block are compared.
@@ -521,15 +723,22 @@ mod tests {
         let anchors: Vec<&Anchor> = bindings
             .iter()
             .map(|binding| &binding.anchor)
-            .chain(findings.iter().filter_map(|finding| finding.anchor.as_ref()))
+            .chain(
+                findings
+                    .iter()
+                    .filter_map(|finding| finding.anchor.as_ref()),
+            )
             .collect();
         let wordings = Wordings::of(anchors.iter().copied());
         let mut pairs = Vec::new();
         for (index, finding) in (0..).zip(anchors.iter().skip(bindings.len())) {
             for (known, binding) in bindings.iter().enumerate() {
                 let distance = distance(&binding.anchor, finding);
-                let likeness =
-                    distance.and_then(|distance| wordings.compare(known, bindings.len() + index, distance).same());
+                let likeness = distance.and_then(|distance| {
+                    wordings
+                        .compare(known, bindings.len() + index, distance)
+                        .same()
+                });
                 pairs.extend(likeness.map(|likeness| (likeness, &binding.dispute, index, binding)));
             }
         }
@@ -537,12 +746,17 @@ mod tests {
         let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
         for (_, dispute, index, binding) in pairs {
             let by = &findings[index].raised_by;
-            if !bound.contains_key(&index) && !by.iter().any(|name| taken.contains(&(dispute, name))) {
+            if !bound.contains_key(&index)
+                && !by.iter().any(|name| taken.contains(&(dispute, name)))
+            {
                 bound.insert(index, binding);
                 taken.extend(by.iter().map(|name| (dispute, name)));
             }
         }
-        bound.into_iter().filter_map(|(index, binding)| ruled(&findings[index], binding, &lists())).collect()
+        bound
+            .into_iter()
+            .filter_map(|(index, binding)| ruled(&findings[index], binding, &lists()))
+            .collect()
     }
 
     fn lists() -> MergeSettings {
@@ -560,9 +774,15 @@ mod tests {
     }
 
     fn settled(number: u64, run: &str, day: i8, anchor: Anchor) -> Binding {
-        let settled_at =
-            jiff::civil::date(2026, 5, day).to_zoned(jiff::tz::TimeZone::UTC).expect("a day").timestamp();
-        Binding { run: RunId(run.into()), settled_at: Some(settled_at), ..binding(number, anchor) }
+        let settled_at = jiff::civil::date(2026, 5, day)
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .expect("a day")
+            .timestamp();
+        Binding {
+            run: RunId(run.into()),
+            settled_at: Some(settled_at),
+            ..binding(number, anchor)
+        }
     }
 
     #[test]
@@ -575,7 +795,11 @@ mod tests {
             settled(4, "a", 4, hash(1)),
             settled(5, "c", 5, anchor((0, 3, Some(1)))),
             settled(6, "c", 5, anchor((1, 0, Some(1)))),
-            Binding { disposition: None, settled_at: None, ..settled(7, "d", 6, hash(1)) },
+            Binding {
+                disposition: None,
+                settled_at: None,
+                ..settled(7, "d", 6, hash(1))
+            },
         ];
         // Binding 1 precedes binding 2 only by its number. Binding 4 belongs to the same run as 1. Bindings 5 and 6
         // are about other problems. Binding 7 is open.
@@ -587,7 +811,10 @@ mod tests {
     fn what_has_ended_binds_nothing_and_is_named_where_nothing_else_binds() {
         let found = [finding(0, (0, 0, Some(1)), &[0])];
         let ended = Some(jiff::civil::date(2026, 6, 1));
-        let old = Binding { ended, ..binding(3, anchor((0, 0, Some(1)))) };
+        let old = Binding {
+            ended,
+            ..binding(3, anchor((0, 0, Some(1))))
+        };
         let text = "F1: the ruling of dispute 3 ended on 2026-06-01".to_owned();
         let notice = vec![EventKind::notice(text)];
         assert_eq!(told(&found, std::slice::from_ref(&old)), notice);
@@ -603,19 +830,39 @@ mod tests {
     fn a_shared_ruling_closes_a_security_finding_only_where_a_person_answers_for_it() {
         let mut found = finding(0, (0, 0, Some(1)), &[0]);
         found.raw.category = Some("security".to_owned());
-        let shared = Binding { is_vouched: false, ..binding(3, anchor((0, 0, Some(1)))) };
+        let shared = Binding {
+            is_vouched: false,
+            ..binding(3, anchor((0, 0, Some(1))))
+        };
         let said = |found: &Finding, binding: &Binding| {
-            told(std::slice::from_ref(found), std::slice::from_ref(binding)).pop().expect("an event")
+            told(std::slice::from_ref(found), std::slice::from_ref(binding))
+                .pop()
+                .expect("an event")
         };
         assert!(
             matches!(said(&found, &shared), EventKind::Run(RunEvent::Notice { text }) if text.contains("does not bind"))
         );
-        let vouched = Binding { is_vouched: true, ..shared.clone() };
-        assert!(matches!(said(&found, &vouched), EventKind::Review(ReviewEvent::AlreadyRuled { .. })));
-        let enforced = Binding { disposition: Some(Disposition::Enforced), ..shared.clone() };
-        assert!(matches!(said(&found, &enforced), EventKind::Review(ReviewEvent::AlreadyRuled { .. })));
+        let vouched = Binding {
+            is_vouched: true,
+            ..shared.clone()
+        };
+        assert!(matches!(
+            said(&found, &vouched),
+            EventKind::Review(ReviewEvent::AlreadyRuled { .. })
+        ));
+        let enforced = Binding {
+            disposition: Some(Disposition::Enforced),
+            ..shared.clone()
+        };
+        assert!(matches!(
+            said(&found, &enforced),
+            EventKind::Review(ReviewEvent::AlreadyRuled { .. })
+        ));
         found.raw.category = None;
-        assert!(matches!(said(&found, &shared), EventKind::Review(ReviewEvent::AlreadyRuled { .. })));
+        assert!(matches!(
+            said(&found, &shared),
+            EventKind::Review(ReviewEvent::AlreadyRuled { .. })
+        ));
     }
 
     #[test]
@@ -626,16 +873,54 @@ mod tests {
             settled(2, "a", 1, anchor((1, 3, Some(1)))),
             settled(3, "a", 1, anchor((1, 1, Some(9)))),
             settled(4, "b", 2, anchor((2, 1, Some(9)))),
-            Binding { disposition: None, ..settled(5, "b", 2, anchor((3, 1, Some(9)))) },
-            Binding { ended: Some(jiff::civil::date(2026, 6, 1)), ..settled(6, "b", 2, anchor((3, 1, Some(9)))) },
-            settled(7, "c", 3, Anchor { file: "b.py".into(), ..anchor((4, 1, None)) }),
-            settled(8, "c", 3, Anchor { file: "b.py".into(), category: "style".into(), ..anchor((4, 1, None)) }),
+            Binding {
+                disposition: None,
+                ..settled(5, "b", 2, anchor((3, 1, Some(9))))
+            },
+            Binding {
+                ended: Some(jiff::civil::date(2026, 6, 1)),
+                ..settled(6, "b", 2, anchor((3, 1, Some(9))))
+            },
+            settled(
+                7,
+                "c",
+                3,
+                Anchor {
+                    file: "b.py".into(),
+                    ..anchor((4, 1, None))
+                },
+            ),
+            settled(
+                8,
+                "c",
+                3,
+                Anchor {
+                    file: "b.py".into(),
+                    category: "style".into(),
+                    ..anchor((4, 1, None))
+                },
+            ),
             settled(9, "c", 4, anchor((5, 2, None))),
         ];
-        let shown: Vec<String> =
-            precedents(&found, &candidates).iter().map(|one| one.dispute.to_string()).collect();
-        assert_eq!(shown, ["7", "4", "3"], "the most similar, of equals the newest, three at most");
-        assert!(precedents(&Finding { anchor: None, ..found }, &candidates).is_empty());
+        let shown: Vec<String> = precedents(&found, &candidates)
+            .iter()
+            .map(|one| one.dispute.to_string())
+            .collect();
+        assert_eq!(
+            shown,
+            ["7", "4", "3"],
+            "the most similar, of equals the newest, three at most"
+        );
+        assert!(
+            precedents(
+                &Finding {
+                    anchor: None,
+                    ..found
+                },
+                &candidates
+            )
+            .is_empty()
+        );
     }
 
     proptest! {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
-    Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation, RulingRef, Untrusted,
-    number_of,
+    Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation,
+    RulingRef, Untrusted, number_of,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
@@ -48,12 +48,19 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
         new_tag: binding.new_tag,
         rationale: binding.rationale.clone(),
     };
-    EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier: Box::new(earlier) })
+    EventKind::Review(ReviewEvent::RelatedDispute {
+        finding,
+        earlier: Box::new(earlier),
+    })
 }
 
 /// Processes findings that refer to a ruling in force. The first finding with new evidence reopens the dispute.
 /// The ruling binds every other finding that refers to the ruling.
-pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<'_>) -> Vec<EventKind> {
+pub(crate) fn named(
+    findings: &[&Finding],
+    bindings: &[&Binding],
+    round: &Round<'_>,
+) -> Vec<EventKind> {
     let mut reopened: BTreeSet<RulingRef> = round
         .state
         .related
@@ -64,22 +71,31 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
         .collect();
     let mut events = Vec::new();
     for finding in findings {
-        let (Some(ruling), Some(anchor)) = (&finding.raw.insists_on, &finding.anchor) else { continue };
-        let named = bindings.iter().find(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
-        let Some(binding) = named.filter(|binding| binding.ended.is_none() && may_close(finding, binding)) else {
+        let (Some(ruling), Some(anchor)) = (&finding.raw.insists_on, &finding.anchor) else {
             continue;
         };
-        let Some(disposition) = binding.disposition.clone().filter(Disposition::closes) else { continue };
+        let named = bindings
+            .iter()
+            .find(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
+        let Some(binding) =
+            named.filter(|binding| binding.ended.is_none() && may_close(finding, binding))
+        else {
+            continue;
+        };
+        let Some(disposition) = binding.disposition.clone().filter(Disposition::closes) else {
+            continue;
+        };
         if !is_in(binding, &anchor.file, round) {
             continue;
         }
         let evidence = match round.past {
-            Some(past) if !reopened.contains(&binding.dispute) => {
-                binding.number().and_then(|number| past.dispute(number)).map(|dispute| {
+            Some(past) if !reopened.contains(&binding.dispute) => binding
+                .number()
+                .and_then(|number| past.dispute(number))
+                .map(|dispute| {
                     let reviewed = |path: &str| past.reviewed(&binding.run, path);
                     new_evidence(finding, &dispute, &reviewed, round)
-                })
-            }
+                }),
             _ => None,
         };
         match evidence.filter(|evidence| !evidence.is_empty()) {
@@ -102,7 +118,11 @@ pub(crate) fn named(findings: &[&Finding], bindings: &[&Binding], round: &Round<
 /// Whether `file` contains the code of a dispute. The result is also true if the code has moved from another
 /// file to `file`.
 fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
-    let has_block = |path: &str| Blocks::of(path, &(round.text_of)(path)).place(&binding.anchor).is_some();
+    let has_block = |path: &str| {
+        Blocks::of(path, &(round.text_of)(path))
+            .place(&binding.anchor)
+            .is_some()
+    };
     has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
 }
 
@@ -123,18 +143,27 @@ fn new_evidence(
     reviewed: &dyn Fn(&str) -> Vec<String>,
     round: &Round<'_>,
 ) -> Vec<Untrusted> {
-    let then: Vec<&str> = texts(dispute).into_iter().map(Untrusted::as_written).collect();
+    let then: Vec<&str> = texts(dispute)
+        .into_iter()
+        .map(Untrusted::as_written)
+        .collect();
     let known: Vec<Reference> = then.iter().flat_map(|text| cited(text)).collect();
     let own = [&finding.raw, &dispute.finding.raw].map(place_of);
     let text_of = |path: &str| Some((round.text_of)(path)).filter(|text| !text.is_empty());
-    let is_same_file = |a: &str, b: &str| a == b || a.ends_with(&format!("/{b}")) || b.ends_with(&format!("/{a}"));
+    let is_same_file =
+        |a: &str, b: &str| a == b || a.ends_with(&format!("/{b}")) || b.ends_with(&format!("/{a}"));
     let lines_of = |text: &str, (first, last): (u32, u32)| -> Vec<String> {
         let lines = text.lines().skip(first.saturating_sub(1) as usize);
-        lines.take((last - first) as usize + 1).map(|line| line.trim().to_owned()).collect()
+        lines
+            .take((last - first) as usize + 1)
+            .map(|line| line.trim().to_owned())
+            .collect()
     };
     let is_new = |one: &Reference| {
         let path = one.path.as_str();
-        let Some(text) = text_of(path).filter(|_| exists(one, &text_of) == Support::Exists) else { return false };
+        let Some(text) = text_of(path).filter(|_| exists(one, &text_of) == Support::Exists) else {
+            return false;
+        };
         if let [test] = one.names.as_slice() {
             let is_known = known.iter().any(|known| known.names == one.names);
             return !is_known && identity::identifiers(&text).any(|word| word == test);
@@ -148,13 +177,22 @@ fn new_evidence(
         }
         let before: BTreeSet<String> = reviewed(path)
             .iter()
-            .flat_map(|text| places().filter_map(|place| place.lines).flat_map(|lines| lines_of(text, lines)))
+            .flat_map(|text| {
+                places()
+                    .filter_map(|place| place.lines)
+                    .flat_map(|lines| lines_of(text, lines))
+            })
             .collect();
-        lines_of(&text, lines).iter().any(|line| !line.is_empty() && !before.contains(line))
+        lines_of(&text, lines)
+            .iter()
+            .any(|line| !line.is_empty() && !before.contains(line))
     };
     let raw = &finding.raw;
-    let now: Vec<&str> =
-        [&raw.title, &raw.body].into_iter().chain(&raw.evidence).map(Untrusted::as_written).collect();
+    let now: Vec<&str> = [&raw.title, &raw.body]
+        .into_iter()
+        .chain(&raw.evidence)
+        .map(Untrusted::as_written)
+        .collect();
     let mut evidence: Vec<Untrusted> = Vec::new();
     for one in now.iter().flat_map(|text| cited(text)).filter(is_new) {
         let shown = Untrusted::from(one.to_string());
@@ -162,23 +200,39 @@ fn new_evidence(
             evidence.push(shown);
         }
     }
-    let failing = round.state.verified.iter().filter(|verified| !verified.passed);
+    let failing = round
+        .state
+        .verified
+        .iter()
+        .filter(|verified| !verified.passed);
     let names = |texts: &[&str], command: &str| texts.iter().any(|text| text.contains(command));
-    let failing = failing.filter(|failed| names(&now, &failed.command) && !names(&then, &failed.command));
+    let failing =
+        failing.filter(|failed| names(&now, &failed.command) && !names(&then, &failed.command));
     evidence.extend(failing.map(|failed| format!("`{}`", failed.command).into()));
     evidence
 }
 
 /// Returns the location of a finding. A citation of the finding's own location is not evidence for the finding.
 fn place_of(raw: &RawFinding) -> Option<Reference> {
-    let lines = raw.line.map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
-    Some(Reference { path: raw.file.clone()?, lines, names: Vec::new() })
+    let lines = raw
+        .line
+        .map(|line| (line, raw.end_line.unwrap_or(line).max(line)));
+    Some(Reference {
+        path: raw.file.clone()?,
+        lines,
+        names: Vec::new(),
+    })
 }
 
 fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     let raw = &dispute.finding.raw;
     let mut texts = vec![&raw.title, &raw.body, &dispute.objection.text];
-    texts.extend(raw.evidence.iter().chain(&raw.suggestion).chain(&dispute.objection.evidence));
+    texts.extend(
+        raw.evidence
+            .iter()
+            .chain(&raw.suggestion)
+            .chain(&dispute.objection.evidence),
+    );
     for record in &dispute.rulings {
         let votes = record.votes.iter().filter_map(|vote| vote.ruling.as_ref());
         for ruling in votes.chain([&record.ruling]) {
@@ -186,10 +240,15 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
             texts.extend(ruling.citations.iter().chain(&ruling.coder_evidence));
         }
     }
-    texts.extend(dispute.earlier.iter().flat_map(|earlier| match &earlier.relation {
-        Relation::Reopens { evidence } => evidence.as_slice(),
-        Relation::CodeChanged { .. } | Relation::MayRepeat => &[],
-    }));
+    texts.extend(
+        dispute
+            .earlier
+            .iter()
+            .flat_map(|earlier| match &earlier.relation {
+                Relation::Reopens { evidence } => evidence.as_slice(),
+                Relation::CodeChanged { .. } | Relation::MayRepeat => &[],
+            }),
+    );
     texts
 }
 
@@ -203,7 +262,10 @@ pub(crate) fn changed<'a>(
     let mut by_file: BTreeMap<&str, Vec<(&Finding, &Anchor, u32)>> = BTreeMap::new();
     for finding in findings {
         if let (Some(anchor), Some(line)) = (&finding.anchor, finding.raw.line) {
-            by_file.entry(&anchor.file).or_default().push((finding, anchor, line));
+            by_file
+                .entry(&anchor.file)
+                .or_default()
+                .push((finding, anchor, line));
         }
     }
     let mut events = Vec::new();
@@ -212,13 +274,21 @@ pub(crate) fn changed<'a>(
         let blocks = Blocks::of(file, &text);
         let is_gone = |path: &str| path == file || (round.text_of)(path).is_empty();
         let settled = bindings.iter().filter(|binding| {
-            binding.ended.is_none() && binding.disposition.is_some() && is_gone(&binding.anchor.file)
+            binding.ended.is_none()
+                && binding.disposition.is_some()
+                && is_gone(&binding.anchor.file)
         });
-        let old: Vec<&Binding> = settled.filter(|known| blocks.place(&known.anchor).is_none()).copied().collect();
+        let old: Vec<&Binding> = settled
+            .filter(|known| blocks.place(&known.anchor).is_none())
+            .copied()
+            .collect();
         if old.is_empty() {
             continue;
         }
-        let anchors = old.iter().map(|known| &known.anchor).chain(findings.iter().map(|(_, anchor, _)| *anchor));
+        let anchors = old
+            .iter()
+            .map(|known| &known.anchor)
+            .chain(findings.iter().map(|(_, anchor, _)| *anchor));
         let wordings = Wordings::of(anchors);
         let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
         for (index, (finding, _, line)) in findings.iter().enumerate() {
@@ -238,9 +308,18 @@ pub(crate) fn changed<'a>(
                     }
                     None => known.anchor.file == file && before.abs_diff(*line) <= FAR,
                 };
-                is_near.then(|| (*known, text_then.and_then(|then| diff(known, then, blocks.text(&here)))))
+                is_near.then(|| {
+                    (
+                        *known,
+                        text_then.and_then(|then| diff(known, then, blocks.text(&here))),
+                    )
+                })
             });
-            events.extend(changed.map(|(known, diff)| related(finding.id, known, Relation::CodeChanged { diff })));
+            events.extend(
+                changed.map(|(known, diff)| {
+                    related(finding.id, known, Relation::CodeChanged { diff })
+                }),
+            );
         }
     }
     events
@@ -267,14 +346,21 @@ pub(crate) struct Unsure<'a> {
 /// Relates findings to disputes that the findings possibly repeat, beginning with the most similar pair. Each
 /// finding is related to at most one dispute, and each dispute to at most one finding. Findings in
 /// `related_already` are left out.
-pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet<FindingId>) -> Vec<EventKind> {
+pub(crate) fn may_repeat(
+    mut unsure: Vec<Unsure<'_>>,
+    related_already: &BTreeSet<FindingId>,
+) -> Vec<EventKind> {
     unsure.sort_by(|a, b| {
         let newest = b.binding.dispute.cmp(&a.binding.dispute);
-        b.likeness.total_cmp(&a.likeness).then(newest).then(a.finding.id.cmp(&b.finding.id))
+        b.likeness
+            .total_cmp(&a.likeness)
+            .then(newest)
+            .then(a.finding.id.cmp(&b.finding.id))
     });
     let (mut findings, mut disputes) = (related_already.clone(), BTreeSet::new());
     unsure.retain(|pair| {
-        let is_free = !findings.contains(&pair.finding.id) && !disputes.contains(&pair.binding.dispute);
+        let is_free =
+            !findings.contains(&pair.finding.id) && !disputes.contains(&pair.binding.dispute);
         if is_free {
             findings.insert(pair.finding.id);
             disputes.insert(&pair.binding.dispute);
@@ -283,8 +369,10 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
     });
     let left_out = unsure.len().saturating_sub(UNSURE);
     unsure.truncate(UNSURE);
-    let mut events: Vec<EventKind> =
-        unsure.iter().map(|pair| related(pair.finding.id, pair.binding, Relation::MayRepeat)).collect();
+    let mut events: Vec<EventKind> = unsure
+        .iter()
+        .map(|pair| related(pair.finding.id, pair.binding, Relation::MayRepeat))
+        .collect();
     if left_out > 0 {
         let text = format!(
             "{} may repeat an earlier dispute; the {UNSURE} likeliest ones are reported",
@@ -300,7 +388,12 @@ pub(crate) fn may_repeat(mut unsure: Vec<Unsure<'_>>, related_already: &BTreeSet
 pub(crate) fn may_close(found: &Finding, binding: &Binding) -> bool {
     let (raw, disposition) = (&found.raw, binding.disposition.as_ref());
     let needs_person = |disposition| {
-        rulings::needs_person(disposition, raw.category.as_deref(), raw.rule.as_deref(), raw.title.as_written())
+        rulings::needs_person(
+            disposition,
+            raw.category.as_deref(),
+            raw.rule.as_deref(),
+            raw.title.as_written(),
+        )
     };
     binding.is_vouched || !disposition.is_some_and(needs_person)
 }
@@ -333,7 +426,10 @@ mod tests {
     fn finding(id: u32) -> Finding {
         Finding {
             id: FindingId(id),
-            raw: RawFinding { severity: Severity::known(Tag::Must), ..RawFinding::default() },
+            raw: RawFinding {
+                severity: Severity::known(Tag::Must),
+                ..RawFinding::default()
+            },
             mandatory: true,
             raised_by: vec!["rev".into()],
             round: 1,
@@ -365,14 +461,28 @@ mod tests {
             told.collect()
         };
         assert_eq!(
-            pairs(all(&[(0, 0, 0.1), (0, 1, 0.2), (1, 1, 0.15), (1, 0, 0.12), (2, 4, 0.2)])),
+            pairs(all(&[
+                (0, 0, 0.1),
+                (0, 1, 0.2),
+                (1, 1, 0.15),
+                (1, 0, 0.12),
+                (2, 4, 0.2)
+            ])),
             [(1, 2), (2, 1)]
         );
-        assert_eq!(pairs(all(&[(0, 0, 0.1), (0, 1, 0.1)])), [(1, 2)], "of equals the newest");
+        assert_eq!(
+            pairs(all(&[(0, 0, 0.1), (0, 1, 0.1)])),
+            [(1, 2)],
+            "of equals the newest"
+        );
         let many: Vec<Unsure<'_>> = bindings
             .iter()
             .zip(&findings)
-            .map(|(binding, finding)| Unsure { likeness: 0.1, binding, finding })
+            .map(|(binding, finding)| Unsure {
+                likeness: 0.1,
+                binding,
+                finding,
+            })
             .collect();
         let events = may_repeat(many, &BTreeSet::new());
         assert_eq!(events.len(), UNSURE + 1);
@@ -388,7 +498,18 @@ mod tests {
             read("See `src/a.py:3-4`, tests/t.py::Case::test_x[1] and e.g. b.rs."),
             ["src/a.py:3-4", "tests/t.py::test_x", "b.rs"]
         );
-        let raw = RawFinding { file: Some("a.py".into()), line: Some(3), ..finding(1).raw };
-        assert_eq!(place_of(&raw), Some(Reference { path: "a.py".into(), lines: Some((3, 3)), names: Vec::new() }));
+        let raw = RawFinding {
+            file: Some("a.py".into()),
+            line: Some(3),
+            ..finding(1).raw
+        };
+        assert_eq!(
+            place_of(&raw),
+            Some(Reference {
+                path: "a.py".into(),
+                lines: Some((3, 3)),
+                names: Vec::new()
+            })
+        );
     }
 }

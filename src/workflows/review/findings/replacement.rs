@@ -15,7 +15,9 @@ const MOST_BYTES: usize = 8 << 10;
 /// becomes the suggestion, whether or not the replacement passes the checks. `reviewed` is the text of the
 /// finding's file as the reviewers received it.
 pub(crate) fn check(member: &mut Member, reviewed: Option<&str>) {
-    let Some(proposed) = member.raw.replacement.take() else { return };
+    let Some(proposed) = member.raw.replacement.take() else {
+        return;
+    };
     let lines = lines_of(proposed.as_written());
     member.fix = reviewed.and_then(|text| exact(&member.raw, &lines, text));
     let as_text = Untrusted::from(lines).trimmed();
@@ -43,12 +45,20 @@ fn exact(raw: &RawFinding, lines: &str, text: &str) -> Option<ExactFix> {
         return None;
     }
     let old: Vec<&str> = text.lines().collect();
-    let old = old.get(usize::try_from(line).ok()? - 1..usize::try_from(end_line).ok()?)?.join("\n");
-    let is_exact = lines != old && indentation(lines) == indentation(&old) && !is_numbered(lines, line);
+    let old = old
+        .get(usize::try_from(line).ok()? - 1..usize::try_from(end_line).ok()?)?
+        .join("\n");
+    let is_exact =
+        lines != old && indentation(lines) == indentation(&old) && !is_numbered(lines, line);
     (is_exact && is_plain(lines)).then(|| ExactFix {
         line,
         end_line,
-        text: if is_windows { lines.replace('\n', "\r\n") } else { lines.to_owned() }.into(),
+        text: if is_windows {
+            lines.replace('\n', "\r\n")
+        } else {
+            lines.to_owned()
+        }
+        .into(),
     })
 }
 
@@ -57,7 +67,9 @@ fn is_plain(lines: &str) -> bool {
     !lines.trim().is_empty()
         && lines.len() <= MOST_BYTES
         && lines.split('\n').count() <= MOST_LINES
-        && !lines.chars().any(|c| is_unsafe(c) && !matches!(c, '\n' | '\t'))
+        && !lines
+            .chars()
+            .any(|c| is_unsafe(c) && !matches!(c, '\n' | '\t'))
         && !lines.contains(PLACEHOLDER)
         && redact(lines) == lines
 }
@@ -65,19 +77,29 @@ fn is_plain(lines: &str) -> bool {
 /// Returns the indentation of the first line that is not blank. If a replacement changes this indentation, the
 /// reviewer has probably lost the indentation of all lines.
 fn indentation(lines: &str) -> &str {
-    let first = lines.split('\n').find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first = lines
+        .split('\n')
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
     &first[..first.len() - first.trim_start().len()]
 }
 
 /// Whether the text begins with the line number and `|`, like a line in a prompt.
 fn is_numbered(lines: &str, line: u32) -> bool {
-    lines.trim_start().strip_prefix(&line.to_string()).is_some_and(|rest| rest.trim_start().starts_with('|'))
+    lines
+        .trim_start()
+        .strip_prefix(&line.to_string())
+        .is_some_and(|rest| rest.trim_start().starts_with('|'))
 }
 
 /// Returns the exact fix of a merged finding, if all fixes that the reviewers propose are equal.
-pub(crate) fn agreed<'a>(raw: &RawFinding, members: impl Iterator<Item = &'a Member>) -> Option<ExactFix> {
-    let mut fixes =
-        members.filter(|member| !member.denies && member.raw.file == raw.file).filter_map(|it| it.fix.as_ref());
+pub(crate) fn agreed<'a>(
+    raw: &RawFinding,
+    members: impl Iterator<Item = &'a Member>,
+) -> Option<ExactFix> {
+    let mut fixes = members
+        .filter(|member| !member.denies && member.raw.file == raw.file)
+        .filter_map(|it| it.fix.as_ref());
     let first = fixes.next()?;
     fixes.all(|other| other == first).then(|| first.clone())
 }
@@ -98,15 +120,28 @@ mod tests {
             replacement: Some(replacement.into()),
             ..RawFinding::default()
         };
-        let mut member = Member { raw, ..Member::default() };
+        let mut member = Member {
+            raw,
+            ..Member::default()
+        };
         check(&mut member, Some(text));
         assert_eq!(member.raw.replacement, None);
-        assert!(member.raw.suggestion.as_ref().is_some_and(|text| *text == *lines_of(replacement).trim()));
+        assert!(
+            member
+                .raw
+                .suggestion
+                .as_ref()
+                .is_some_and(|text| *text == *lines_of(replacement).trim())
+        );
         member
     }
 
     fn fix(line: u32, end_line: u32, text: &str) -> ExactFix {
-        ExactFix { line, end_line, text: text.into() }
+        ExactFix {
+            line,
+            end_line,
+            text: text.into(),
+        }
     }
 
     #[test]
@@ -114,8 +149,16 @@ mod tests {
         let rows = [
             ((2, 2), FIX, Some(fix(2, 2, FIX))),
             ((2, 2), "    return sha256(page)\r\n", Some(fix(2, 2, FIX))),
-            ((2, 2), "    return sha256(page)\n\n", Some(fix(2, 2, "    return sha256(page)\n"))),
-            ((1, 2), "def etag(page):\n\treturn 1", Some(fix(1, 2, "def etag(page):\n\treturn 1"))),
+            (
+                (2, 2),
+                "    return sha256(page)\n\n",
+                Some(fix(2, 2, "    return sha256(page)\n")),
+            ),
+            (
+                (1, 2),
+                "def etag(page):\n\treturn 1",
+                Some(fix(1, 2, "def etag(page):\n\treturn 1")),
+            ),
             ((4, 4), "y = 2", Some(fix(4, 4, "y = 2"))),
             ((0, 0), "y = 2", None),
             ((5, 5), "y = 2", None),
@@ -129,12 +172,20 @@ mod tests {
             ((4, 4), "y = '\u{202e}'", None),
             ((4, 4), "y = '\u{1b}[2J'", None),
             ((4, 4), "y = '[secret:github-pat:0123]'", None),
-            ((4, 4), "y = 'ghp_0123456789abcdefghijABCDEFGHIJ012345'", None),
+            (
+                (4, 4),
+                "y = 'ghp_0123456789abcdefghijABCDEFGHIJ012345'",
+                None,
+            ),
             ((4, 4), "y\u{2028}z", None),
             ((4, 4), "y\rz", None),
         ];
         for (lines, replacement, expected) in rows {
-            assert_eq!(checked(TEXT, lines, replacement).fix, expected, "{lines:?} {replacement:?}");
+            assert_eq!(
+                checked(TEXT, lines, replacement).fix,
+                expected,
+                "{lines:?} {replacement:?}"
+            );
         }
         let long = ["y"; 50].join("\n");
         assert_eq!(checked(TEXT, (4, 4), &long).fix, Some(fix(4, 4, &long)));
@@ -146,11 +197,21 @@ mod tests {
     fn the_line_ends_of_the_file_are_kept() {
         let windows = TEXT.replace('\n', "\r\n");
         let expected = "def etag(page):\r\n    return 1";
-        for replacement in ["def etag(page):\n    return 1", "def etag(page):\r\n    return 1\r\n"] {
-            assert_eq!(checked(&windows, (1, 2), replacement).fix, Some(fix(1, 2, expected)));
+        for replacement in [
+            "def etag(page):\n    return 1",
+            "def etag(page):\r\n    return 1\r\n",
+        ] {
+            assert_eq!(
+                checked(&windows, (1, 2), replacement).fix,
+                Some(fix(1, 2, expected))
+            );
         }
         assert_eq!(fix(1, 2, expected).shown(), "def etag(page):\n    return 1");
-        assert_eq!(checked(&format!("{windows}\nz"), (4, 4), "y = 2").fix, None, "mixed line ends");
+        assert_eq!(
+            checked(&format!("{windows}\nz"), (4, 4), "y = 2").fix,
+            None,
+            "mixed line ends"
+        );
     }
 
     #[test]
@@ -166,7 +227,10 @@ mod tests {
             (Some(2), None, "Use SHA-256\n\nreturn sha256(page)"),
             (None, Some(TEXT), "Use SHA-256\n\nreturn sha256(page)"),
         ] {
-            let mut member = Member { raw: raw(line), ..Member::default() };
+            let mut member = Member {
+                raw: raw(line),
+                ..Member::default()
+            };
             check(&mut member, text);
             assert_eq!(
                 (member.fix.is_some(), member.raw.suggestion),
@@ -177,11 +241,26 @@ mod tests {
 
     #[test]
     fn reviewers_have_to_agree_on_a_fix() {
-        let [one, same, other] = [FIX, FIX, "    return sha512(page)"].map(|text| checked(TEXT, (2, 2), text));
-        let none = Member { raw: RawFinding { replacement: None, ..one.raw.clone() }, ..Member::default() };
-        let denier = Member { denies: true, ..other.clone() };
-        let elsewhere =
-            Member { raw: RawFinding { file: Some("b.py".to_owned()), ..other.raw.clone() }, ..other.clone() };
+        let [one, same, other] =
+            [FIX, FIX, "    return sha512(page)"].map(|text| checked(TEXT, (2, 2), text));
+        let none = Member {
+            raw: RawFinding {
+                replacement: None,
+                ..one.raw.clone()
+            },
+            ..Member::default()
+        };
+        let denier = Member {
+            denies: true,
+            ..other.clone()
+        };
+        let elsewhere = Member {
+            raw: RawFinding {
+                file: Some("b.py".to_owned()),
+                ..other.raw.clone()
+            },
+            ..other.clone()
+        };
         let expected = one.fix.clone();
         let of = |members: &[&Member]| agreed(&one.raw, members.iter().copied());
         assert_eq!(of(&[&none, &one, &same]), expected);

@@ -15,7 +15,11 @@ pub(crate) struct MergeSettings {
 impl MergeSettings {
     pub(crate) fn of(settings: &Settings) -> Self {
         let review = &settings.review;
-        Self { mandatory: review.mandatory(), optional: review.optional(), policy: review.consensus.policy }
+        Self {
+            mandatory: review.mandatory(),
+            optional: review.optional(),
+            policy: review.consensus.policy,
+        }
     }
 }
 

@@ -22,7 +22,12 @@ pub(crate) struct DisputeCode {
 impl DisputeCode {
     /// `run_folder` contains the stored data of the run. If `trees` is `None`, the result contains only code of
     /// files that reviewers received.
-    pub(crate) fn of(dispute: &Dispute, events: &[Event], run_folder: &Path, trees: Option<Trees<'_>>) -> Self {
+    pub(crate) fn of(
+        dispute: &Dispute,
+        events: &[Event],
+        run_folder: &Path,
+        trees: Option<Trees<'_>>,
+    ) -> Self {
         let finding = &dispute.finding;
         let mut sources = Sources::new(run_folder, Redaction::ON);
         // If the stored files of the round cannot be loaded, the code of the round is omitted.
@@ -35,9 +40,20 @@ impl DisputeCode {
                 Some(Redaction::ON.text(&text)).filter(|text| !text.contains('\0'))
             })
         };
-        let rulings = dispute.rulings.iter().flat_map(|record| &record.ruling.citations);
-        let texts: Vec<&Untrusted> =
-            finding.raw.evidence.iter().chain(&dispute.objection.evidence).chain(rulings).collect();
-        Self { finding: sources.excerpt(finding), cited: references::cited(finding, &texts, &text_of) }
+        let rulings = dispute
+            .rulings
+            .iter()
+            .flat_map(|record| &record.ruling.citations);
+        let texts: Vec<&Untrusted> = finding
+            .raw
+            .evidence
+            .iter()
+            .chain(&dispute.objection.evidence)
+            .chain(rulings)
+            .collect();
+        Self {
+            finding: sources.excerpt(finding),
+            cited: references::cited(finding, &texts, &text_of),
+        }
     }
 }

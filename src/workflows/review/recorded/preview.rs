@@ -49,10 +49,20 @@ pub async fn preview(
     let steering = tempfile::tempdir().map_err(RunError::Sources)?;
     let overrides = templates::templates(workspace, plan, steering.path())?;
     let redaction = Redaction::from(settings.redaction);
-    let start = |plan: &Plan| EventKind::from(ReviewEvent::RunStarted { plan: Box::new(plan.clone()) });
+    let start = |plan: &Plan| {
+        EventKind::from(ReviewEvent::RunStarted {
+            plan: Box::new(plan.clone()),
+        })
+    };
     if let (Some(journal), true) = (journal, settings.review.reuse) {
-        let keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
-        let archive = Archive { journal, reviewers: &keys, redaction, now: None };
+        let keys =
+            reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
+        let archive = Archive {
+            journal,
+            reviewers: &keys,
+            redaction,
+            now: None,
+        };
         plan.shards = archive.joined(plan, &sources, bindings, settings.review.max_shard_size)?;
         state.apply(&start(plan));
         let known = archive.reuse(&state, &sources, bindings)?;
@@ -60,12 +70,24 @@ pub async fn preview(
     } else {
         state.apply(&start(plan));
     }
-    let trees = Trees { workspace, state_dir: Path::new("") };
-    let requests = RequestBuilder { state: &state, sources: &sources, trees, bindings };
+    let trees = Trees {
+        workspace,
+        state_dir: Path::new(""),
+    };
+    let requests = RequestBuilder {
+        state: &state,
+        sources: &sources,
+        trees,
+        bindings,
+    };
     let mut previews = Vec::new();
     for (shard, files) in plan.shards.iter().enumerate() {
         for reviewer in state.agents(Role::Reviewer) {
-            let call = CallId { agent: reviewer.name.clone(), purpose: reuse::review_of(shard), attempt: 1 };
+            let call = CallId {
+                agent: reviewer.name.clone(),
+                purpose: reuse::review_of(shard),
+                attempt: 1,
+            };
             let reused = state.reuse(&call);
             let asked = reused.map_or(files.len(), |reused| reused.asked.len());
             let prompt_bytes = if asked == 0 {
@@ -81,7 +103,11 @@ pub async fn preview(
                 };
                 prompts::render(&redaction.request(reviewer, request), Some(&overrides))?.len()
             };
-            let tokens = if reviewer.is_embedded() { 0 } else { (prompt_bytes as u64).div_ceil(BYTES_A_TOKEN) };
+            let tokens = if reviewer.is_embedded() {
+                0
+            } else {
+                (prompt_bytes as u64).div_ceil(BYTES_A_TOKEN)
+            };
             let usd = match price::of_agent(reviewer) {
                 Some(price) => Some(tokens as f64 * price.input / 1e6),
                 None => (tokens == 0).then_some(0.0),

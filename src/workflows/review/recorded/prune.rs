@@ -29,26 +29,46 @@ pub fn prune(
     for run in runs {
         let state = ReviewState::of(&journal.events(run)?);
         if !state.pruned {
-            due.push(Prunable { run: run.clone(), trees: trees(&state) });
+            due.push(Prunable {
+                run: run.clone(),
+                trees: trees(&state),
+            });
         }
     }
-    let Some(last) = due.len().checked_sub(1) else { return Ok(pruned) };
-    let since = others.iter().map(|row| row.started).min().unwrap_or_else(jiff::Timestamp::now);
-    let mut needed = Needed { trees: Vec::new(), since: since.into() };
+    let Some(last) = due.len().checked_sub(1) else {
+        return Ok(pruned);
+    };
+    let since = others
+        .iter()
+        .map(|row| row.started)
+        .min()
+        .unwrap_or_else(jiff::Timestamp::now);
+    let mut needed = Needed {
+        trees: Vec::new(),
+        since: since.into(),
+    };
     if !workspace.is_git() {
         for row in others {
-            needed.trees.extend(trees(&ReviewState::of(&journal.events(&row.run)?)));
+            needed
+                .trees
+                .extend(trees(&ReviewState::of(&journal.events(&row.run)?)));
         }
     }
     let shared = workspace.prune(&due, &needed, state_dir)?;
     for (index, Prunable { run, .. }) in due.iter().enumerate() {
         let folder = journal.transcripts(run)?;
         let own = workspace::remove_folder(&folder);
-        let mut bytes = own.map_err(|source| WorkspaceError::State { path: folder, source })?;
+        let mut bytes = own.map_err(|source| WorkspaceError::State {
+            path: folder,
+            source,
+        })?;
         // If the pruned runs share data, the size of this data is added only once, for the last run.
         bytes += if index == last { shared } else { 0 };
         journal.append(run, RunEvent::RunPruned { bytes })?;
-        pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };
+        pruned = Pruned {
+            runs: pruned.runs + 1,
+            bytes: pruned.bytes + bytes,
+        };
     }
     Ok(pruned)
 }
@@ -60,9 +80,15 @@ pub fn prune_transcripts(journal: &mut Journal, runs: &[RunId]) -> Result<Pruned
     for run in runs {
         let folder = journal.folder_of(run);
         let removed = workspace::remove_folder(&folder);
-        let bytes = removed.map_err(|source| WorkspaceError::State { path: folder, source })?;
+        let bytes = removed.map_err(|source| WorkspaceError::State {
+            path: folder,
+            source,
+        })?;
         journal.append(run, RunEvent::RunPruned { bytes })?;
-        pruned = Pruned { runs: pruned.runs + 1, bytes: pruned.bytes + bytes };
+        pruned = Pruned {
+            runs: pruned.runs + 1,
+            bytes: pruned.bytes + bytes,
+        };
     }
     Ok(pruned)
 }

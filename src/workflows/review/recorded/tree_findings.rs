@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::config::settings::Settings;
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
-    Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome, RulingRef,
-    RunId, SettledFinding, Severity,
+    Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
+    RulingRef, RunId, SettledFinding, Severity,
 };
 use crate::history::queries::rows::{Binding, RunRow};
 use crate::history::store::Journal;
@@ -85,13 +85,20 @@ impl Raised<'_> {
 
     fn location(&self) -> Option<Location> {
         let (anchor, BlockPlace { file, lines }) = self.placed()?;
-        let line = anchor.offset.map(|offset| lines.start().saturating_add(offset));
+        let line = anchor
+            .offset
+            .map(|offset| lines.start().saturating_add(offset));
         let raw = &self.finding.raw;
-        let length = raw.end_line.zip(raw.line).map(|(end, line)| end.saturating_sub(line));
+        let length = raw
+            .end_line
+            .zip(raw.line)
+            .map(|(end, line)| end.saturating_sub(line));
         Some(Location {
             file: file.clone(),
             line,
-            end_line: line.zip(length).map(|(line, length)| line.saturating_add(length)),
+            end_line: line
+                .zip(length)
+                .map(|(line, length)| line.saturating_add(length)),
         })
     }
 }
@@ -104,14 +111,19 @@ impl TreeQuery<'_> {
         let mut raised = Vec::new();
         for row in rows.iter().filter(|row| row.findings > 0) {
             let findings = self.journal.findings(&row.run)?.into_iter();
-            raised.extend(findings.map(|finding| Raised { row, finding, place: None }));
+            raised.extend(findings.map(|finding| Raised {
+                row,
+                finding,
+                place: None,
+            }));
         }
         self.place(&mut raised)?;
         let texts: RefCell<BTreeMap<String, String>> = RefCell::default();
         let text_of = |path: &str| {
             let mut texts = texts.borrow_mut();
-            let text =
-                texts.entry(path.to_owned()).or_insert_with(|| self.workspace.read(path).unwrap_or_default());
+            let text = texts
+                .entry(path.to_owned())
+                .or_insert_with(|| self.workspace.read(path).unwrap_or_default());
             text.clone()
         };
         let newest = newest(raised, &text_of);
@@ -122,10 +134,17 @@ impl TreeQuery<'_> {
             let run = &raised.row.run;
             if !outcomes.contains_key(run) {
                 let state = ReviewState::of(&self.journal.events(run)?);
-                outcomes.insert(run, outcome::outcome(&state, run, ExitReason::Clean, 0, Vec::new()));
+                outcomes.insert(
+                    run,
+                    outcome::outcome(&state, run, ExitReason::Clean, 0, Vec::new()),
+                );
             }
-            let Some(outcome) = outcomes.get(run).and_then(Option::as_ref) else { continue };
-            let Some(settled) = outcome.finding(raised.finding.id) else { continue };
+            let Some(outcome) = outcomes.get(run).and_then(Option::as_ref) else {
+                continue;
+            };
+            let Some(settled) = outcome.finding(raised.finding.id) else {
+                continue;
+            };
             let (settled, own) = by_own_ruling(settled, outcome, &bindings);
             found.push((raised, settled, own));
         }
@@ -138,21 +157,39 @@ impl TreeQuery<'_> {
                     apply(&mut settled, event);
                 }
                 let standing = standing(&raised, &settled, &rows);
-                let (run, started, now) = (raised.row.run.clone(), raised.row.started, raised.location());
-                TreeFinding { run, started, standing, now, settled }
+                let (run, started, now) = (
+                    raised.row.run.clone(),
+                    raised.row.started,
+                    raised.location(),
+                );
+                TreeFinding {
+                    run,
+                    started,
+                    standing,
+                    now,
+                    settled,
+                }
             })
             .collect();
         listed.sort_by_cached_key(|finding| {
             let raw = &finding.settled.finding.raw;
             let place = finding.now.clone().or_else(|| raw.location());
             let is_optional = !finding.settled.finding.mandatory;
-            (!finding.standing.is_open(), is_optional, raw.severity.tag, place, finding.settled.finding.id)
+            (
+                !finding.standing.is_open(),
+                is_optional,
+                raw.severity.tag,
+                place,
+                finding.settled.finding.id,
+            )
         });
         Ok(listed)
     }
 
     fn place(self, raised: &mut [Raised<'_>]) -> Result<(), RunError> {
-        let anchored = raised.iter().filter_map(|raised| raised.finding.anchor.as_ref());
+        let anchored = raised
+            .iter()
+            .filter_map(|raised| raised.finding.anchor.as_ref());
         let anchors: Vec<&Anchor> = anchored.collect();
         let is_moved = |place: &BlockPlace| place.lines.end() - place.lines.start() + 1 >= MOVED;
         let places = self
@@ -160,10 +197,16 @@ impl TreeQuery<'_> {
             .places(&anchors)?
             .into_iter()
             .zip(&anchors)
-            .map(|(place, anchor)| place.filter(|place| place.file == anchor.file || is_moved(place)));
+            .map(|(place, anchor)| {
+                place.filter(|place| place.file == anchor.file || is_moved(place))
+            });
         let places: Vec<Option<BlockPlace>> = places.collect();
-        let anchored = raised.iter_mut().filter(|raised| raised.finding.anchor.is_some());
-        anchored.zip(places).for_each(|(raised, place)| raised.place = place);
+        let anchored = raised
+            .iter_mut()
+            .filter(|raised| raised.finding.anchor.is_some());
+        anchored
+            .zip(places)
+            .for_each(|(raised, place)| raised.place = place);
         Ok(())
     }
 
@@ -187,16 +230,28 @@ impl TreeQuery<'_> {
         text_of: &dyn Fn(&str) -> String,
     ) -> BTreeMap<FindingId, ReviewEvent> {
         // Findings of different runs can have the same id, so the findings are numbered again.
-        let numbered = found.iter().zip(1..).filter(|((raised, _, own), _)| !own && raised.place.is_some());
+        let numbered = found
+            .iter()
+            .zip(1..)
+            .filter(|((raised, _, own), _)| !own && raised.place.is_some());
         let numbered: Vec<Finding> = numbered
-            .map(|((raised, ..), number)| Finding { id: FindingId(number), ..raised.finding.clone() })
+            .map(|((raised, ..), number)| Finding {
+                id: FindingId(number),
+                ..raised.finding.clone()
+            })
             .collect();
         let (state, lists) = (ReviewState::default(), MergeSettings::of(self.settings));
-        let round = Round { state: &state, lists: &lists, text_of, past: None };
+        let round = Round {
+            state: &state,
+            lists: &lists,
+            text_of,
+            past: None,
+        };
         let events = recognition::earlier(&numbered, bindings, &round).into_iter();
         let ruled = events.filter_map(|event| match event {
             EventKind::Review(
-                event @ (ReviewEvent::AlreadyRuled { finding, .. } | ReviewEvent::StillDisputed { finding, .. }),
+                event @ (ReviewEvent::AlreadyRuled { finding, .. }
+                | ReviewEvent::StillDisputed { finding, .. }),
             ) => Some((finding, event)),
             _ => None,
         });
@@ -216,21 +271,40 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
         }
         // A run can repeat a finding of an earlier run by reusing the earlier answer. The repeated finding has
         // the same anchor as the earlier finding.
-        group.retain(|raised| raised.finding.anchor.as_ref().is_none_or(|anchor| !known.contains(anchor)));
-        let files: BTreeSet<&str> =
-            group.iter().filter_map(|raised| Some(raised.placed()?.1.file.as_str())).collect();
+        group.retain(|raised| {
+            raised
+                .finding
+                .anchor
+                .as_ref()
+                .is_none_or(|anchor| !known.contains(anchor))
+        });
+        let files: BTreeSet<&str> = group
+            .iter()
+            .filter_map(|raised| Some(raised.placed()?.1.file.as_str()))
+            .collect();
         let later: Vec<&Anchor> = kept
             .iter()
-            .filter_map(|raised| raised.placed().filter(|(_, place)| files.contains(place.file.as_str())))
+            .filter_map(|raised| {
+                raised
+                    .placed()
+                    .filter(|(_, place)| files.contains(place.file.as_str()))
+            })
             .map(|(anchor, _)| anchor)
             .collect();
-        let (indexes, earlier): (Vec<usize>, Vec<&Anchor>) =
-            group.iter().enumerate().filter_map(|(index, raised)| Some((index, raised.placed()?.0))).unzip();
+        let (indexes, earlier): (Vec<usize>, Vec<&Anchor>) = group
+            .iter()
+            .enumerate()
+            .filter_map(|(index, raised)| Some((index, raised.placed()?.0)))
+            .unzip();
         let repeated = recognition::raised_again(&earlier, &later, text_of);
         let repeated: BTreeSet<usize> = repeated.into_iter().map(|index| indexes[index]).collect();
         let mut index = 0..;
         group.retain(|_| !index.next().is_some_and(|index| repeated.contains(&index)));
-        known.extend(group.iter().filter_map(|raised| raised.finding.anchor.clone()));
+        known.extend(
+            group
+                .iter()
+                .filter_map(|raised| raised.finding.anchor.clone()),
+        );
         kept.extend(group);
     }
     kept
@@ -238,20 +312,39 @@ fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<
 
 /// Updates the state of a finding according to the ruling that applied in the finding's run. The returned flag is
 /// true if the ruling is still in force. If the ruling is no longer in force, the finding is open.
-fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Binding]) -> (SettledFinding, bool) {
+fn by_own_ruling(
+    settled: &SettledFinding,
+    outcome: &Outcome,
+    bindings: &[Binding],
+) -> (SettledFinding, bool) {
     let mut settled = settled.clone();
     let own = match &settled.state {
         FindingState::AlreadyRuled { dispute, .. } => Some(dispute.clone()),
-        _ => outcome.dispute_of(&settled).map(|dispute| RulingRef::from(dispute.number)),
+        _ => outcome
+            .dispute_of(&settled)
+            .map(|dispute| RulingRef::from(dispute.number)),
     };
-    let own = own.or_else(|| settled.lowered.as_ref().map(|lowered| lowered.dispute.clone()));
-    let Some(own) = own.filter(|_| settled.finding.anchor.is_some()) else { return (settled, false) };
+    let own = own.or_else(|| {
+        settled
+            .lowered
+            .as_ref()
+            .map(|lowered| lowered.dispute.clone())
+    });
+    let Some(own) = own.filter(|_| settled.finding.anchor.is_some()) else {
+        return (settled, false);
+    };
     match bindings.iter().find(|binding| binding.dispute == own) {
         Some(binding) => {
-            if let FindingState::AlreadyRuled { dispute, disposition } = &mut settled.state {
+            if let FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            } = &mut settled.state
+            {
                 match (&binding.disposition, dispute.number()) {
                     (Some(now), _) => *disposition = now.clone(),
-                    (None, Some(number)) => settled.state = FindingState::Disputed { dispute: number },
+                    (None, Some(number)) => {
+                        settled.state = FindingState::Disputed { dispute: number }
+                    }
                     (None, None) => {}
                 }
             }
@@ -281,30 +374,55 @@ fn by_own_ruling(settled: &SettledFinding, outcome: &Outcome, bindings: &[Bindin
 /// Applies a ruling that was given on the same finding in another run.
 fn apply(settled: &mut SettledFinding, event: &ReviewEvent) {
     match event {
-        ReviewEvent::AlreadyRuled { dispute, new_tag: Some(tag), .. } if settled.lowered.is_none() => {
+        ReviewEvent::AlreadyRuled {
+            dispute,
+            new_tag: Some(tag),
+            ..
+        } if settled.lowered.is_none() => {
             let was = std::mem::replace(&mut settled.finding.raw.severity, Severity::known(*tag));
             settled.finding.mandatory = false;
-            settled.lowered = Some(Lowered { was, dispute: dispute.clone() });
+            settled.lowered = Some(Lowered {
+                was,
+                dispute: dispute.clone(),
+            });
         }
-        ReviewEvent::AlreadyRuled { dispute, disposition, new_tag: None, insisted, .. } => {
-            let is_fixed = matches!(settled.state, FindingState::Resolved | FindingState::Unchecked);
+        ReviewEvent::AlreadyRuled {
+            dispute,
+            disposition,
+            new_tag: None,
+            insisted,
+            ..
+        } => {
+            let is_fixed = matches!(
+                settled.state,
+                FindingState::Resolved | FindingState::Unchecked
+            );
             // A fixed finding remains fixed if the ruling enforced the finding.
             if *disposition != Disposition::Enforced || !is_fixed {
                 settled.insisted = *insisted;
-                settled.state =
-                    FindingState::AlreadyRuled { dispute: dispute.clone(), disposition: disposition.clone() };
+                settled.state = FindingState::AlreadyRuled {
+                    dispute: dispute.clone(),
+                    disposition: disposition.clone(),
+                };
             }
         }
-        ReviewEvent::StillDisputed { dispute, .. } => settled.state = FindingState::Disputed { dispute: *dispute },
+        ReviewEvent::StillDisputed { dispute, .. } => {
+            settled.state = FindingState::Disputed { dispute: *dispute }
+        }
         _ => {}
     }
 }
 
 fn standing(raised: &Raised<'_>, settled: &SettledFinding, rows: &[RunRow]) -> Standing {
-    let is_fixed = matches!(settled.state, FindingState::Resolved | FindingState::Unchecked);
+    let is_fixed = matches!(
+        settled.state,
+        FindingState::Resolved | FindingState::Unchecked
+    );
     let is_replaced = || {
         let newer = rows.iter().take_while(|row| row.run != raised.row.run);
-        newer.filter(|row| row.ended.is_some()).any(|row| row.target == raised.row.target)
+        newer
+            .filter(|row| row.ended.is_some())
+            .any(|row| row.target == raised.row.target)
     };
     match (&raised.finding.anchor, &raised.place) {
         (_, Some(_)) if is_fixed => Standing::Reverted,

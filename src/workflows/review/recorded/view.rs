@@ -36,21 +36,56 @@ pub(crate) fn recorded(
     // An error is ignored, because the code is needed only for the excerpts of the report.
     drop(sources.load(state.round(), None));
     if state.ended.is_none() && state.unmerged().next().is_some() {
-        let lists = MergeSettings { policy: Policy::Panel, ..MergeSettings::of(&state.settings) };
-        let past = Some(Past { journal, trees: Trees { workspace, state_dir } });
+        let lists = MergeSettings {
+            policy: Policy::Panel,
+            ..MergeSettings::of(&state.settings)
+        };
+        let past = Some(Past {
+            journal,
+            trees: Trees {
+                workspace,
+                state_dir,
+            },
+        });
         let round = state.round();
-        let context =
-            merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past };
+        let context = merge::RoundContext {
+            state: &state,
+            round,
+            lists: &lists,
+            sources: &sources,
+            workspace,
+            past,
+        };
         // If the commit with the shared rulings no longer exists, no shared rulings apply.
-        let shared = state.plan.as_ref().and_then(|plan| SharedRulings::of_plan(workspace, plan).ok());
+        let shared = state
+            .plan
+            .as_ref()
+            .and_then(|plan| SharedRulings::of_plan(workspace, plan).ok());
         let shared = shared.unwrap_or_default().bindings();
         let max_age = &state.settings.rulings.max_age;
-        let merged = context.merge(&rulings::known(Some(journal), &shared, max_age, Timestamp::now())?);
+        let merged = context.merge(&rulings::known(
+            Some(journal),
+            &shared,
+            max_age,
+            Timestamp::now(),
+        )?);
         merged.iter().for_each(|event| state.apply(event));
     }
     let ended = state.ended.unwrap_or((ExitReason::AgentFailed, 0));
-    let outcome = outcome_of(&state, run, Trees { workspace, state_dir }, journal, ended)?;
-    Ok(Recorded { outcome, reviewed: sources })
+    let outcome = outcome_of(
+        &state,
+        run,
+        Trees {
+            workspace,
+            state_dir,
+        },
+        journal,
+        ended,
+    )?;
+    Ok(Recorded {
+        outcome,
+        reviewed: sources,
+    })
 }
 
 pub(crate) fn outcome_of(
@@ -81,11 +116,22 @@ pub(crate) fn decided_again(
         return Err(RunError::NotStarted(run.clone()));
     }
     let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::ON);
-    sources.load(state.round(), None).map_err(RunError::Sources)?;
-    let lists = MergeSettings { policy, ..MergeSettings::of(&state.settings) };
+    sources
+        .load(state.round(), None)
+        .map_err(RunError::Sources)?;
+    let lists = MergeSettings {
+        policy,
+        ..MergeSettings::of(&state.settings)
+    };
     let decided = (1..=state.round()).map(|round| {
-        let context =
-            merge::RoundContext { state: &state, round, lists: &lists, sources: &sources, workspace, past: None };
+        let context = merge::RoundContext {
+            state: &state,
+            round,
+            lists: &lists,
+            sources: &sources,
+            workspace,
+            past: None,
+        };
         debate::MergedRound::of(&context).json(policy, Some(&run.0))
     });
     Ok(decided.collect())
@@ -102,8 +148,15 @@ pub(crate) fn plan(events: &[Event]) -> Option<Plan> {
 pub(crate) fn exit_now(events: &[Event]) -> Option<ExitReason> {
     let state = ReviewState::of(events);
     let (exit, _) = state.ended?;
-    let is_conclusive = matches!(exit, ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen);
-    Some(if is_conclusive { outcome::exit(&state, &state.settings.review) } else { exit })
+    let is_conclusive = matches!(
+        exit,
+        ExitReason::Clean | ExitReason::FindingsOpen | ExitReason::DisputeOpen
+    );
+    Some(if is_conclusive {
+        outcome::exit(&state, &state.settings.review)
+    } else {
+        exit
+    })
 }
 
 pub(crate) fn is_ended(events: &[Event]) -> bool {
@@ -121,15 +174,28 @@ pub(crate) fn tree_before_steering(events: &[Event]) -> Option<TreeId> {
     let state = ReviewState::of(events);
     let mut changes = state.tree_changes.iter().flat_map(|change| &change.changes);
     let is_steered = changes.any(|change| control_kind(&change.file) == Some(ControlKind::Glee));
-    state.before.filter(|_| is_steered).map(|(_, tree)| TreeId(tree))
+    state
+        .before
+        .filter(|_| is_steered)
+        .map(|(_, tree)| TreeId(tree))
 }
 
 /// Adds an open dispute of an earlier run to the outcome if a finding of this run repeats the dispute.
-pub(crate) fn add_repeated(outcome: &mut Outcome, state: &ReviewState, journal: &Journal) -> Result<(), RunError> {
+pub(crate) fn add_repeated(
+    outcome: &mut Outcome,
+    state: &ReviewState,
+    journal: &Journal,
+) -> Result<(), RunError> {
     for number in state.still_disputed.values() {
-        let known = outcome.disputes.iter().any(|dispute| dispute.number == *number);
+        let known = outcome
+            .disputes
+            .iter()
+            .any(|dispute| dispute.number == *number);
         if let (false, Some(record)) = (known, journal.dispute(*number)?) {
-            outcome.disputes.push(Dispute { opened_by: Some(record.run), ..record.dispute });
+            outcome.disputes.push(Dispute {
+                opened_by: Some(record.run),
+                ..record.dispute
+            });
         }
     }
     outcome.disputes.sort_by_key(|dispute| dispute.number);

@@ -32,7 +32,8 @@ impl ReviewState {
                     self.responses.insert(response.finding, response.clone());
                     // A new response from the coder invalidates the earlier re-checks of the finding.
                     self.checks.remove(&response.finding);
-                    self.unanswered_checks.retain(|(id, _), _| *id != response.finding);
+                    self.unanswered_checks
+                        .retain(|(id, _), _| *id != response.finding);
                 }
             }
             CallAnswer::Recheck { checks } => {
@@ -41,14 +42,20 @@ impl ReviewState {
                     let own = self.checks.entry(check.finding).or_default();
                     own.insert(call.agent.clone(), check.clone());
                 }
-                let left_out = asked.into_iter().filter(|id| checks.iter().all(|check| check.finding != *id));
+                let left_out = asked
+                    .into_iter()
+                    .filter(|id| checks.iter().all(|check| check.finding != *id));
                 self.count_unanswered(left_out.collect(), &call.agent, 1);
             }
             CallAnswer::Invalid { .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, 1);
             }
             CallAnswer::Failed { cause, .. } if matches!(call.purpose, Purpose::Recheck { .. }) => {
-                let tries = if cause.is_some_and(FailureKind::may_pass) { 1 } else { RECHECKS };
+                let tries = if cause.is_some_and(FailureKind::may_pass) {
+                    1
+                } else {
+                    RECHECKS
+                };
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
             CallAnswer::Review { .. }
@@ -66,14 +73,26 @@ impl ReviewState {
 
     /// If a call of the coder got an answer, stores the session of the call. If a call of the coder failed,
     /// clears the stored session.
-    pub(crate) fn take_session(&mut self, call: &CallId, answer: &CallAnswer, usage: &Usage, told: &CallMetadata) {
+    pub(crate) fn take_session(
+        &mut self,
+        call: &CallId,
+        answer: &CallAnswer,
+        usage: &Usage,
+        told: &CallMetadata,
+    ) {
         if !call.purpose.is_coder() {
             return;
         }
         let who = told.by.as_ref().unwrap_or(&call.agent);
-        let answered = matches!(answer, CallAnswer::Respond { .. } | CallAnswer::Invalid { .. });
+        let answered = matches!(
+            answer,
+            CallAnswer::Respond { .. } | CallAnswer::Invalid { .. }
+        );
         let session = told.session.as_ref().filter(|_| answered);
-        let earlier = self.coder_session.take().filter(|(name, id, _)| name == who && Some(id) == session);
+        let earlier = self
+            .coder_session
+            .take()
+            .filter(|(name, id, _)| name == who && Some(id) == session);
         let used = earlier.map_or(*usage, |(_, _, used)| used.plus(*usage));
         self.coder_session = session.map(|session| (who.clone(), session.clone(), used));
     }

@@ -9,12 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, DisputeEvent, Event, EventKind, FixRequest, Mode, Plan, Purpose,
+    ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExitReason, FileChange, Finding, FindingId, FindingOrigin, Lowered, Objector, RawFinding,
-    Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, Usage,
+    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute,
+    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, FindingOrigin,
+    Lowered, Objector, RawFinding, Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip,
+    Spent, Tag, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +42,25 @@ pub(crate) struct Reuse {
 
 impl Reuse {
     pub(crate) fn event(self, call: CallId) -> EventKind {
-        let Self { from, findings, mut origins, asked, superseded } = self;
+        let Self {
+            from,
+            findings,
+            mut origins,
+            asked,
+            superseded,
+        } = self;
         if origins.iter().all(Option::is_none) {
             origins.clear();
         }
-        ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded }.into()
+        ReviewEvent::AnswersReused {
+            call,
+            from,
+            findings,
+            origins,
+            asked,
+            superseded,
+        }
+        .into()
     }
 }
 
@@ -159,19 +175,33 @@ impl ReviewState {
             RunEvent::RunResumed => {
                 // When a run is resumed, calls without a valid answer are made again.
                 self.calls.retain(|_, call| {
-                    !matches!(call.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
+                    !matches!(
+                        call.answer,
+                        CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+                    )
                 });
                 self.unanswered_checks.clear();
                 self.violated.clear();
                 self.ended = None;
             }
-            RunEvent::CallFinished { call, answer, millis, usage, told, .. } => {
+            RunEvent::CallFinished {
+                call,
+                answer,
+                millis,
+                usage,
+                told,
+                ..
+            } => {
                 self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
-                let call_record =
-                    RecordedCall { answer: answer.clone(), millis: *millis, usage: **usage, by: told.by.clone() };
+                let call_record = RecordedCall {
+                    answer: answer.clone(),
+                    millis: *millis,
+                    usage: **usage,
+                    by: told.by.clone(),
+                };
                 self.calls.insert(call.clone(), call_record);
                 let debater = (call.agent.clone(), call.purpose.clone());
                 if self.left_unanswered(call) {
@@ -201,8 +231,11 @@ impl ReviewState {
                 self.settings = Settings::of_record(&plan.settings);
                 self.plan = Some((**plan).clone());
             }
-            ReviewEvent::RoundStarted { shards, skipped, .. } => {
-                self.blind |= shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
+            ReviewEvent::RoundStarted {
+                shards, skipped, ..
+            } => {
+                self.blind |=
+                    shards.is_empty() && skipped.iter().any(|skip| skip.reason.is_unread());
                 for skip in skipped {
                     if !self.skipped.contains(skip) {
                         self.skipped.push(skip.clone());
@@ -212,12 +245,33 @@ impl ReviewState {
                 self.unanswered_checks.clear();
                 self.asked_before = 0;
             }
-            ReviewEvent::AnswersReused { call, from, findings, origins, asked, superseded } => {
+            ReviewEvent::AnswersReused {
+                call,
+                from,
+                findings,
+                origins,
+                asked,
+                superseded,
+            } => {
                 if asked.is_empty() {
-                    let status = if findings.is_empty() { AnswerStatus::Clean } else { AnswerStatus::Complete };
+                    let status = if findings.is_empty() {
+                        AnswerStatus::Clean
+                    } else {
+                        AnswerStatus::Complete
+                    };
                     let (findings, notes) = (findings.clone(), String::new());
-                    let answer = CallAnswer::Review { status, findings, notes, problem: None };
-                    let reused = RecordedCall { answer, millis: 0, usage: NOTHING, by: None };
+                    let answer = CallAnswer::Review {
+                        status,
+                        findings,
+                        notes,
+                        problem: None,
+                    };
+                    let reused = RecordedCall {
+                        answer,
+                        millis: 0,
+                        usage: NOTHING,
+                        by: None,
+                    };
                     self.calls.insert(call.clone(), reused);
                 }
                 let reuse = Reuse {
@@ -227,17 +281,25 @@ impl ReviewState {
                     asked: asked.clone(),
                     superseded: superseded.clone(),
                 };
-                self.reused.insert((call.agent.clone(), call.purpose.clone()), reuse);
+                self.reused
+                    .insert((call.agent.clone(), call.purpose.clone()), reuse);
             }
             ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
             ReviewEvent::FindingsMerged { findings, .. } => {
-                self.merged.extend(self.unmerged().cloned().collect::<Vec<_>>());
+                self.merged
+                    .extend(self.unmerged().cloned().collect::<Vec<_>>());
                 self.findings.extend(findings.iter().cloned());
             }
-            ReviewEvent::DebateRound { round, debate_round, .. } => {
+            ReviewEvent::DebateRound {
+                round,
+                debate_round,
+                ..
+            } => {
                 self.debate_rounds.insert((*round, *debate_round));
             }
-            ReviewEvent::DebateConcluded { round, findings, .. } => {
+            ReviewEvent::DebateConcluded {
+                round, findings, ..
+            } => {
                 self.concluded.insert(*round);
                 for finding in findings {
                     match self.place(finding.id) {
@@ -245,7 +307,8 @@ impl ReviewState {
                             let tag = self.findings[known].raw.severity.tag;
                             self.findings[known] = finding.clone();
                             // A ruling that lowered the tag of a finding still applies after the debate.
-                            if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id)) {
+                            if let (Some(tag), Some(lowered)) = (tag, self.lowered.get(&finding.id))
+                            {
                                 self.retag(finding.id, tag, lowered.dispute.clone());
                             }
                         }
@@ -253,21 +316,36 @@ impl ReviewState {
                     }
                 }
             }
-            ReviewEvent::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } => {
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                new_tag: Some(tag),
+                ..
+            } => {
                 self.still_disputed.remove(finding);
                 self.related.remove(finding);
                 self.retag(*finding, *tag, dispute.clone());
             }
-            ReviewEvent::AlreadyRuled { finding, dispute, disposition, new_tag: None, insisted } => {
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                disposition,
+                new_tag: None,
+                insisted,
+            } => {
                 self.still_disputed.remove(finding);
                 self.related.remove(finding);
                 if *insisted {
                     self.insisted.insert(*finding);
                 }
-                self.ruled.insert(*finding, (dispute.clone(), disposition.clone()));
+                self.ruled
+                    .insert(*finding, (dispute.clone(), disposition.clone()));
             }
             ReviewEvent::RelatedDispute { finding, earlier } => {
-                self.related.entry(*finding).or_default().push((**earlier).clone());
+                self.related
+                    .entry(*finding)
+                    .or_default()
+                    .push((**earlier).clone());
             }
             ReviewEvent::StillDisputed { finding, dispute } => {
                 self.related.remove(finding);
@@ -276,7 +354,12 @@ impl ReviewState {
             ReviewEvent::BeforeImage { kept_as, tree } => {
                 self.before.get_or_insert((kept_as.clone(), tree.clone()));
             }
-            ReviewEvent::TreeChanged { call, tree, changes, touched } => {
+            ReviewEvent::TreeChanged {
+                call,
+                tree,
+                changes,
+                touched,
+            } => {
                 if !changes.is_empty() {
                     self.verified.clear();
                 }
@@ -288,24 +371,47 @@ impl ReviewState {
                 });
             }
             ReviewEvent::FixRequested { request } => self.request_fix(request),
-            ReviewEvent::Verified { round, command, passed, tail } => {
+            ReviewEvent::Verified {
+                round,
+                command,
+                passed,
+                tail,
+            } => {
                 let (command, tail) = (command.clone(), tail.clone());
-                self.verified.push(Verified { round: *round, command, passed: *passed, tail });
+                self.verified.push(Verified {
+                    round: *round,
+                    command,
+                    passed: *passed,
+                    tail,
+                });
             }
         }
     }
 
     fn request_fix(&mut self, request: &FixRequest) {
-        let failed = |answer: &CallAnswer| matches!(answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. });
-        self.calls.retain(|id, call| !(id.purpose.is_coder() && failed(&call.answer)));
-        let purpose = Purpose::Respond { round: self.round() };
-        let asked = self.calls.keys().filter(|id| id.purpose == purpose).map(|id| id.attempt);
+        let failed = |answer: &CallAnswer| {
+            matches!(
+                answer,
+                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+            )
+        };
+        self.calls
+            .retain(|id, call| !(id.purpose.is_coder() && failed(&call.answer)));
+        let purpose = Purpose::Respond {
+            round: self.round(),
+        };
+        let asked = self
+            .calls
+            .keys()
+            .filter(|id| id.purpose == purpose)
+            .map(|id| id.attempt);
         self.asked_before = asked.max().unwrap_or(0);
         for id in &request.findings {
             self.responses.remove(id);
             self.enforced.remove(id);
             self.checks.remove(id);
-            self.unanswered_checks.retain(|(checked, _), _| checked != id);
+            self.unanswered_checks
+                .retain(|(checked, _), _| checked != id);
         }
         if let Some(plan) = &mut self.plan {
             if plan.mode == Mode::Review {
@@ -339,9 +445,13 @@ impl ReviewState {
                 disputes.iter().for_each(|number| self.reopen(*number));
                 self.called_judges.extend(judges.iter().cloned());
             }
-            DisputeEvent::RulingRevoked { dispute: number, .. } => {
+            DisputeEvent::RulingRevoked {
+                dispute: number, ..
+            } => {
                 self.reopen(*number);
-                let Some(dispute) = self.disputes.get_mut(number) else { return };
+                let Some(dispute) = self.disputes.get_mut(number) else {
+                    return;
+                };
                 dispute.disposition = None;
                 dispute.discarded_by = None;
                 let id = dispute.finding.id;
@@ -360,10 +470,15 @@ impl ReviewState {
                     self.ruled_before.insert(number, dispute.rulings.len());
                 }
                 self.reopened.insert(number);
-                self.carried.insert(number, (from.clone(), dispute.rulings.len()));
+                self.carried
+                    .insert(number, (from.clone(), dispute.rulings.len()));
                 self.disputes.insert(number, (**dispute).clone());
             }
-            DisputeEvent::RouteChosen { dispute, route, by_person } => {
+            DisputeEvent::RouteChosen {
+                dispute,
+                route,
+                by_person,
+            } => {
                 if *by_person {
                     self.chosen.insert(*dispute);
                 }
@@ -376,7 +491,10 @@ impl ReviewState {
                     dispute.rulings.push(ruling.clone());
                 }
             }
-            DisputeEvent::DisputeSettled { dispute, settlement } => {
+            DisputeEvent::DisputeSettled {
+                dispute,
+                settlement,
+            } => {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.disposition = Some(settlement.disposition.clone());
                     let is_discarded = settlement.disposition == Disposition::Discarded;
@@ -388,16 +506,25 @@ impl ReviewState {
     }
 
     fn reopen(&mut self, number: DisputeNumber) {
-        let Some(dispute) = self.disputes.get_mut(&number) else { return };
+        let Some(dispute) = self.disputes.get_mut(&number) else {
+            return;
+        };
         dispute.route = None;
         self.ruled_before.insert(number, dispute.rulings.len());
         self.reopened.insert(number);
         self.chosen.remove(&number);
-        self.calls.retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
+        self.calls
+            .retain(|id, _| id.purpose != Purpose::Judge { dispute: number });
     }
 
     fn raise(&mut self, id: FindingId, by: &RulingRef) {
-        let Some(lowered) = self.lowered.remove(&id).filter(|lowered| lowered.dispute == *by) else { return };
+        let Some(lowered) = self
+            .lowered
+            .remove(&id)
+            .filter(|lowered| lowered.dispute == *by)
+        else {
+            return;
+        };
         let Some(index) = self.place(id) else { return };
         let finding = &mut self.findings[index];
         finding.mandatory = true;
@@ -405,7 +532,9 @@ impl ReviewState {
     }
 
     fn lower(&mut self, number: DisputeNumber) {
-        let Some(dispute) = self.disputes.get(&number) else { return };
+        let Some(dispute) = self.disputes.get(&number) else {
+            return;
+        };
         let Some(tag) = dispute.new_tag() else { return };
         self.retag(dispute.finding.id, tag, number.into());
     }

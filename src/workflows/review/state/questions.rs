@@ -7,8 +7,8 @@ use super::{RecordedCall, Reuse, ReviewState};
 use crate::config::settings::Validate;
 use crate::domain::event::{CallId, Mode, Purpose};
 use crate::domain::{
-    Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
-    Objector, Role, Route, RulingRecord,
+    Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId,
+    FindingState, Objector, Role, Route, RulingRecord,
 };
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
@@ -19,11 +19,19 @@ impl ReviewState {
     }
 
     pub(crate) fn covers(&self, file: &str) -> bool {
-        self.rounds.last().into_iter().flatten().flatten().any(|covered| covered.file == file)
+        self.rounds
+            .last()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|covered| covered.file == file)
     }
 
     pub(crate) fn agents(&self, role: Role) -> impl Iterator<Item = &Agent> {
-        self.plan.iter().flat_map(|plan| &plan.agents).filter(move |agent| agent.role == role)
+        self.plan
+            .iter()
+            .flat_map(|plan| &plan.agents)
+            .filter(move |agent| agent.role == role)
     }
 
     pub(crate) fn judges(&self) -> impl Iterator<Item = &Agent> {
@@ -32,7 +40,11 @@ impl ReviewState {
 
     /// The last ruling of a dispute, ignoring rulings that were made before the dispute was reopened.
     pub(crate) fn last_ruling<'a>(&self, dispute: &'a Dispute) -> Option<&'a RulingRecord> {
-        let before = self.ruled_before.get(&dispute.number).copied().unwrap_or_default();
+        let before = self
+            .ruled_before
+            .get(&dispute.number)
+            .copied()
+            .unwrap_or_default();
         dispute.rulings.get(before..)?.last()
     }
 
@@ -44,10 +56,19 @@ impl ReviewState {
     ///   person chose this route are left out. A run with `--fix` also decides disputes without a route, if the
     ///   coder received the finding before the judge.
     pub(crate) fn stayed_open(&self, named: Option<Route>) -> Vec<DisputeNumber> {
-        let is_fix = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Fix);
-        let judged = |number| self.calls.keys().any(|id| id.purpose == Purpose::Judge { dispute: number });
+        let is_fix = self
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.mode == Mode::Fix);
+        let judged = |number| {
+            self.calls
+                .keys()
+                .any(|id| id.purpose == Purpose::Judge { dispute: number })
+        };
         let waits = |dispute: &&Dispute| match (named, dispute.route) {
-            (Some(Route::Judge), Some(Route::Judge)) => !judged(dispute.number) && !dispute.rulings.is_empty(),
+            (Some(Route::Judge), Some(Route::Judge)) => {
+                !judged(dispute.number) && !dispute.rulings.is_empty()
+            }
             (Some(_), _) => true,
             (None, None) => is_fix && !self.is_judged_first(&dispute.finding),
             (None, Some(Route::Human)) => !self.chosen.contains(&dispute.number),
@@ -65,7 +86,10 @@ impl ReviewState {
     /// left out. The returned finding repeats the dispute.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = FindingId> {
         let mut taken: BTreeSet<DisputeNumber> = self.disputes.keys().copied().collect();
-        self.still_disputed.iter().filter(move |(_, number)| taken.insert(**number)).map(|(id, _)| *id)
+        self.still_disputed
+            .iter()
+            .filter(move |(_, number)| taken.insert(**number))
+            .map(|(id, _)| *id)
     }
 
     pub(crate) fn finding(&self, id: FindingId) -> Option<&Finding> {
@@ -76,7 +100,9 @@ impl ReviewState {
     /// another index.
     pub(super) fn place(&self, id: FindingId) -> Option<usize> {
         let has_id = |finding: &Finding| finding.id == id;
-        let expected = usize::try_from(id.0).ok().and_then(|number| number.checked_sub(1));
+        let expected = usize::try_from(id.0)
+            .ok()
+            .and_then(|number| number.checked_sub(1));
         expected
             .filter(|index| self.findings.get(*index).is_some_and(has_id))
             .or_else(|| self.findings.iter().position(has_id))
@@ -87,15 +113,23 @@ impl ReviewState {
     }
 
     pub(crate) fn undecided(&self) -> impl Iterator<Item = DisputeNumber> {
-        let open = self.disputes.values().filter(|dispute| dispute.is_open() && dispute.route.is_none());
-        open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding)).map(|dispute| dispute.number)
+        let open = self
+            .disputes
+            .values()
+            .filter(|dispute| dispute.is_open() && dispute.route.is_none());
+        open.filter(|dispute| !self.is_sent_to_judge(&dispute.finding))
+            .map(|dispute| dispute.number)
     }
 
     pub(crate) fn reuse(&self, call: &CallId) -> Option<&Reuse> {
         self.reused.get(&(call.agent.clone(), call.purpose.clone()))
     }
 
-    pub(crate) fn last_call(&self, agent: &AgentName, purpose: &Purpose) -> Option<(&CallId, &RecordedCall)> {
+    pub(crate) fn last_call(
+        &self,
+        agent: &AgentName,
+        purpose: &Purpose,
+    ) -> Option<(&CallId, &RecordedCall)> {
         attempts::last(&self.calls, agent, purpose)
     }
 
@@ -106,12 +140,14 @@ impl ReviewState {
                 Purpose::Enforce { round } => {
                     finding.round <= *round
                         && self.is_for_coder(finding.id)
-                        && self
-                            .dispute_of(finding.id)
-                            .is_some_and(|dispute| dispute.disposition == Some(Disposition::Enforced))
+                        && self.dispute_of(finding.id).is_some_and(|dispute| {
+                            dispute.disposition == Some(Disposition::Enforced)
+                        })
                         && !self.is_done(finding.id)
                 }
-                Purpose::Repair { round } => finding.round <= *round && self.says_implemented(finding.id),
+                Purpose::Repair { round } => {
+                    finding.round <= *round && self.says_implemented(finding.id)
+                }
                 Purpose::Review { .. }
                 | Purpose::Examine { .. }
                 | Purpose::Defend { .. }
@@ -123,12 +159,21 @@ impl ReviewState {
                 | Purpose::Peer { .. } => false,
             }
         };
-        self.findings.iter().filter(asked).map(|finding| finding.id).collect()
+        self.findings
+            .iter()
+            .filter(asked)
+            .map(|finding| finding.id)
+            .collect()
     }
 
     pub(crate) fn repairs(&self, round: u32) -> u32 {
         let is_repair = |id: &&CallId| id.purpose == Purpose::Repair { round };
-        self.calls.keys().filter(is_repair).map(|id| id.attempt).max().unwrap_or(0)
+        self.calls
+            .keys()
+            .filter(is_repair)
+            .map(|id| id.attempt)
+            .max()
+            .unwrap_or(0)
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -140,13 +185,20 @@ impl ReviewState {
     }
 
     fn is_for_coder(&self, id: FindingId) -> bool {
-        self.fixing.as_ref().or(self.handed_over.as_ref()).is_none_or(|findings| findings.contains(&id))
+        self.fixing
+            .as_ref()
+            .or(self.handed_over.as_ref())
+            .is_none_or(|findings| findings.contains(&id))
     }
 
     /// Whether a call is the coder's first attempt at a request. Later attempts ask only for the answers that
     /// are still missing.
     pub(crate) fn is_first_attempt(&self, call: &CallId) -> bool {
-        let before = if matches!(call.purpose, Purpose::Respond { .. }) { self.asked_before } else { 0 };
+        let before = if matches!(call.purpose, Purpose::Respond { .. }) {
+            self.asked_before
+        } else {
+            0
+        };
         call.attempt == before + 1
     }
 
@@ -158,7 +210,8 @@ impl ReviewState {
             return false;
         }
         if self.fixing.is_some() {
-            let is_enforced = |dispute: &Dispute| dispute.disposition == Some(Disposition::Enforced);
+            let is_enforced =
+                |dispute: &Dispute| dispute.disposition == Some(Disposition::Enforced);
             return !self.dispute_of(finding.id).is_some_and(is_enforced);
         }
         if finding.reverses.is_some() || finding.is_rejected() || self.is_judged_first(finding) {
@@ -167,7 +220,11 @@ impl ReviewState {
         if self.still_disputed.contains_key(&finding.id) {
             return false;
         }
-        if self.ruled.get(&finding.id).is_some_and(|(_, disposition)| disposition.closes()) {
+        if self
+            .ruled
+            .get(&finding.id)
+            .is_some_and(|(_, disposition)| disposition.closes())
+        {
             return false;
         }
         if finding.round == round {
@@ -178,13 +235,17 @@ impl ReviewState {
             && self.dispute_of(finding.id).is_none()
             && matches!(
                 self.finding_state(finding),
-                FindingState::Open | FindingState::Unanswered | FindingState::Claimed | FindingState::NotResolved
+                FindingState::Open
+                    | FindingState::Unanswered
+                    | FindingState::Claimed
+                    | FindingState::NotResolved
             )
     }
 
     fn is_ruled_by_person(&self, id: FindingId) -> bool {
         self.dispute_of(id).is_some_and(|dispute| {
-            matches!(dispute.objector, Objector::Person | Objector::Participant) && !dispute.is_open()
+            matches!(dispute.objector, Objector::Person | Objector::Participant)
+                && !dispute.is_open()
         })
     }
 
@@ -193,7 +254,9 @@ impl ReviewState {
     /// is `judge` and the finding is uncorroborated, or if the finding is in doubt under the policy
     /// `specification`.
     pub(crate) fn is_judged_first(&self, finding: &Finding) -> bool {
-        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else { return false };
+        let (Some(plan), Some(consensus)) = (&self.plan, &finding.consensus) else {
+            return false;
+        };
         if !finding.mandatory || consensus.withdrawn {
             return false;
         }
@@ -210,8 +273,14 @@ impl ReviewState {
     /// Whether a finding goes directly to the judge, without the choice of a route. With `--arbitrate`, a
     /// contradiction between reviewers is an ordinary dispute, for which a route is chosen.
     pub(crate) fn is_sent_to_judge(&self, finding: &Finding) -> bool {
-        let arbitrates = self.plan.as_ref().is_some_and(|plan| plan.mode == Mode::Arbitrate);
-        let contradicted = finding.consensus.as_ref().is_some_and(|consensus| consensus.class == Class::Disputed);
+        let arbitrates = self
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.mode == Mode::Arbitrate);
+        let contradicted = finding
+            .consensus
+            .as_ref()
+            .is_some_and(|consensus| consensus.class == Class::Disputed);
         self.is_judged_first(finding) && !(arbitrates && contradicted)
     }
 
@@ -221,12 +290,19 @@ impl ReviewState {
     }
 
     fn says_implemented(&self, id: FindingId) -> bool {
-        self.responses.get(&id).is_some_and(|response| response.answer == Answer::Implemented)
+        self.responses
+            .get(&id)
+            .is_some_and(|response| response.answer == Answer::Implemented)
     }
 
     fn is_touched(&self, id: FindingId) -> bool {
-        let Some(asked) = self.asked_after.get(&id) else { return false };
-        self.tree_changes.iter().skip(*asked).any(|change| change.touched.contains(&id))
+        let Some(asked) = self.asked_after.get(&id) else {
+            return false;
+        };
+        self.tree_changes
+            .iter()
+            .skip(*asked)
+            .any(|change| change.touched.contains(&id))
     }
 
     /// The state of a finding, as defined in section 3.1 of the design.
@@ -235,16 +311,25 @@ impl ReviewState {
         if let Some(dispute) = self.still_disputed.get(&id) {
             // If another finding of this run repeats the same dispute, this run has possibly settled the
             // dispute.
-            let ended = self.disputes.get(dispute).and_then(|here| here.disposition.clone());
+            let ended = self
+                .disputes
+                .get(dispute)
+                .and_then(|here| here.disposition.clone());
             return match ended {
                 None => FindingState::Disputed { dispute: *dispute },
-                Some(disposition) => FindingState::AlreadyRuled { dispute: (*dispute).into(), disposition },
+                Some(disposition) => FindingState::AlreadyRuled {
+                    dispute: (*dispute).into(),
+                    disposition,
+                },
             };
         }
         if let Some((dispute, disposition)) = self.ruled.get(&id)
             && (disposition.closes() || !self.says_implemented(id))
         {
-            return FindingState::AlreadyRuled { dispute: dispute.clone(), disposition: disposition.clone() };
+            return FindingState::AlreadyRuled {
+                dispute: dispute.clone(),
+                disposition: disposition.clone(),
+            };
         }
         if let Some(dispute) = self.dispute_of(id) {
             let number = dispute.number;
@@ -283,8 +368,8 @@ impl ReviewState {
 
     /// Returns an ended call of the coder if the changes of the call are not recorded yet.
     pub(crate) fn unrecorded_change(&self) -> Option<&CallId> {
-        self.calls
-            .keys()
-            .find(|id| id.purpose.is_coder() && !self.tree_changes.iter().any(|change| change.call == **id))
+        self.calls.keys().find(|id| {
+            id.purpose.is_coder() && !self.tree_changes.iter().any(|change| change.call == **id)
+        })
     }
 }

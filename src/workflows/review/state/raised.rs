@@ -17,12 +17,20 @@ pub(crate) struct RaisedFinding<'a> {
 impl ReviewState {
     /// Returns the findings of an answer, together with the findings of reused earlier answers. A finding that
     /// the reviewer raised again is listed once.
-    pub(crate) fn raised_in<'s>(&'s self, call: &CallId, said: &'s [RawFinding]) -> Vec<RaisedFinding<'s>> {
+    pub(crate) fn raised_in<'s>(
+        &'s self,
+        call: &CallId,
+        said: &'s [RawFinding],
+    ) -> Vec<RaisedFinding<'s>> {
         let reuse = self.reuse(call);
         let reused = || {
             let reuse = reuse.into_iter();
             reuse.flat_map(|reuse| {
-                let origins = reuse.origins.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+                let origins = reuse
+                    .origins
+                    .iter()
+                    .map(Option::as_ref)
+                    .chain(std::iter::repeat(None));
                 reuse.findings.iter().zip(origins).enumerate()
             })
         };
@@ -31,33 +39,42 @@ impl ReviewState {
         let answered = said.iter().enumerate().map(|(index, raw)| {
             let earlier = reused().find(|(_, (earlier, _))| key(earlier) == key(raw));
             let origin = earlier.and_then(|(_, (_, origin))| origin);
-            RaisedFinding { id: format!("{stem}/{index}"), raw, origin }
+            RaisedFinding {
+                id: format!("{stem}/{index}"),
+                raw,
+                origin,
+            }
         });
         let mut raised: Vec<RaisedFinding<'_>> = answered.collect();
         // If the field `asked` is empty, Glee made no call, and the recorded answer already contains the reused
         // findings.
         if reuse.is_some_and(|reuse| !reuse.asked.is_empty()) {
             let again = |raw: &RawFinding| said.iter().any(|said| key(said) == key(raw));
-            raised.extend(
-                reused().filter(|(_, (raw, _))| !again(raw)).map(|(index, (raw, origin))| RaisedFinding {
+            raised.extend(reused().filter(|(_, (raw, _))| !again(raw)).map(
+                |(index, (raw, origin))| RaisedFinding {
                     id: format!("{stem}/reused-{index}"),
                     raw,
                     origin,
-                }),
-            );
+                },
+            ));
         }
         raised
     }
 
     /// Returns all findings of the answers of reviewers, with the reviewers' names.
     pub(crate) fn raised(&self) -> impl Iterator<Item = (&AgentName, RaisedFinding<'_>)> {
-        let reviews = self.calls.iter().filter(|(id, _)| matches!(id.purpose, Purpose::Review { .. }));
+        let reviews = self
+            .calls
+            .iter()
+            .filter(|(id, _)| matches!(id.purpose, Purpose::Review { .. }));
         reviews.flat_map(|(id, RecordedCall { answer, .. })| {
             let said = match answer {
                 CallAnswer::Review { findings, .. } => findings.as_slice(),
                 _ => &[],
             };
-            self.raised_in(id, said).into_iter().map(|raised| (&id.agent, raised))
+            self.raised_in(id, said)
+                .into_iter()
+                .map(|raised| (&id.agent, raised))
         })
     }
 
@@ -69,16 +86,25 @@ impl ReviewState {
         reviewer: &AgentName,
         is_same: impl Fn(&RawFinding) -> bool,
     ) -> Option<FindingId> {
-        let raised = self.raised().filter(|(by, raised)| *by == reviewer && is_same(raised.raw));
+        let raised = self
+            .raised()
+            .filter(|(by, raised)| *by == reviewer && is_same(raised.raw));
         let ids: Vec<String> = raised.map(|(_, raised)| raised.id).collect();
         let has_position = |finding: &&crate::domain::Finding| {
-            let mut positions = finding.consensus.iter().flat_map(|consensus| &consensus.positions);
+            let mut positions = finding
+                .consensus
+                .iter()
+                .flat_map(|consensus| &consensus.positions);
             positions.any(|position| ids.contains(&position.said))
         };
         let by_title = || {
             let mut findings = self.findings.iter();
             findings.find(|finding| finding.raised_by.contains(reviewer) && is_same(&finding.raw))
         };
-        self.findings.iter().find(has_position).or_else(by_title).map(|finding| finding.id)
+        self.findings
+            .iter()
+            .find(has_position)
+            .or_else(by_title)
+            .map(|finding| finding.id)
     }
 }

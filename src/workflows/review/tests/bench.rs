@@ -3,8 +3,7 @@
 use super::*;
 use crate::agents::samples;
 
-pub(crate) const CODE: &str =
-    "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
+pub(crate) const CODE: &str = "def key(data):\n    return md5(data)\n\n\ndef load(path):\n    return eval(open(path).read())\n";
 
 /// The events that a run sent, and the questions that a run asked.
 #[derive(Default)]
@@ -37,10 +36,19 @@ pub(crate) struct Answers {
 
 impl DisputeResolver for Answers {
     fn choose(&mut self, question: &PersonQuestion) -> Option<Choice> {
-        let asked = (question.dispute.number.0, question.judge.clone(), question.default, question.waiting);
+        let asked = (
+            question.dispute.number.0,
+            question.judge.clone(),
+            question.default,
+            question.waiting,
+        );
         self.heard.lock().unwrap().questions.push(asked);
         assert!(question.excerpt.as_ref().unwrap().text.contains("def key"));
-        self.choice.or(Some(Choice { route: question.default, by_person: false, for_all: false }))
+        self.choice.or(Some(Choice {
+            route: question.default,
+            by_person: false,
+            for_all: false,
+        }))
     }
 
     fn rule(&mut self, _question: &PersonQuestion) -> PersonAnswer<RulingWord> {
@@ -57,14 +65,27 @@ pub(crate) struct Bench {
 }
 
 pub(crate) fn agent(name: &str, role: Role) -> Agent {
-    Agent { role, ..samples::agent(name, "text", &[name]) }
+    Agent {
+        role,
+        ..samples::agent(name, "text", &[name])
+    }
 }
 
 pub(crate) fn settings() -> Settings {
     Settings {
-        agents: vec![agent("r", Role::Reviewer), agent("c", Role::Coder), agent("j", Role::Judge)],
-        review: ReviewSettings { max_shard_size: 1 << 20, ..ReviewSettings::default() },
-        budget: Budget { duration: Duration::from_secs(60), ..Budget::default() },
+        agents: vec![
+            agent("r", Role::Reviewer),
+            agent("c", Role::Coder),
+            agent("j", Role::Judge),
+        ],
+        review: ReviewSettings {
+            max_shard_size: 1 << 20,
+            ..ReviewSettings::default()
+        },
+        budget: Budget {
+            duration: Duration::from_secs(60),
+            ..Budget::default()
+        },
         limits: Limits {
             call_timeout: Duration::from_secs(30),
             first_output_timeout: Duration::from_secs(30),
@@ -89,7 +110,10 @@ pub(crate) struct Left {
 impl Left {
     pub(crate) fn states(&self) -> Vec<(String, FindingState)> {
         let findings = &self.ended.outcome.findings;
-        findings.iter().map(|finding| (finding.finding.id.to_string(), finding.state.clone())).collect()
+        findings
+            .iter()
+            .map(|finding| (finding.finding.id.to_string(), finding.state.clone()))
+            .collect()
     }
 
     pub(crate) fn asked(&self) -> Vec<String> {
@@ -106,7 +130,12 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tree")).unwrap();
         fs::create_dir(folder.path().join("state")).unwrap();
-        let bench = Self { folder, settings: settings(), choice: None, ruling: None };
+        let bench = Self {
+            folder,
+            settings: settings(),
+            choice: None,
+            ruling: None,
+        };
         bench.write(CODE);
         bench
     }
@@ -119,7 +148,11 @@ impl Bench {
         fs::write(self.file(), text).unwrap();
     }
 
-    pub(crate) fn setup(&self, runner: &Arc<ScriptedRunner>, heard: &Arc<Mutex<Heard>>) -> RunSetup {
+    pub(crate) fn setup(
+        &self,
+        runner: &Arc<ScriptedRunner>,
+        heard: &Arc<Mutex<Heard>>,
+    ) -> RunSetup {
         RunSetup {
             workspace: Arc::new(Workspace::discover(&self.folder.path().join("tree")).unwrap()),
             state_dir: self.folder.path().join("state"),
@@ -132,7 +165,11 @@ impl Bench {
     }
 
     pub(crate) fn decider(&self, heard: &Arc<Mutex<Heard>>) -> Box<dyn DisputeResolver> {
-        Box::new(Answers { heard: Arc::clone(heard), choice: self.choice, ruling: self.ruling })
+        Box::new(Answers {
+            heard: Arc::clone(heard),
+            choice: self.choice,
+            ruling: self.ruling,
+        })
     }
 
     pub(crate) fn review(&self, mode: Mode, runner: ScriptedRunner) -> Left {
@@ -145,25 +182,44 @@ impl Bench {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
         let setup = self.setup(&runner, &heard);
-        let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
-        let target = setup.workspace.select(&TargetSpec::Paths(vec![self.file()]), &options).unwrap();
+        let options = SelectOptions {
+            max_file: 1 << 20,
+            shard: 1 << 20,
+        };
+        let target = setup
+            .workspace
+            .select(&TargetSpec::Paths(vec![self.file()]), &options)
+            .unwrap();
         let plan = plan(&self.settings, mode, true, setup.workspace.root(), &target).unwrap();
         let ended = block_on(start(setup, self.decider(&heard), new_run(), plan, target)).unwrap();
         let heard = std::mem::take(&mut *heard.lock().unwrap());
-        Left { ended, heard, runner }
+        Left {
+            ended,
+            heard,
+            runner,
+        }
     }
 
     pub(crate) fn resume(&self, run: &RunId, runner: ScriptedRunner) -> Left {
         let runner = Arc::new(runner);
         let heard = Arc::new(Mutex::new(Heard::default()));
-        let ended =
-            block_on(resume(self.setup(&runner, &heard), self.decider(&heard), run.clone(), None, Vec::new()))
-                .unwrap();
+        let ended = block_on(resume(
+            self.setup(&runner, &heard),
+            self.decider(&heard),
+            run.clone(),
+            None,
+            Vec::new(),
+        ))
+        .unwrap();
         if ended.rest == Rest::Ended {
             self.decide_again(&ended);
         }
         let heard = std::mem::take(&mut *heard.lock().unwrap());
-        Left { ended, heard, runner }
+        Left {
+            ended,
+            heard,
+            runner,
+        }
     }
 
     /// Checks that a replay of the run makes the same decisions as the run.
@@ -171,7 +227,13 @@ impl Bench {
         let replayed = self.replay(&ended.outcome.run, &self.settings);
         assert_eq!(replayed.differences, [""; 0]);
         let setup = self.setup(&Arc::default(), &Arc::default());
-        let recorded = recorded(&setup.workspace, &setup.state_dir, &setup.journal, &ended.outcome.run).unwrap();
+        let recorded = recorded(
+            &setup.workspace,
+            &setup.state_dir,
+            &setup.journal,
+            &ended.outcome.run,
+        )
+        .unwrap();
         // A test can raise the budget after the run was planned.
         let mut decided = replayed.outcome;
         decided.proof.caps = recorded.outcome.proof.caps;
@@ -180,28 +242,57 @@ impl Bench {
 
     pub(crate) fn replay(&self, run: &RunId, settings: &Settings) -> Replayed {
         let setup = self.setup(&Arc::default(), &Arc::default());
-        super::replay(&setup.workspace, &setup.state_dir, &setup.journal, run, settings).unwrap()
+        super::replay(
+            &setup.workspace,
+            &setup.state_dir,
+            &setup.journal,
+            run,
+            settings,
+        )
+        .unwrap()
     }
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
 }
 
-pub(crate) fn review(body: &str, findings: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn review(
+    body: &str,
+    findings: u32,
+) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let body = body.to_owned();
-    move |request| Script::prints(format!("{body}\nGLEE-REVIEW-END nonce={} findings={findings}\n", request.nonce))
+    move |request| {
+        Script::prints(format!(
+            "{body}\nGLEE-REVIEW-END nonce={} findings={findings}\n",
+            request.nonce
+        ))
+    }
 }
 
-pub(crate) fn respond(text: &str, answers: u32) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn respond(
+    text: &str,
+    answers: u32,
+) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let text = text.to_owned();
-    move |request| Script::prints(format!("{text}\nGLEE-RESPONSE-END nonce={} answers={answers}\n", request.nonce))
+    move |request| {
+        Script::prints(format!(
+            "{text}\nGLEE-RESPONSE-END nonce={} answers={answers}\n",
+            request.nonce
+        ))
+    }
 }
 
 pub(crate) fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let fields = fields.to_owned();
     move |request| {
-        let Task::Judge { dispute, .. } = &request.task else { panic!("a judge rules") };
+        let Task::Judge { dispute, .. } = &request.task else {
+            panic!("a judge rules")
+        };
         Script::prints(format!(
             "{{\"nonce\":\"{}\",\"dispute\":{},\"rationale\":\"so it is\",{fields}}}\n",
             request.nonce, dispute.number
@@ -211,7 +302,11 @@ pub(crate) fn judge(fields: &str) -> impl Fn(&Request) -> Script + Send + Sync +
 
 pub(crate) const TWO: &str = "[MUST] app.py:2 Replace the weak hash\n[LOW] app.py:5 Rename `load`";
 
-pub(crate) fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl Fn() + Send + Sync + 'static {
+pub(crate) fn edit(
+    bench: &Bench,
+    from: &'static str,
+    to: &'static str,
+) -> impl Fn() + Send + Sync + 'static {
     let file = bench.file();
     move || {
         let text = fs::read_to_string(&file).unwrap();
@@ -220,19 +315,38 @@ pub(crate) fn edit(bench: &Bench, from: &'static str, to: &'static str) -> impl 
 }
 
 pub(crate) fn panel(bench: &mut Bench, names: &[&str]) {
-    bench.settings.agents.retain(|agent| agent.role != Role::Reviewer);
-    bench.settings.agents.extend(names.iter().map(|name| agent(name, Role::Reviewer)));
+    bench
+        .settings
+        .agents
+        .retain(|agent| agent.role != Role::Reviewer);
+    bench
+        .settings
+        .agents
+        .extend(names.iter().map(|name| agent(name, Role::Reviewer)));
 }
 
 /// Answers with a review as JSON, because a review in prose cannot contain all fields.
 pub(crate) fn json_review(findings: &str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let findings = findings.to_owned();
-    move |request| Script::prints(format!("{{\"nonce\": \"{}\", \"findings\": [{findings}]}}", request.nonce))
+    move |request| {
+        Script::prints(format!(
+            "{{\"nonce\": \"{}\", \"findings\": [{findings}]}}",
+            request.nonce
+        ))
+    }
 }
 
-pub(crate) fn debates(body: &str, closing: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn debates(
+    body: &str,
+    closing: &'static str,
+) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     let body = body.to_owned();
-    move |request| Script::prints(format!("{body}\n{closing} nonce={} answers=1\n", request.nonce))
+    move |request| {
+        Script::prints(format!(
+            "{body}\n{closing} nonce={} answers=1\n",
+            request.nonce
+        ))
+    }
 }
 
 pub(crate) const WEAK: &str = r#"{"severity": "high", "confidence": 80, "category": "security", "file": "app.py", "line": 2,

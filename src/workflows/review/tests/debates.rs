@@ -7,12 +7,20 @@ use crate::rules::consensus::Policy;
 
 fn events(bench: &Bench, run: &RunId) -> Vec<serde_json::Value> {
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
-    journal.events(run).unwrap().iter().map(|event| serde_json::to_value(&event.kind).unwrap()).collect()
+    journal
+        .events(run)
+        .unwrap()
+        .iter()
+        .map(|event| serde_json::to_value(&event.kind).unwrap())
+        .collect()
 }
 
 fn debated() -> Bench {
     let mut bench = Bench::new();
-    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
+    bench
+        .settings
+        .agents
+        .retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b"]);
     bench.settings.review.debate = DebateRounds::Three;
     bench
@@ -22,24 +30,49 @@ fn debated() -> Bench {
 fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goes_on_later() {
     let bench = debated();
     let (handle, stop) = Stop::new();
-    let runner =
-        Arc::new(ScriptedRunner::new().on("a", "review", json_review(WEAK)).on("b", "review", json_review("")).on(
-            "b",
-            "examine",
-            move |_| {
+    let runner = Arc::new(
+        ScriptedRunner::new()
+            .on("a", "review", json_review(WEAK))
+            .on("b", "review", json_review(""))
+            .on("b", "examine", move |_| {
                 handle.stop();
                 Script::hangs()
-            },
-        ));
-    let setup = RunSetup { stop, ..bench.setup(&runner, &Arc::default()) };
-    let options = SelectOptions { max_file: 1 << 20, shard: 1 << 20 };
-    let target = setup.workspace.select(&TargetSpec::Paths(vec![bench.file()]), &options).unwrap();
-    let plan = plan(&bench.settings, Mode::Review, true, setup.workspace.root(), &target).unwrap();
+            }),
+    );
+    let setup = RunSetup {
+        stop,
+        ..bench.setup(&runner, &Arc::default())
+    };
+    let options = SelectOptions {
+        max_file: 1 << 20,
+        shard: 1 << 20,
+    };
+    let target = setup
+        .workspace
+        .select(&TargetSpec::Paths(vec![bench.file()]), &options)
+        .unwrap();
+    let plan = plan(
+        &bench.settings,
+        Mode::Review,
+        true,
+        setup.workspace.root(),
+        &target,
+    )
+    .unwrap();
     let run = new_run();
-    let ended = block_on(start(setup, bench.decider(&Arc::default()), run.clone(), plan, target)).unwrap();
+    let ended = block_on(start(
+        setup,
+        bench.decider(&Arc::default()),
+        run.clone(),
+        plan,
+        target,
+    ))
+    .unwrap();
     assert_eq!(ended.rest, Rest::Stopped);
-    let told: Vec<_> =
-        events(&bench, &run).into_iter().filter(|event| event["event"] == "debate_shutdown").collect();
+    let told: Vec<_> = events(&bench, &run)
+        .into_iter()
+        .filter(|event| event["event"] == "debate_shutdown")
+        .collect();
     assert_eq!(
         told,
         [serde_json::json!({"event": "debate_shutdown", "messages": [
@@ -49,13 +82,29 @@ fn a_shutdown_before_the_end_is_answered_with_what_is_missing_and_the_debate_goe
         ]})]
     );
     let later = ScriptedRunner::new()
-        .on("b", "examine", debates("[F1] AGREE +5: line 2 does", "GLEE-EXAMINE-END"))
-        .on("a", "defend", debates("[F1] DEFEND: line 2", "GLEE-DEFEND-END"));
+        .on(
+            "b",
+            "examine",
+            debates("[F1] AGREE +5: line 2 does", "GLEE-EXAMINE-END"),
+        )
+        .on(
+            "a",
+            "defend",
+            debates("[F1] DEFEND: line 2", "GLEE-DEFEND-END"),
+        );
     let left = bench.resume(&run, later);
-    assert_eq!(left.asked(), ["b examine"], "nobody challenged it, so there is nothing to defend");
-    let approved =
-        serde_json::json!({"type": "shutdown_response", "request_id": "debate-complete", "approve": true});
-    assert!(events(&bench, &run).iter().any(|event| event["messages"][1] == approved), "after the end it may end");
+    assert_eq!(
+        left.asked(),
+        ["b examine"],
+        "nobody challenged it, so there is nothing to defend"
+    );
+    let approved = serde_json::json!({"type": "shutdown_response", "request_id": "debate-complete", "approve": true});
+    assert!(
+        events(&bench, &run)
+            .iter()
+            .any(|event| event["messages"][1] == approved),
+        "after the end it may end"
+    );
 }
 
 #[test]
@@ -64,16 +113,28 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
     bench.settings.limits.call_timeout = Duration::from_secs(1);
     let left = bench.review(
         Mode::Review,
-        ScriptedRunner::new().on("a", "review", json_review(WEAK)).on("b", "review", json_review("")).on(
-            "b",
-            "examine",
-            |_| Script::hangs(),
-        ),
+        ScriptedRunner::new()
+            .on("a", "review", json_review(WEAK))
+            .on("b", "review", json_review(""))
+            .on("b", "examine", |_| Script::hangs()),
     );
-    assert_eq!(left.ended.outcome.notices, ["Debate incomplete - b did not respond"]);
-    let consensus = left.ended.outcome.findings[0].finding.consensus.as_ref().unwrap();
-    assert_eq!(consensus.class, crate::domain::Class::Uncorroborated, "silence is no agreement");
-    let round = events(&bench, &left.ended.outcome.run).into_iter().find(|event| event["event"] == "debate_round");
+    assert_eq!(
+        left.ended.outcome.notices,
+        ["Debate incomplete - b did not respond"]
+    );
+    let consensus = left.ended.outcome.findings[0]
+        .finding
+        .consensus
+        .as_ref()
+        .unwrap();
+    assert_eq!(
+        consensus.class,
+        crate::domain::Class::Uncorroborated,
+        "silence is no agreement"
+    );
+    let round = events(&bench, &left.ended.outcome.run)
+        .into_iter()
+        .find(|event| event["event"] == "debate_round");
     assert_eq!(
         round.unwrap()["message"],
         serde_json::json!({"type": "message", "recipient": "team-lead", "summary": "Debate round 2 complete",
@@ -88,11 +149,15 @@ fn a_round_ends_with_what_there_is_when_somebody_does_not_answer_in_time() {
 #[test]
 fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
     let mut bench = Bench::new();
-    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
+    bench
+        .settings
+        .agents
+        .retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s", "u"]);
     bench.settings.review.consensus.policy = Policy::Specification;
     bench.settings.review.debate = DebateRounds::Three;
-    let observed = "[F1] DISAGREE -10: line 2 makes a cache key\n[NEW LOW] app.py:1 `key` has no docstring";
+    let observed =
+        "[F1] DISAGREE -10: line 2 makes a cache key\n[NEW LOW] app.py:1 `key` has no docstring";
     let left = bench.review(
         Mode::Review,
         ScriptedRunner::new()
@@ -100,40 +165,91 @@ fn a_debate_of_three_rounds_with_one_silent_and_one_unparseable_agent() {
             .on("b", "review", json_review(EVAL))
             .on("s", "review", json_review(""))
             .on("u", "review", json_review(""))
-            .on("a", "examine", debates("[F2] AGREE +10: `eval` executes the file", "GLEE-EXAMINE-END"))
+            .on(
+                "a",
+                "examine",
+                debates(
+                    "[F2] AGREE +10: `eval` executes the file",
+                    "GLEE-EXAMINE-END",
+                ),
+            )
             .on("b", "examine", debates(observed, "GLEE-EXAMINE-END"))
             .on("s", "examine", |_| Script::fails(1, "out of order"))
             .on("u", "examine", |request| {
                 assert_eq!(request.task.findings().len(), 2, "all that others raised");
                 Script::prints("I would rather not.")
             })
-            .on("a", "defend", debates("[F1] DEFEND: `md5` collides on line 2", "GLEE-DEFEND-END")),
+            .on(
+                "a",
+                "defend",
+                debates("[F1] DEFEND: `md5` collides on line 2", "GLEE-DEFEND-END"),
+            ),
     );
     let asked: Vec<_> = left.asked().into_iter().skip(4).collect();
-    assert_eq!(asked, ["a examine", "b examine", "s examine", "u examine", "u examine", "a defend"]);
+    assert_eq!(
+        asked,
+        [
+            "a examine",
+            "b examine",
+            "s examine",
+            "u examine",
+            "u examine",
+            "a defend"
+        ]
+    );
     let again = &left.runner.seen()[8].request.again;
-    assert!(again.as_ref().unwrap().contains("GLEE-EXAMINE-END"), "the exact error: {again:?}");
-    let told: Vec<&str> =
-        left.heard.events.iter().map(String::as_str).filter(|event| event.starts_with("debate")).collect();
-    assert_eq!(told, ["debate_round", "debate_round", "debate_concluded", "debate_shutdown"]);
+    assert!(
+        again.as_ref().unwrap().contains("GLEE-EXAMINE-END"),
+        "the exact error: {again:?}"
+    );
+    let told: Vec<&str> = left
+        .heard
+        .events
+        .iter()
+        .map(String::as_str)
+        .filter(|event| event.starts_with("debate"))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "debate_round",
+            "debate_round",
+            "debate_concluded",
+            "debate_shutdown"
+        ]
+    );
     assert_eq!(
         left.ended.outcome.notices,
-        ["Debate incomplete - s did not respond", "Debate incomplete - u did not respond"]
+        [
+            "Debate incomplete - s did not respond",
+            "Debate incomplete - u did not respond"
+        ]
     );
 
     let journal = Journal::open(&bench.folder.path().join("state/history.db")).unwrap();
     let events = journal.events(&left.ended.outcome.run).unwrap();
     let report = events.iter().find_map(|event| match &event.kind {
         EventKind::Review(ReviewEvent::DebateConcluded {
-            report: crate::domain::DebateMessage::Message { content, summary, .. },
+            report:
+                crate::domain::DebateMessage::Message {
+                    content, summary, ..
+                },
             ..
         }) => Some((content.clone(), summary.clone())),
         _ => None,
     });
     let (content, summary) = report.unwrap();
-    assert_eq!(summary, "Debate consensus: 1 confirmed, 0 dismissed, 1 disputed, 1 of one reviewer alone");
-    let worked: serde_json::Value = serde_json::from_str(include_str!("worked_debate.json")).unwrap();
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&content).unwrap(), worked, "{content}");
+    assert_eq!(
+        summary,
+        "Debate consensus: 1 confirmed, 0 dismissed, 1 disputed, 1 of one reviewer alone"
+    );
+    let worked: serde_json::Value =
+        serde_json::from_str(include_str!("worked_debate.json")).unwrap();
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(&content).unwrap(),
+        worked,
+        "{content}"
+    );
 
     let rows = left.ended.outcome.findings.iter().map(|settled| {
         let consensus = settled.finding.consensus.as_ref().unwrap();
@@ -165,17 +281,31 @@ fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
         ScriptedRunner::new()
             .on("a", "review", json_review(WEAK))
             .on("b", "review", json_review(""))
-            .on("b", "examine", debates("[F1] DISAGREE -30: no", "GLEE-EXAMINE-END"))
+            .on(
+                "b",
+                "examine",
+                debates("[F1] DISAGREE -30: no", "GLEE-EXAMINE-END"),
+            )
             .on("a", "defend", debates(defence, "GLEE-DEFEND-END"))
     };
     let left = bench.review(Mode::Review, play("[F1] CONCEDE: right"));
     assert_eq!(left.states(), [("F1".into(), FindingState::Discarded)]);
     assert_eq!(left.ended.outcome.exit, ExitReason::Clean);
     let stands = bench.review(Mode::Review, play("[F1] DEFEND: I am sure"));
-    assert_eq!(stands.states(), [("F1".into(), FindingState::Open)], "votes alone drop nothing mandatory");
-    let lower = bench.review(Mode::Review, play("[F1] MODIFY -5 LOW: only a cache\nRevised: A cache key"));
+    assert_eq!(
+        stands.states(),
+        [("F1".into(), FindingState::Open)],
+        "votes alone drop nothing mandatory"
+    );
+    let lower = bench.review(
+        Mode::Review,
+        play("[F1] MODIFY -5 LOW: only a cache\nRevised: A cache key"),
+    );
     let finding = &lower.ended.outcome.findings[0].finding;
-    assert_eq!((finding.mandatory, finding.raw.body.as_written()), (false, "A cache key"));
+    assert_eq!(
+        (finding.mandatory, finding.raw.body.as_written()),
+        (false, "A cache key")
+    );
     assert_eq!(lower.ended.outcome.exit, ExitReason::Clean);
 }
 
@@ -184,7 +314,10 @@ fn who_raised_a_finding_can_take_it_back_and_nobody_else() {
 #[test]
 fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
     let mut bench = Bench::new();
-    bench.settings.agents.retain(|agent| agent.role != Role::Judge);
+    bench
+        .settings
+        .agents
+        .retain(|agent| agent.role != Role::Judge);
     panel(&mut bench, &["a", "b", "s"]);
     bench.settings.review.consensus.policy = Policy::Specification;
     bench.settings.review.debate = DebateRounds::Three;
@@ -195,14 +328,31 @@ fn spec_19_support_in_a_debate_confirms_and_only_who_was_asked_is_missing() {
             .on("a", "review", json_review(vague))
             .on("b", "review", json_review(""))
             .on("s", "review", json_review(""))
-            .on("b", "examine", debates("[F1] PARTIAL +5: so it is", "GLEE-EXAMINE-END"))
+            .on(
+                "b",
+                "examine",
+                debates("[F1] PARTIAL +5: so it is", "GLEE-EXAMINE-END"),
+            )
             .on("s", "examine", |_| Script::fails(1, "out of order"))
             .on("a", "defend", |_| Script::fails(1, "out of order")),
     );
-    let consensus = left.ended.outcome.findings[0].finding.consensus.as_ref().unwrap();
-    assert_ne!(consensus.class, crate::domain::Class::Rejected, "{}", consensus.why);
+    let consensus = left.ended.outcome.findings[0]
+        .finding
+        .consensus
+        .as_ref()
+        .unwrap();
+    assert_ne!(
+        consensus.class,
+        crate::domain::Class::Rejected,
+        "{}",
+        consensus.why
+    );
     assert_eq!(consensus.confirmed_by, ["b".into()]);
-    assert!(!consensus.why.contains("uncorroborated"), "{}", consensus.why);
+    assert!(
+        !consensus.why.contains("uncorroborated"),
+        "{}",
+        consensus.why
+    );
     let rounds: Vec<String> = events(&bench, &left.ended.outcome.run)
         .iter()
         .filter(|event| event["event"] == "debate_round")

@@ -15,13 +15,19 @@ struct Work {
 /// disputed.
 fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
     let mut bench = Bench::new();
-    let text: String = (0..count).map(|n| format!("def key{n}(x):\n    return md5(x, {n})\n\n")).collect();
+    let text: String = (0..count)
+        .map(|n| format!("def key{n}(x):\n    return md5(x, {n})\n\n"))
+        .collect();
     bench.write(&format!("def key(data):\n    pass\n\n{text}"));
     bench.settings.review.on_dispute.default = route;
     bench.settings.review.judge.require_evidence = false;
     bench.ruling = Some(RulingWord::Dismiss);
-    let raised: Vec<String> = (0..count).map(|n| format!("[MUST] app.py:{} Replace hash {n}", 3 * n + 5)).collect();
-    let objections: Vec<String> = (1..=count).map(|n| format!("[F{n}] DISAGREE: a cache")).collect();
+    let raised: Vec<String> = (0..count)
+        .map(|n| format!("[MUST] app.py:{} Replace hash {n}", 3 * n + 5))
+        .collect();
+    let objections: Vec<String> = (1..=count)
+        .map(|n| format!("[F{n}] DISAGREE: a cache"))
+        .collect();
     let number = u32::try_from(count).unwrap();
     let runner = ScriptedRunner::new()
         .on("r", "review", review(&raised.join("\n"), number))
@@ -29,7 +35,10 @@ fn disputed(count: usize, route: Route, ruling: &'static str) -> (Work, Left) {
         .on("j", "judge", judge(ruling));
     PARSED.set(0);
     let left = bench.begin(Mode::Arbitrate, runner);
-    let work = Work { parsed: PARSED.get(), events: left.heard.events.len() };
+    let work = Work {
+        parsed: PARSED.get(),
+        events: left.heard.events.len(),
+    };
     assert_eq!(left.ended.outcome.disputes.len(), count);
     bench.decide_again(&left.ended);
     (work, left)
@@ -41,7 +50,13 @@ fn is_linear(route: Route, ruling: &'static str) {
     // Another test of this process possibly parsed the same text before, so the count can be 0.
     assert!(few.parsed <= 1 && many.parsed <= 1, "{few:?} {many:?}");
     assert!(many.events <= 2 * few.events, "{few:?} {many:?}");
-    assert!(left.ended.outcome.disputes.iter().all(|dispute| !dispute.is_open()));
+    assert!(
+        left.ended
+            .outcome
+            .disputes
+            .iter()
+            .all(|dispute| !dispute.is_open())
+    );
 }
 
 #[test]
@@ -51,7 +66,10 @@ fn disputes_that_are_discarded() {
 
 #[test]
 fn disputes_that_a_judge_dismisses() {
-    is_linear(Route::Judge, r#""ruling":"DISMISS","grounds":["factual_error"],"citations":[]"#);
+    is_linear(
+        Route::Judge,
+        r#""ruling":"DISMISS","grounds":["factual_error"],"citations":[]"#,
+    );
 }
 
 #[test]
@@ -61,7 +79,11 @@ fn disputes_that_a_person_rules_on() {
 
 #[test]
 fn no_more_judges_work_at_once_than_there_are_places_for() {
-    let (_, left) = disputed(100, Route::Judge, r#""ruling":"DISMISS","grounds":["factual_error"],"citations":[]"#);
+    let (_, left) = disputed(
+        100,
+        Route::Judge,
+        r#""ruling":"DISMISS","grounds":["factual_error"],"citations":[]"#,
+    );
     let (mut now, mut most) = (0_usize, 0);
     for event in &left.heard.events {
         if event.starts_with("ask judge") {

@@ -24,7 +24,12 @@ use crate::workspace::Since;
 impl ReviewWorkflow {
     fn known_rulings(&self) -> Result<Vec<Binding>, RunError> {
         let max_age = &self.resources.settings.rulings.max_age;
-        Ok(rulings::known(Some(&self.resources.journal), &self.shared, max_age, Timestamp::now())?)
+        Ok(rulings::known(
+            Some(&self.resources.journal),
+            &self.shared,
+            max_age,
+            Timestamp::now(),
+        )?)
     }
 
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
@@ -33,7 +38,8 @@ impl ReviewWorkflow {
         let context = self.context(round, &lists);
         let advised = context.advise(context.unmerged(), &self.resources.settings.advisories);
         self.append_all(advised)?;
-        self.append_all(self.context(round, &lists).merge(&self.bindings)).map(drop)
+        self.append_all(self.context(round, &lists).merge(&self.bindings))
+            .map(drop)
     }
 
     /// Returns a copy of the state in which all recorded answers are merged. Records no event. Returns `None` if
@@ -41,7 +47,9 @@ impl ReviewWorkflow {
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
         let lists = self.lists();
-        let merged = self.context(self.state.round(), &lists).merge(&self.bindings);
+        let merged = self
+            .context(self.state.round(), &lists)
+            .merge(&self.bindings);
         let mut state = self.state.clone();
         merged.iter().for_each(|event| state.apply(event));
         Some(state)
@@ -50,9 +58,16 @@ impl ReviewWorkflow {
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
         let context = self.context(round, &lists);
-        let advised = context.advise(debate::observations(&context), &self.resources.settings.advisories);
+        let advised = context.advise(
+            debate::observations(&context),
+            &self.resources.settings.advisories,
+        );
         self.append_all(advised)?;
-        self.append_all(debate::conclude(&self.context(round, &lists), &self.bindings)).map(drop)
+        self.append_all(debate::conclude(
+            &self.context(round, &lists),
+            &self.bindings,
+        ))
+        .map(drop)
     }
 
     fn lists(&self) -> MergeSettings {
@@ -60,49 +75,101 @@ impl ReviewWorkflow {
     }
 
     fn context<'a>(&'a self, round: u32, lists: &'a MergeSettings) -> merge::RoundContext<'a> {
-        let past = Some(Past { journal: &self.resources.journal, trees: self.trees() });
+        let past = Some(Past {
+            journal: &self.resources.journal,
+            trees: self.trees(),
+        });
         let (state, sources, workspace) = (&self.state, &self.sources, &self.resources.workspace);
-        merge::RoundContext { state, round, lists, sources, workspace, past }
+        merge::RoundContext {
+            state,
+            round,
+            lists,
+            sources,
+            workspace,
+            past,
+        }
     }
 
     pub(super) fn open_disputes(&mut self) -> Result<(), RunError> {
         let due: Vec<FindingId> = schedule::unopened(&self.state).collect();
         let sides = due.into_iter().map(|id| self.state.sides(id));
-        let events = self.resources.journal.open_disputes(&self.resources.run, sides)?;
+        let events = self
+            .resources
+            .journal
+            .open_disputes(&self.resources.run, sides)?;
         self.accept(&events);
         Ok(())
     }
 
     /// Records that open disputes are reopened. The agents in `judges` join the run only if the run has no judge.
-    pub(crate) fn reopen(&mut self, disputes: Vec<DisputeNumber>, judges: Vec<Agent>) -> Result<(), RunError> {
+    pub(crate) fn reopen(
+        &mut self,
+        disputes: Vec<DisputeNumber>,
+        judges: Vec<Agent>,
+    ) -> Result<(), RunError> {
         let has_judge = self.state.judges().next().is_some();
-        let judges = if has_judge { Vec::new() } else { judges.into_iter().map(Agent::recorded).collect() };
-        self.append(DisputeEvent::DisputesReopened { disputes, judges }).map(drop)
+        let judges = if has_judge {
+            Vec::new()
+        } else {
+            judges.into_iter().map(Agent::recorded).collect()
+        };
+        self.append(DisputeEvent::DisputesReopened { disputes, judges })
+            .map(drop)
     }
 
     /// Continues an open dispute of an earlier run, because the finding repeats the dispute. If the dispute is
     /// already settled, applies the ruling of the dispute to the finding.
     pub(super) fn carry_on(&mut self, finding: FindingId) -> Result<(), RunError> {
-        let number = self.state.still_disputed.get(&finding).copied().expect("the finding repeats a disputed one");
-        let record = self.resources.journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+        let number = self
+            .state
+            .still_disputed
+            .get(&finding)
+            .copied()
+            .expect("the finding repeats a disputed one");
+        let record = self
+            .resources
+            .journal
+            .dispute(number)?
+            .ok_or(JournalError::UnknownDispute(number))?;
         let mut dispute = record.dispute;
         let new_tag = dispute.new_tag();
         let event: EventKind = match dispute.disposition.take() {
             Some(disposition) => {
                 let dispute = number.into();
-                ReviewEvent::AlreadyRuled { finding, dispute, disposition, new_tag, insisted: false }.into()
+                ReviewEvent::AlreadyRuled {
+                    finding,
+                    dispute,
+                    disposition,
+                    new_tag,
+                    insisted: false,
+                }
+                .into()
             }
             None => {
-                dispute.finding = self.state.finding(finding).expect("a finding of the run").clone();
+                dispute.finding = self
+                    .state
+                    .finding(finding)
+                    .expect("a finding of the run")
+                    .clone();
                 dispute.objection.finding = finding;
                 // An escalated dispute keeps its route if the command line sets no other route.
-                let is_named = self.state.plan.as_ref().is_some_and(|plan| plan.on_dispute.is_some());
-                let escalated =
-                    dispute.rulings.last().is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
+                let is_named = self
+                    .state
+                    .plan
+                    .as_ref()
+                    .is_some_and(|plan| plan.on_dispute.is_some());
+                let escalated = dispute
+                    .rulings
+                    .last()
+                    .is_some_and(|last| last.ruling.ruling == RulingWord::Escalate);
                 if is_named || !escalated {
                     dispute.route = None;
                 }
-                DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: record.run }.into()
+                DisputeEvent::DisputeCarriedOn {
+                    dispute: Box::new(dispute),
+                    from: record.run,
+                }
+                .into()
             }
         };
         self.append(event).map(drop)
@@ -125,38 +192,76 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn rule(&mut self, dispute: DisputeNumber) -> Result<(), RunError> {
-        let ruling = resolve::due(&self.requests(&[]), dispute, &self.resources.settings.review);
-        self.append_all(ruling.map(|ruling| DisputeEvent::RulingGiven { dispute, ruling }.into())).map(drop)
+        let ruling = resolve::due(
+            &self.requests(&[]),
+            dispute,
+            &self.resources.settings.review,
+        );
+        self.append_all(ruling.map(|ruling| DisputeEvent::RulingGiven { dispute, ruling }.into()))
+            .map(drop)
     }
 
     pub(super) fn next_round(&mut self, round: u32) -> Result<(), RunError> {
         let rules = self.sources.rules();
-        let Since { target, hidden } =
-            self.trees().changed_target(&self.state, round - 1, &self.resources.settings, rules.as_ref())?;
+        let Since { target, hidden } = self.trees().changed_target(
+            &self.state,
+            round - 1,
+            &self.resources.settings,
+            rules.as_ref(),
+        )?;
         let mut events = Vec::new();
         if !hidden.is_empty() {
-            let files = hidden.iter().map(|file| format!("`{file}`")).collect::<Vec<_>>().join(", ");
-            let text = format!("reviewed although new ignore files of this run exclude it: {files}");
+            let files = hidden
+                .iter()
+                .map(|file| format!("`{file}`"))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let text =
+                format!("reviewed although new ignore files of this run exclude it: {files}");
             events.push(EventKind::notice(text));
         }
         let shards = target.coverage();
         self.bindings = self.known_rulings()?;
-        self.sources.keep(round, target.files).map_err(RunError::Sources)?;
-        events.push(ReviewEvent::RoundStarted { round, shards, skipped: target.skipped }.into());
+        self.sources
+            .keep(round, target.files)
+            .map_err(RunError::Sources)?;
+        events.push(
+            ReviewEvent::RoundStarted {
+                round,
+                shards,
+                skipped: target.skipped,
+            }
+            .into(),
+        );
         self.append_all(events).map(drop)
     }
 
     pub(super) fn verify(&self, round: u32) -> Result<Pending<ReviewInput>, RunError> {
         let resources = &self.resources;
-        let commands = resources.settings.review.verify.iter().skip(self.state.verified.len()).cloned();
+        let commands = resources
+            .settings
+            .review
+            .verify
+            .iter()
+            .skip(self.state.verified.len())
+            .cloned();
         let commands: Vec<Vec<String>> = commands.collect();
-        let (agents, limits, stop) = (resources.agents.clone(), resources.settings.limits, resources.stop.clone());
-        let (files, root) = (resources.files(&format!("verify-{round}"))?, resources.workspace.root().to_owned());
+        let (agents, limits, stop) = (
+            resources.agents.clone(),
+            resources.settings.limits,
+            resources.stop.clone(),
+        );
+        let (files, root) = (
+            resources.files(&format!("verify-{round}"))?,
+            resources.workspace.root().to_owned(),
+        );
         Ok(Box::pin(async move {
             let mut results = Vec::new();
             for command in commands {
                 let input = CommandInput::default();
-                let checked = agents.run_command(&command, &root, &limits, &files, stop.clone(), input).await;
+                let checked = agents
+                    .run_command(&command, &root, &limits, &files, stop.clone(), input)
+                    .await;
                 results.push((command.join(" "), checked));
             }
             ReviewInput::Verified { round, results }

@@ -11,7 +11,8 @@ use crate::agents::Session;
 use crate::agents::calls::project_commands::CheckResult;
 use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
-    Coverage, DisputeNumber, ExitReason, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
+    Coverage, DisputeNumber, ExitReason, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
+    Spent,
 };
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -21,7 +22,9 @@ use crate::workflows::review::findings::debate;
 use crate::workflows::review::outcome;
 use crate::workflows::review::recorded::reuse::{self, Archive, ReviewerKeys};
 use crate::workflows::review::requests::RequestBuilder;
-use crate::workflows::review::schedule::{self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy};
+use crate::workflows::review::schedule::{
+    self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy,
+};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::call::{self, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
@@ -51,9 +54,20 @@ pub(crate) struct ReviewWorkflow {
 }
 
 pub(crate) enum ReviewInput {
-    Chosen { dispute: DisputeNumber, choice: Option<Choice>, resolver: Box<dyn DisputeResolver> },
-    Ruled { dispute: DisputeNumber, ruling: PersonAnswer<RulingWord>, resolver: Box<dyn DisputeResolver> },
-    Verified { round: u32, results: Vec<(String, CheckResult)> },
+    Chosen {
+        dispute: DisputeNumber,
+        choice: Option<Choice>,
+        resolver: Box<dyn DisputeResolver>,
+    },
+    Ruled {
+        dispute: DisputeNumber,
+        ruling: PersonAnswer<RulingWord>,
+        resolver: Box<dyn DisputeResolver>,
+    },
+    Verified {
+        round: u32,
+        results: Vec<(String, CheckResult)>,
+    },
 }
 
 impl Workflow for ReviewWorkflow {
@@ -79,25 +93,41 @@ impl Workflow for ReviewWorkflow {
 
     fn next(&self) -> Vec<ReviewStep> {
         let policy = self.policy();
-        let Some(only) = &self.only else { return schedule::next_steps(&self.state, &policy, &self.parked) };
+        let Some(only) = &self.only else {
+            return schedule::next_steps(&self.state, &policy, &self.parked);
+        };
         let open = only.iter().filter(|number| !self.parked.contains(number));
-        let open = open.filter_map(|number| self.state.disputes.get(number)).filter(|dispute| dispute.is_open());
-        open.flat_map(|dispute| schedule::of_dispute(&self.state, &policy, dispute)).collect()
+        let open = open
+            .filter_map(|number| self.state.disputes.get(number))
+            .filter(|dispute| dispute.is_open());
+        open.flat_map(|dispute| schedule::of_dispute(&self.state, &policy, dispute))
+            .collect()
     }
 
     fn request(&mut self, id: &CallId) -> Result<Prepared, RunError> {
         if id.purpose.is_coder() {
-            self.resources.workspace.before_coder_call(&self.resources.run, &self.resources.state_dir)?;
+            self.resources
+                .workspace
+                .before_coder_call(&self.resources.run, &self.resources.state_dir)?;
         }
         let scope = self.scope();
         let builder = self.requests(&self.bindings);
         let (task, again) = (builder.task(id), builder.again(id));
-        let plan = self.state.plan.as_ref().expect("a call is due only where there is a plan");
+        let plan = self
+            .state
+            .plan
+            .as_ref()
+            .expect("a call is due only where there is a plan");
         let mut known = plan.agents.iter().chain(&self.state.called_judges);
-        let agent =
-            known.find(|agent| agent.name == id.agent).expect("a call that is due names an agent of the plan");
+        let agent = known
+            .find(|agent| agent.name == id.agent)
+            .expect("a call that is due names an agent of the plan");
         // Only the coder resumes a session; reviewers and judges start each call without earlier context.
-        let session = self.state.coder_session.clone().filter(|_| id.purpose.is_coder());
+        let session = self
+            .state
+            .coder_session
+            .clone()
+            .filter(|_| id.purpose.is_coder());
         let request = Box::new(CallRequest {
             agent: agent.clone(),
             backups: plan.backups.clone(),
@@ -110,7 +140,10 @@ impl Workflow for ReviewWorkflow {
         });
         Ok(match self.scripts.changed(&request.agent) {
             Some(file) => {
-                let error = format!("`{file}`, which `{}` runs, was changed in this run", id.agent);
+                let error = format!(
+                    "`{file}`, which `{}` runs, was changed in this run",
+                    id.agent
+                );
                 let hint = "read the changed file; a new run accepts it".to_owned();
                 Prepared::Refused(request, call::failed(error, Some(hint)))
             }
@@ -122,18 +155,35 @@ impl Workflow for ReviewWorkflow {
         match effect {
             ReviewEffect::Verify { round } => return self.verify(*round).map(Some),
             ReviewEffect::Merge { round } => self.merge(*round)?,
-            ReviewEffect::Recognise { round } => drop(self.append_all(schedule::recognised(&self.state, *round))?),
-            ReviewEffect::DebateRound { round, debate_round } => {
+            ReviewEffect::Recognise { round } => {
+                drop(self.append_all(schedule::recognised(&self.state, *round))?)
+            }
+            ReviewEffect::DebateRound {
+                round,
+                debate_round,
+            } => {
                 let message = self.state.round_message(*round, *debate_round);
-                self.append(ReviewEvent::DebateRound { round: *round, debate_round: *debate_round, message })?;
+                self.append(ReviewEvent::DebateRound {
+                    round: *round,
+                    debate_round: *debate_round,
+                    message,
+                })?;
             }
             ReviewEffect::Conclude { round } => self.conclude(*round)?,
             ReviewEffect::Keep => {
-                let kept = self.resources.workspace.keep(&self.resources.run, &self.resources.state_dir)?;
-                self.append(ReviewEvent::BeforeImage { kept_as: kept.kept_as, tree: kept.tree.0 })?;
+                let kept = self
+                    .resources
+                    .workspace
+                    .keep(&self.resources.run, &self.resources.state_dir)?;
+                self.append(ReviewEvent::BeforeImage {
+                    kept_as: kept.kept_as,
+                    tree: kept.tree.0,
+                })?;
             }
             ReviewEffect::RecordTree(call) => {
-                let event = self.trees().record(&self.state, call, &self.resources.run)?;
+                let event = self
+                    .trees()
+                    .record(&self.state, call, &self.resources.run)?;
                 self.append(event)?;
             }
             // When the first `OpenDispute` effect is performed, one transaction opens the disputes of all due
@@ -143,11 +193,16 @@ impl Workflow for ReviewWorkflow {
             }
             ReviewEffect::OpenDispute(_) => {}
             ReviewEffect::CarryOn(finding) => self.carry_on(*finding)?,
-            ReviewEffect::Send(dispute) => drop(self.append(schedule::sent(&self.state, *dispute))?),
+            ReviewEffect::Send(dispute) => {
+                drop(self.append(schedule::sent(&self.state, *dispute))?)
+            }
             ReviewEffect::Rule(dispute) => self.rule(*dispute)?,
             ReviewEffect::Settle(dispute) => {
                 if let Some(settlement) = schedule::settlement(&self.state, *dispute) {
-                    self.append(DisputeEvent::DisputeSettled { dispute: *dispute, settlement })?;
+                    self.append(DisputeEvent::DisputeSettled {
+                        dispute: *dispute,
+                        settlement,
+                    })?;
                 }
             }
             ReviewEffect::NextRound { round } => self.next_round(*round)?,
@@ -161,30 +216,70 @@ impl Workflow for ReviewWorkflow {
 
     fn take(&mut self, input: ReviewInput, is_stopped: bool) -> Result<bool, RunError> {
         match input {
-            ReviewInput::Chosen { dispute, choice, resolver } => {
+            ReviewInput::Chosen {
+                dispute,
+                choice,
+                resolver,
+            } => {
                 self.resolver = Some(resolver);
-                let Some(Choice { route, by_person, for_all }) = choice else { return Ok(true) };
-                let chosen = self.state.undecided().filter(|number| for_all || *number == dispute);
-                let chosen = chosen.map(|dispute| DisputeEvent::RouteChosen { dispute, route, by_person }.into());
+                let Some(Choice {
+                    route,
+                    by_person,
+                    for_all,
+                }) = choice
+                else {
+                    return Ok(true);
+                };
+                let chosen = self
+                    .state
+                    .undecided()
+                    .filter(|number| for_all || *number == dispute);
+                let chosen = chosen.map(|dispute| {
+                    DisputeEvent::RouteChosen {
+                        dispute,
+                        route,
+                        by_person,
+                    }
+                    .into()
+                });
                 let events: Vec<EventKind> = chosen.collect();
                 self.append_all(events)?;
             }
-            ReviewInput::Ruled { dispute, ruling, resolver } => {
+            ReviewInput::Ruled {
+                dispute,
+                ruling,
+                resolver,
+            } => {
                 self.resolver = Some(resolver);
                 match ruling {
                     PersonAnswer::Stopped => return Ok(true),
                     PersonAnswer::LeftOpen => drop(self.parked.insert(dispute)),
                     PersonAnswer::Given((word, reason)) => {
-                        let ruling = Ruling { rationale: reason.into(), ..Ruling::bare(word) };
-                        let ruling = RulingRecord { ruling, by: Ruler::Human, votes: Vec::new() };
+                        let ruling = Ruling {
+                            rationale: reason.into(),
+                            ..Ruling::bare(word)
+                        };
+                        let ruling = RulingRecord {
+                            ruling,
+                            by: Ruler::Human,
+                            votes: Vec::new(),
+                        };
                         self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
                     }
                 }
             }
             ReviewInput::Verified { round, results } if !is_stopped => {
-                self.append_all(results.into_iter().map(|(command, CheckResult { passed, tail })| {
-                    ReviewEvent::Verified { round, command, passed, tail }.into()
-                }))?;
+                self.append_all(results.into_iter().map(
+                    |(command, CheckResult { passed, tail })| {
+                        ReviewEvent::Verified {
+                            round,
+                            command,
+                            passed,
+                            tail,
+                        }
+                        .into()
+                    },
+                ))?;
             }
             ReviewInput::Verified { .. } => {}
         }
@@ -200,39 +295,79 @@ impl Workflow for ReviewWorkflow {
             }
             events = coder_changes::restage_notices(&self.state, &restaged);
         }
-        events.push(RunEvent::RunEnded { exit, millis: self.resources.millis() }.into());
+        events.push(
+            RunEvent::RunEnded {
+                exit,
+                millis: self.resources.millis(),
+            }
+            .into(),
+        );
         self.append_all(events).map(drop)
     }
 
     fn elsewhere(&self, kind: &EventKind) -> Vec<(RunId, EventKind)> {
-        let EventKind::Dispute(DisputeEvent::DisputeSettled { dispute: number, .. }) = kind else {
+        let EventKind::Dispute(DisputeEvent::DisputeSettled {
+            dispute: number, ..
+        }) = kind
+        else {
             return Vec::new();
         };
-        let (carried, dispute) = (self.state.carried.get(number), self.state.disputes.get(number));
-        let (Some((run, before)), Some(dispute)) = (carried, dispute) else { return Vec::new() };
+        let (carried, dispute) = (
+            self.state.carried.get(number),
+            self.state.disputes.get(number),
+        );
+        let (Some((run, before)), Some(dispute)) = (carried, dispute) else {
+            return Vec::new();
+        };
         let by_person = self.state.chosen.contains(number);
-        let route = dispute.route.map(|route| DisputeEvent::RouteChosen { dispute: *number, route, by_person });
+        let route = dispute.route.map(|route| DisputeEvent::RouteChosen {
+            dispute: *number,
+            route,
+            by_person,
+        });
         let rulings = dispute.rulings.iter().skip(*before).cloned();
-        let rulings = rulings.map(|ruling| DisputeEvent::RulingGiven { dispute: *number, ruling });
+        let rulings = rulings.map(|ruling| DisputeEvent::RulingGiven {
+            dispute: *number,
+            ruling,
+        });
         let events = route.into_iter().chain(rulings).map(EventKind::Dispute);
-        events.chain([kind.clone()]).map(|kind| (run.clone(), kind)).collect()
+        events
+            .chain([kind.clone()])
+            .map(|kind| (run.clone(), kind))
+            .collect()
     }
 
-    fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
+    fn call_ended(
+        &mut self,
+        call: CallId,
+        outcome: CallOutcome,
+        is_stopped: bool,
+    ) -> Result<(), RunError> {
         // The coder's changes are recorded even if the call failed, so that the changes can be undone.
         let recorded = match call.purpose.is_coder() {
-            true => self.resources.workspace.after_coder_call(&self.resources.run, &self.resources.state_dir),
+            true => self
+                .resources
+                .workspace
+                .after_coder_call(&self.resources.run, &self.resources.state_dir),
             false => Ok(()),
         };
         // An answer of a backup is not recorded for reuse, because the answer does not come from the reviewer.
         let is_own = outcome.metadata.by.is_none();
         let EndedCall { events, stale } =
-            self.resources.ended(call.clone(), outcome, is_stopped, |file| self.state.covers(file))?;
+            self.resources
+                .ended(call.clone(), outcome, is_stopped, |file| {
+                    self.state.covers(file)
+                })?;
         let events = self.append_all(events)?;
         recorded?;
-        if is_own && events.iter().any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
+        if is_own
+            && events
+                .iter()
+                .any(|event| matches!(event.kind, EventKind::Run(RunEvent::CallFinished { .. })))
         {
-            let reviewed = self.archive().record(&self.state, &self.sources, &self.bindings, &call, &stale);
+            let reviewed =
+                self.archive()
+                    .record(&self.state, &self.sources, &self.bindings, &call, &stale);
             self.append_all(reviewed)?;
         }
         Ok(())
@@ -240,7 +375,9 @@ impl Workflow for ReviewWorkflow {
 
     fn stopping(&mut self) -> Result<(), RunError> {
         if let Some(round) = self.state.debate_at_work() {
-            self.append(ReviewEvent::DebateShutdown { messages: debate::shutdown(round) })?;
+            self.append(ReviewEvent::DebateShutdown {
+                messages: debate::shutdown(round),
+            })?;
         }
         Ok(())
     }
@@ -253,23 +390,43 @@ impl ReviewWorkflow {
     }
 
     pub(crate) async fn joined(&mut self, plan: &Plan) -> Result<Vec<Vec<Coverage>>, RunError> {
-        let RunResources { agents, settings, workspace, templates, .. } = &self.resources;
+        let RunResources {
+            agents,
+            settings,
+            workspace,
+            templates,
+            ..
+        } = &self.resources;
         if !settings.review.reuse {
             return Ok(plan.shards.clone());
         }
-        self.reviewer_keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
+        self.reviewer_keys =
+            reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
         let max = settings.review.max_shard_size;
-        Ok(self.archive().joined(plan, &self.sources, &self.bindings, max)?)
+        Ok(self
+            .archive()
+            .joined(plan, &self.sources, &self.bindings, max)?)
     }
 
     pub(crate) async fn reuse(&mut self) -> Result<(), RunError> {
-        let Some(plan) = &self.state.plan else { return Ok(()) };
-        let RunResources { agents, settings, workspace, templates, .. } = &self.resources;
-        self.reviewer_keys = reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
+        let Some(plan) = &self.state.plan else {
+            return Ok(());
+        };
+        let RunResources {
+            agents,
+            settings,
+            workspace,
+            templates,
+            ..
+        } = &self.resources;
+        self.reviewer_keys =
+            reuse::reviewer_keys(agents, settings, plan, workspace.root(), templates).await?;
         if !settings.review.reuse || self.state.round() > 1 {
             return Ok(());
         }
-        let known = self.archive().reuse(&self.state, &self.sources, &self.bindings)?;
+        let known = self
+            .archive()
+            .reuse(&self.state, &self.sources, &self.bindings)?;
         self.append_all(known).map(drop)
     }
 
@@ -285,17 +442,30 @@ impl ReviewWorkflow {
     fn scope(&mut self) -> Span {
         let now = self.state.round();
         if self.round.as_ref().is_none_or(|(round, _)| *round != now) {
-            self.round = Some((now, info_span!(parent: &self.resources.span, "round", n = now)));
+            self.round = Some((
+                now,
+                info_span!(parent: &self.resources.span, "round", n = now),
+            ));
         }
-        self.round.as_ref().map_or_else(Span::none, |(_, span)| span.clone())
+        self.round
+            .as_ref()
+            .map_or_else(Span::none, |(_, span)| span.clone())
     }
 
     pub(crate) fn trees(&self) -> Trees<'_> {
-        Trees { workspace: &self.resources.workspace, state_dir: &self.resources.state_dir }
+        Trees {
+            workspace: &self.resources.workspace,
+            state_dir: &self.resources.state_dir,
+        }
     }
 
     fn requests<'a>(&'a self, bindings: &'a [Binding]) -> RequestBuilder<'a> {
-        RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees(), bindings }
+        RequestBuilder {
+            state: &self.state,
+            sources: &self.sources,
+            trees: self.trees(),
+            bindings,
+        }
     }
 
     fn policy(&self) -> SchedulePolicy {
@@ -304,7 +474,11 @@ impl ReviewWorkflow {
             mode: self.state.mode(),
             recheck: review.recheck,
             compare: review.judge.compare && review.on_dispute.default == Route::Judge,
-            rounds: if self.state.fixing.is_some() { 0 } else { review.rounds },
+            rounds: if self.state.fixing.is_some() {
+                0
+            } else {
+                review.rounds
+            },
             verify: review.verify.len(),
             repairs: schedule::REPAIRS,
             escalate_to: review.judge.escalate_to.into(),
@@ -312,8 +486,9 @@ impl ReviewWorkflow {
     }
 
     pub(crate) fn exit(&self) -> ExitReason {
-        self.state
-            .ended
-            .map_or_else(|| outcome::exit(&self.state, &self.resources.settings.review), |(exit, _)| exit)
+        self.state.ended.map_or_else(
+            || outcome::exit(&self.state, &self.resources.settings.review),
+            |(exit, _)| exit,
+        )
     }
 }

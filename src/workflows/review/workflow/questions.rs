@@ -19,10 +19,18 @@ impl ReviewWorkflow {
 
     fn question(&self, number: DisputeNumber) -> Option<PersonQuestion> {
         let dispute = self.state.disputes.get(&number)?;
-        let judges: Vec<&str> = self.state.judges().map(|judge| judge.name.0.as_str()).collect();
+        let judges: Vec<&str> = self
+            .state
+            .judges()
+            .map(|judge| judge.name.0.as_str())
+            .collect();
         let judge = (!judges.is_empty()).then(|| judges.join(", "));
         let configured = self.resources.settings.review.on_dispute.default;
-        let default = if judge.is_none() && configured == Route::Judge { Route::Human } else { configured };
+        let default = if judge.is_none() && configured == Route::Judge {
+            Route::Human
+        } else {
+            configured
+        };
         Some(PersonQuestion {
             excerpt: self.sources.excerpt(&dispute.finding),
             cited: self.cited(dispute),
@@ -30,7 +38,11 @@ impl ReviewWorkflow {
             judge,
             default,
             configured,
-            waiting: self.state.undecided().filter(|other| *other != number).count(),
+            waiting: self
+                .state
+                .undecided()
+                .filter(|other| *other != number)
+                .count(),
         })
     }
 
@@ -42,13 +54,23 @@ impl ReviewWorkflow {
         let answer = tokio::task::spawn_blocking(move || match asked {
             DisputeQuestion::Route(_) => {
                 let choice = resolver.choose(&question);
-                ReviewInput::Chosen { dispute, choice, resolver }
+                ReviewInput::Chosen {
+                    dispute,
+                    choice,
+                    resolver,
+                }
             }
             DisputeQuestion::Ruling(_) => {
                 let ruling = resolver.rule(&question);
-                ReviewInput::Ruled { dispute, ruling, resolver }
+                ReviewInput::Ruled {
+                    dispute,
+                    ruling,
+                    resolver,
+                }
             }
         });
-        Some(Box::pin(async move { answer.await.expect("a resolver does not panic") }))
+        Some(Box::pin(async move {
+            answer.await.expect("a resolver does not panic")
+        }))
     }
 }

@@ -24,9 +24,16 @@ impl WatchKey {
     /// Creates a new key. Replaces the key of an earlier watch that was killed.
     pub(crate) fn create(socket: &Path) -> io::Result<Self> {
         let path = place(socket);
-        let text = format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple());
+        let text = format!(
+            "{}{}",
+            uuid::Uuid::new_v4().simple(),
+            uuid::Uuid::new_v4().simple()
+        );
         private::write(&path, text.as_bytes())?;
-        Ok(Self { hash: blake3::hash(text.as_bytes()), _path: TempPath::try_from_path(path)? })
+        Ok(Self {
+            hash: blake3::hash(text.as_bytes()),
+            _path: TempPath::try_from_path(path)?,
+        })
     }
 
     /// Compares hashes instead of texts, so that the duration of the comparison does not depend on the key.
@@ -37,7 +44,9 @@ impl WatchKey {
 
 /// Reads the key of a watch. Returns `None` if this process cannot read the key.
 pub(crate) fn read(socket: &Path) -> Option<String> {
-    fs::read_to_string(place(socket)).ok().filter(|text| !text.is_empty())
+    fs::read_to_string(place(socket))
+        .ok()
+        .filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -55,9 +64,17 @@ mod tests {
         assert_eq!(read(&socket), None);
         let key = WatchKey::create(&socket).unwrap();
         let text = read(&socket).unwrap();
-        let mode = fs::metadata(folder.path().join("x.key")).unwrap().permissions().mode();
+        let mode = fs::metadata(folder.path().join("x.key"))
+            .unwrap()
+            .permissions()
+            .mode();
         assert_eq!((mode & 0o777, text.len()), (0o600, 64));
-        assert!(key.fits(&text) && !key.fits("") && !key.fits(&text[1..]) && !key.fits(&format!("{text}\n")));
+        assert!(
+            key.fits(&text)
+                && !key.fits("")
+                && !key.fits(&text[1..])
+                && !key.fits(&format!("{text}\n"))
+        );
         let next = WatchKey::create(&socket).unwrap();
         assert!(!next.fits(&text), "the key of a killed watch fits no other");
         drop((key, next));

@@ -26,7 +26,9 @@ use crate::domain::{Advice, EventType, ExitReason};
 use crate::system::private;
 use crate::workflows::watch::socket::key::WatchKey;
 use crate::workflows::watch::socket::peer::{Peer, PeerRelation};
-use crate::workflows::watch::socket::protocol::{CommandReply, Intake, LONGEST, WatchCommand, WatchMessage};
+use crate::workflows::watch::socket::protocol::{
+    CommandReply, Intake, LONGEST, WatchCommand, WatchMessage,
+};
 use crate::workflows::watch::socket::seats::{ConnectionLimits, ConnectionPermit};
 
 /// The environment variable that gives agents the path of the socket.
@@ -74,7 +76,11 @@ impl Advice for SocketError {
     }
 
     fn exit(&self) -> ExitReason {
-        if matches!(self, Self::Taken(_)) { ExitReason::Locked } else { ExitReason::Usage }
+        if matches!(self, Self::Taken(_)) {
+            ExitReason::Locked
+        } else {
+            ExitReason::Usage
+        }
     }
 }
 
@@ -87,18 +93,27 @@ pub fn address(state_dir: &Path, root: &Path) -> PathBuf {
     }
     let both = blake3::hash(own.as_os_str().as_encoded_bytes()).to_hex();
     let user = nix::unistd::getuid();
-    PathBuf::from("/tmp").join(format!("glee-{user}")).join(format!("{}.sock", &both[..16]))
+    PathBuf::from("/tmp")
+        .join(format!("glee-{user}"))
+        .join(format!("{}.sock", &both[..16]))
 }
 
 /// Locks the work tree, so that no other watch of this tree can start while the returned file is open. Fails if
 /// another watch of the work tree is running.
 pub fn lock(path: &Path, root: &Path) -> Result<fs::File, SocketError> {
-    let failed = |source| SocketError::Io { path: path.to_owned(), source };
+    let failed = |source| SocketError::Io {
+        path: path.to_owned(),
+        source,
+    };
     let folder = path.parent().unwrap_or(Path::new("/"));
     private::folder(folder).map_err(failed)?;
     let mut options = fs::File::options();
-    let lock =
-        options.create(true).truncate(false).write(true).open(path.with_extension("lock")).map_err(failed)?;
+    let lock = options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path.with_extension("lock"))
+        .map_err(failed)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(fs::TryLockError::WouldBlock) => Err(SocketError::Taken(root.to_owned())),
@@ -117,7 +132,10 @@ pub struct Listener {
 
 impl Listener {
     pub fn bind(path: &Path, root: &Path) -> Result<Self, SocketError> {
-        let failed = |source| SocketError::Io { path: path.to_owned(), source };
+        let failed = |source| SocketError::Io {
+            path: path.to_owned(),
+            source,
+        };
         let folder = path.parent().unwrap_or(Path::new("/"));
         private::folder(folder).map_err(failed)?;
         let meta = fs::symlink_metadata(folder).map_err(failed)?;
@@ -136,7 +154,13 @@ impl Listener {
         let key = WatchKey::create(path).map_err(failed)?;
         let listener = UnixListener::bind(path).map_err(failed)?;
         let endpoint = TempPath::try_from_path(path).map_err(failed)?;
-        Ok(Self { listener, key, owed: watch::channel(0).0, _endpoint: endpoint, _lock: lock })
+        Ok(Self {
+            listener,
+            key,
+            owed: watch::channel(0).0,
+            _endpoint: endpoint,
+            _lock: lock,
+        })
     }
 
     /// Waits until all answers have been sent, but waits at most one second.
@@ -151,13 +175,21 @@ impl Listener {
         loop {
             match self.listener.accept().await {
                 Ok((stream, _)) => {
-                    let Some(peer) = Peer::of(&stream) else { continue };
-                    let Some(seat) = seats.take(&peer) else {
-                        // The send buffer of a new connection is empty, so the refusal fits into the buffer.
-                        drop(stream.try_write(line(&[CommandReply::refused("too many connections")]).as_bytes()));
+                    let Some(peer) = Peer::of(&stream) else {
                         continue;
                     };
-                    let guest = Guest { by: own_name(), peer, key: Arc::clone(&key) };
+                    let Some(seat) = seats.take(&peer) else {
+                        // The send buffer of a new connection is empty, so the refusal fits into the buffer.
+                        drop(stream.try_write(
+                            line(&[CommandReply::refused("too many connections")]).as_bytes(),
+                        ));
+                        continue;
+                    };
+                    let guest = Guest {
+                        by: own_name(),
+                        peer,
+                        key: Arc::clone(&key),
+                    };
                     let (intake, owed) = (intake.clone(), self.owed.clone());
                     tokio::spawn(async move {
                         drop(converse(stream, intake, guest, owed, seat).await);
@@ -189,7 +221,9 @@ impl Guest {
             WatchMessage::Malformed(_) => return (item, false),
         };
         match (is_persons.then(|| self.refused(&key)).flatten(), item) {
-            (Some(why), WatchMessage::Command(_)) => (WatchMessage::Malformed(why.to_owned()), false),
+            (Some(why), WatchMessage::Command(_)) => {
+                (WatchMessage::Malformed(why.to_owned()), false)
+            }
             (Some(_), item) => (protocol::for_agent(item), false),
             (None, item) => (item, key.is_some_and(|key| self.key.fits(&key))),
         }
@@ -198,11 +232,15 @@ impl Guest {
     fn refused(&self, key: &Option<String>) -> Option<&'static str> {
         match (self.peer.relation(), key) {
             (PeerRelation::Descendant, _) => Some("an agent cannot send commands"),
-            (PeerRelation::Unknown, _) => Some("a command comes from a process that cannot be identified"),
-            (PeerRelation::Outside, None) => {
-                Some("a command requires the key of the watch; the key is in a file next to the socket")
+            (PeerRelation::Unknown, _) => {
+                Some("a command comes from a process that cannot be identified")
             }
-            (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => Some("the key is not that of this watch"),
+            (PeerRelation::Outside, None) => Some(
+                "a command requires the key of the watch; the key is in a file next to the socket",
+            ),
+            (PeerRelation::Outside, Some(key)) if !self.key.fits(key) => {
+                Some("the key is not that of this watch")
+            }
             (PeerRelation::Outside, Some(_)) => None,
         }
     }
@@ -210,7 +248,10 @@ impl Guest {
 
 pub fn own_name() -> String {
     let uid = nix::unistd::getuid();
-    nix::unistd::User::from_uid(uid).ok().flatten().map_or_else(|| format!("uid {uid}"), |user| user.name)
+    nix::unistd::User::from_uid(uid)
+        .ok()
+        .flatten()
+        .map_or_else(|| format!("uid {uid}"), |user| user.name)
 }
 
 /// Receives lines from a client and sends these lines to the watch, until the client's connection closes or times
@@ -226,7 +267,11 @@ async fn converse(
     let mut read = tokio::io::BufReader::with_capacity(PIECE, read);
     let mut lines = SocketLines::default();
     let mut has_spoken = false;
-    let patience = if seat.is_reserved { PATIENCE_RESERVED } else { PATIENCE_SILENT };
+    let patience = if seat.is_reserved {
+        PATIENCE_RESERVED
+    } else {
+        PATIENCE_SILENT
+    };
     let until = Instant::now() + patience;
     loop {
         let piece = if has_spoken {
@@ -238,15 +283,23 @@ async fn converse(
             }
         };
         let (length, ended) = (piece.len(), piece.is_empty());
-        let complete = if ended { lines.end() } else { lines.take(piece) };
+        let complete = if ended {
+            lines.end()
+        } else {
+            lines.take(piece)
+        };
         read.consume(length);
         if !complete.is_empty() {
             let (items, with_key): (Vec<WatchMessage>, Vec<bool>) =
                 complete.iter().map(|line| guest.admit(line)).unzip();
             if seat.is_reserved && !has_spoken && !with_key[0] {
-                return write.write_all(line(&[CommandReply::refused("too many connections")]).as_bytes()).await;
+                return write
+                    .write_all(line(&[CommandReply::refused("too many connections")]).as_bytes())
+                    .await;
             }
-            has_spoken |= items.iter().any(|item| !matches!(item, WatchMessage::Malformed(_)));
+            has_spoken |= items
+                .iter()
+                .any(|item| !matches!(item, WatchMessage::Malformed(_)));
             owed.send_modify(|owed| *owed += 1);
             let answers = protocol::hand_over(&intake, items, &guest.by).await;
             let text = answers.as_deref().map(line).unwrap_or_default();
@@ -264,7 +317,10 @@ async fn converse(
 }
 
 fn line(answers: &[CommandReply]) -> String {
-    answers.iter().map(|answer| serde_json::json!(answer).to_string() + "\n").collect()
+    answers
+        .iter()
+        .map(|answer| serde_json::json!(answer).to_string() + "\n")
+        .collect()
 }
 
 /// Splits a stream of bytes into lines, and cuts each line to at most `LONGEST + 1` bytes.
@@ -311,11 +367,23 @@ pub struct Client {
 impl Client {
     pub fn connect(path: &Path, root: &Path) -> Result<Self, SocketError> {
         let stream = BlockingStream::connect(path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => SocketError::NoWatch(root.to_owned()),
-            _ => SocketError::Io { path: path.to_owned(), source },
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                SocketError::NoWatch(root.to_owned())
+            }
+            _ => SocketError::Io {
+                path: path.to_owned(),
+                source,
+            },
         })?;
-        let client = Self { stream: BufReader::new(stream), path: path.to_owned() };
-        client.stream.get_ref().set_read_timeout(Some(PATIENCE)).map_err(|source| client.failed(source))?;
+        let client = Self {
+            stream: BufReader::new(stream),
+            path: path.to_owned(),
+        };
+        client
+            .stream
+            .get_ref()
+            .set_read_timeout(Some(PATIENCE))
+            .map_err(|source| client.failed(source))?;
         Ok(client)
     }
 
@@ -325,7 +393,9 @@ impl Client {
         let stream = self.stream.get_ref();
         // The writing thread can pause for a long time. Therefore, the reading thread waits for answers without a
         // timeout.
-        let speaker = stream.set_read_timeout(None).and_then(|()| stream.try_clone());
+        let speaker = stream
+            .set_read_timeout(None)
+            .and_then(|()| stream.try_clone());
         speaker.map_err(|source| self.failed(source))
     }
 
@@ -334,15 +404,22 @@ impl Client {
         let mut line = String::new();
         match self.stream.read_line(&mut line) {
             Ok(0) => Ok(None),
-            Ok(_) => serde_json::from_str(&line).map_err(|error| SocketError::Unreadable(error.to_string())),
+            Ok(_) => serde_json::from_str(&line)
+                .map_err(|error| SocketError::Unreadable(error.to_string())),
             Err(source) => Err(self.failed(source)),
         }
     }
 
     pub fn ask(&mut self, line: &str) -> Result<Option<CommandReply>, SocketError> {
-        match self.stream.get_mut().write_all(format!("{line}\n").as_bytes()) {
+        match self
+            .stream
+            .get_mut()
+            .write_all(format!("{line}\n").as_bytes())
+        {
             // If the watch has refused the connection, writing fails, but the client can still read the reason.
-            Err(source) if source.kind() != io::ErrorKind::BrokenPipe => return Err(self.failed(source)),
+            Err(source) if source.kind() != io::ErrorKind::BrokenPipe => {
+                return Err(self.failed(source));
+            }
             _ => {}
         }
         self.answer()
@@ -357,6 +434,9 @@ impl Client {
     }
 
     fn failed(&self, source: io::Error) -> SocketError {
-        SocketError::Io { path: self.path.clone(), source }
+        SocketError::Io {
+            path: self.path.clone(),
+            source,
+        }
     }
 }

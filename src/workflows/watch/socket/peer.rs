@@ -29,10 +29,16 @@ pub(crate) struct Peer {
 /// Distinguishes a process from a later process with the same id.
 #[derive(Debug)]
 enum Handle {
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has it"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux has it")
+    )]
     Descriptor(OwnedFd),
     /// The start time of the process, in clock ticks since the system booted.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells it"))]
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "only Linux tells it")
+    )]
     Started(u64),
     /// The process had already ended, or the system does not report its start time.
     None,
@@ -45,7 +51,10 @@ impl Peer {
         let is_own = peer.uid() == nix::unistd::getuid().as_raw();
         // The kernel reports the id 0 for a process in another namespace.
         let pid = peer.pid().filter(|pid| *pid > 0);
-        is_own.then(|| Self { pid, handle: handle(stream, pid) })
+        is_own.then(|| Self {
+            pid,
+            handle: handle(stream, pid),
+        })
     }
 
     /// The id of the process. After the process has ended, another process can get the same id.
@@ -54,13 +63,19 @@ impl Peer {
     }
 
     pub(crate) fn relation(&self) -> PeerRelation {
-        let Some(pid) = self.pid else { return PeerRelation::Unknown };
+        let Some(pid) = self.pid else {
+            return PeerRelation::Unknown;
+        };
         if !self.is_alive() {
             return PeerRelation::Unknown;
         }
         let relation = relation_of(pid);
         // The result is valid only if the process was still alive after its ancestors were read.
-        if self.is_alive() { relation } else { PeerRelation::Unknown }
+        if self.is_alive() {
+            relation
+        } else {
+            PeerRelation::Unknown
+        }
     }
 }
 
@@ -72,9 +87,9 @@ fn handle(stream: &UnixStream, pid: Option<i32>) -> Handle {
         Ok(descriptor) => Handle::Descriptor(descriptor),
         // Linux kernels before version 6.5 provide no handle for the peer process, so Glee recognises the process
         // by its start time.
-        Err(Errno::ENOPROTOOPT) => {
-            pid.and_then(process::stat).map_or(Handle::None, |stat| Handle::Started(stat.started))
-        }
+        Err(Errno::ENOPROTOOPT) => pid
+            .and_then(process::stat)
+            .map_or(Handle::None, |stat| Handle::Started(stat.started)),
         Err(_) => Handle::None,
     }
 }
@@ -88,7 +103,10 @@ impl Peer {
         match &self.handle {
             // The descriptor becomes readable when the process ends.
             Handle::Descriptor(descriptor) => {
-                poll(&mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO) == Ok(0)
+                poll(
+                    &mut [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)],
+                    PollTimeout::ZERO,
+                ) == Ok(0)
             }
             Handle::Started(started) => {
                 let now = self.pid.and_then(process::stat);
@@ -109,7 +127,11 @@ fn relation_of(pid: i32) -> PeerRelation {
         let now = process::ancestors(pid);
         if now.is_some() && now == before {
             let descends = now.into_iter().flatten().any(|stat| stat.pid == own);
-            return if descends { PeerRelation::Descendant } else { PeerRelation::Outside };
+            return if descends {
+                PeerRelation::Descendant
+            } else {
+                PeerRelation::Outside
+            };
         }
         before = now;
     }
@@ -129,7 +151,10 @@ mod process {
     }
 
     pub(crate) fn stat(pid: i32) -> Option<Stat> {
-        parse(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        parse(
+            pid,
+            &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?,
+        )
     }
 
     fn parse(pid: i32, line: &str) -> Option<Stat> {
@@ -140,7 +165,12 @@ mod process {
         // The start time is field 22 of the line. The preceding call of `next` read field 4, so 17 fields are
         // skipped.
         let started = words.nth(17)?.parse().ok()?;
-        Some(Stat { pid, parent, started, is_dead })
+        Some(Stat {
+            pid,
+            parent,
+            started,
+            is_dead,
+        })
     }
 
     /// Lists a process and all its ancestors. Returns `None` if the state of the process or of an ancestor
@@ -166,7 +196,15 @@ mod process {
         #[test]
         fn a_process_is_read_whatever_it_is_called() {
             let line = "7 (a) R 1 (b) S 5 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9 10\n";
-            assert_eq!(parse(7, line), Some(Stat { pid: 7, parent: 5, started: 4711, is_dead: false }));
+            assert_eq!(
+                parse(7, line),
+                Some(Stat {
+                    pid: 7,
+                    parent: 5,
+                    started: 4711,
+                    is_dead: false
+                })
+            );
             let dead = line.replace(") S 5", ") Z 5");
             assert!(parse(7, &dead).is_some_and(|stat| stat.is_dead));
             assert_eq!(parse(7, "7 (a) S 5"), None);
@@ -184,26 +222,43 @@ fn handle(_stream: &UnixStream, _pid: Option<i32>) -> Handle {
 #[cfg(not(target_os = "linux"))]
 impl Peer {
     fn is_alive(&self) -> bool {
-        self.pid.is_some_and(|pid| nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok())
+        self.pid.is_some_and(|pid| {
+            nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), None).is_ok()
+        })
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn relation_of(pid: i32) -> PeerRelation {
     let own = i32::try_from(std::process::id()).unwrap_or(0);
-    let Some(parents) = parents() else { return PeerRelation::Unknown };
-    let mut chain = std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1);
-    if chain.any(|ancestor| ancestor == own) { PeerRelation::Descendant } else { PeerRelation::Outside }
+    let Some(parents) = parents() else {
+        return PeerRelation::Unknown;
+    };
+    let mut chain =
+        std::iter::successors(Some(pid), |pid| parents.get(pid).copied()).take(parents.len() + 1);
+    if chain.any(|ancestor| ancestor == own) {
+        PeerRelation::Descendant
+    } else {
+        PeerRelation::Outside
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn parents() -> Option<std::collections::HashMap<i32, i32>> {
-    let listed = std::process::Command::new("/bin/ps").args(["-A", "-o", "pid=,ppid="]).output().ok()?;
+    let listed = std::process::Command::new("/bin/ps")
+        .args(["-A", "-o", "pid=,ppid="])
+        .output()
+        .ok()?;
     let pair = |line: &str| {
         let mut words = line.split_whitespace().map(|word| word.parse().ok());
         Some((words.next()??, words.next()??))
     };
-    listed.status.success().then(|| String::from_utf8_lossy(&listed.stdout).lines().filter_map(pair).collect())
+    listed.status.success().then(|| {
+        String::from_utf8_lossy(&listed.stdout)
+            .lines()
+            .filter_map(pair)
+            .collect()
+    })
 }
 
 #[cfg(test)]
@@ -221,7 +276,10 @@ mod tests {
         let path = folder.path().join("s");
         let listener = tokio::net::UnixListener::bind(&path).unwrap();
         let child = Command::new("python3")
-            .args(["-c", &format!("import socket,os,sys,time\ns=socket.socket(socket.AF_UNIX)\n{script}")])
+            .args([
+                "-c",
+                &format!("import socket,os,sys,time\ns=socket.socket(socket.AF_UNIX)\n{script}"),
+            ])
             .env("S", &path)
             .stdin(Stdio::piped())
             .spawn()
@@ -240,7 +298,8 @@ mod tests {
         child.wait().unwrap();
         assert_eq!(peer.relation(), PeerRelation::Unknown, "it has ended");
 
-        let heir = format!("if os.fork() == 0:\n {connect}\n os._exit(0)\nos.wait()\nsys.stdin.read()");
+        let heir =
+            format!("if os.fork() == 0:\n {connect}\n os._exit(0)\nos.wait()\nsys.stdin.read()");
         let (peer, mut child) = from_child(&heir).await;
         while peer.relation() != PeerRelation::Unknown {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -253,12 +312,25 @@ mod tests {
     fn what_this_process_descends_from_is_outside() {
         let parent = i32::try_from(std::os::unix::process::parent_id()).unwrap();
         assert_eq!(relation_of(parent), PeerRelation::Outside);
-        assert_eq!(relation_of(i32::try_from(std::process::id()).unwrap()), PeerRelation::Descendant);
-        let mut child = Command::new("sleep").arg("5").stdin(Stdio::null()).spawn().unwrap();
-        assert_eq!(relation_of(i32::try_from(child.id()).unwrap()), PeerRelation::Descendant);
+        assert_eq!(
+            relation_of(i32::try_from(std::process::id()).unwrap()),
+            PeerRelation::Descendant
+        );
+        let mut child = Command::new("sleep")
+            .arg("5")
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        assert_eq!(
+            relation_of(i32::try_from(child.id()).unwrap()),
+            PeerRelation::Descendant
+        );
         child.kill().unwrap();
         child.wait().unwrap();
         let gone = relation_of(i32::try_from(child.id()).unwrap());
-        assert!(gone != PeerRelation::Outside || !cfg!(target_os = "linux"), "{gone:?}");
+        assert!(
+            gone != PeerRelation::Outside || !cfg!(target_os = "linux"),
+            "{gone:?}"
+        );
     }
 }

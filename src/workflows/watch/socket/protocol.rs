@@ -83,7 +83,10 @@ pub struct Clarify {
 
 impl CommandReply {
     pub fn refused(why: impl Into<String>) -> Self {
-        Self { error: Some(why.into()), ..Self::default() }
+        Self {
+            error: Some(why.into()),
+            ..Self::default()
+        }
     }
 }
 
@@ -94,9 +97,20 @@ pub fn intake() -> (Intake, mpsc::Receiver<Batch>) {
 }
 
 /// Sends messages to the watch and waits for the answers. Returns `None` if the watch has ended.
-pub async fn hand_over(intake: &Intake, items: Vec<WatchMessage>, by: &str) -> Option<Vec<CommandReply>> {
+pub async fn hand_over(
+    intake: &Intake,
+    items: Vec<WatchMessage>,
+    by: &str,
+) -> Option<Vec<CommandReply>> {
     let (answer, answered) = oneshot::channel();
-    intake.send(Batch { items, by: by.to_owned(), answer: Some(answer) }).await.ok()?;
+    intake
+        .send(Batch {
+            items,
+            by: by.to_owned(),
+            answer: Some(answer),
+        })
+        .await
+        .ok()?;
     answered.await.ok()
 }
 
@@ -124,7 +138,11 @@ impl WatchCommand {
     pub fn only_reads(&self) -> bool {
         match self {
             Self::Status | Self::Issues => true,
-            Self::Review | Self::Pause { .. } | Self::Resume { .. } | Self::Close { .. } | Self::Stop => false,
+            Self::Review
+            | Self::Pause { .. }
+            | Self::Resume { .. }
+            | Self::Close { .. }
+            | Self::Stop => false,
         }
     }
 
@@ -143,7 +161,10 @@ pub const KEY: &str = "key";
 pub fn read_keyed(line: &[u8]) -> (WatchMessage, Option<String>) {
     let fields = Some(line).filter(|line| line.len() <= LONGEST);
     let fields = fields.and_then(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
-    let key = fields.as_ref().and_then(|fields| fields.get(KEY)?.as_str()).map(ToOwned::to_owned);
+    let key = fields
+        .as_ref()
+        .and_then(|fields| fields.get(KEY)?.as_str())
+        .map(ToOwned::to_owned);
     let command = fields.filter(|fields| fields.get("command").is_some());
     match command.map(serde_json::from_value) {
         Some(Ok(command)) => (WatchMessage::Command(command), key),
@@ -168,30 +189,45 @@ pub fn read(line: &[u8], own: Option<&AgentName>) -> WatchMessage {
 }
 
 fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
-    let kind = EventType::parse(&line.kind).filter(|kind| kind.as_str() == line.kind).ok_or_else(|| {
-        let known = EventType::ALL.map(EventType::as_str).join(", ");
-        format!("`type` has to be one of {known}")
-    })?;
+    let kind = EventType::parse(&line.kind)
+        .filter(|kind| kind.as_str() == line.kind)
+        .ok_or_else(|| {
+            let known = EventType::ALL.map(EventType::as_str).join(", ");
+            format!("`type` has to be one of {known}")
+        })?;
     let named = line.agent.map(|name| self::name(&name)).transpose()?;
     let agent = match (own, named) {
         (Some(own), Some(named)) if *own != named => {
             return Err(format!("`{}` cannot speak for another agent", own.0));
         }
         (Some(own), _) => Some(own.clone()),
-        (None, None) if kind != EventType::UserManual => return Err("`agent` is missing".to_owned()),
+        (None, None) if kind != EventType::UserManual => {
+            return Err("`agent` is missing".to_owned());
+        }
         (None, named) => named,
     };
-    let paths = line.files.into_iter().chain(line.file).flat_map(|paths| match paths {
-        Paths::One(path) => vec![path],
-        Paths::Many(paths) => paths,
-    });
+    let paths = line
+        .files
+        .into_iter()
+        .chain(line.file)
+        .flat_map(|paths| match paths {
+            Paths::One(path) => vec![path],
+            Paths::Many(paths) => paths,
+        });
     let paths = paths.filter(|path| !path.trim().is_empty());
     let cut = |text: &str, most: usize| -> String { text.trim().chars().take(most).collect() };
     Ok(AgentEvent {
         kind,
         agent,
-        summary: line.summary.map(|text| cut(&text, SUMMARY)).filter(|text| !text.is_empty()).map(Untrusted::from),
-        files: paths.take(FILES).map(|path| cut(&path, PATH).into()).collect(),
+        summary: line
+            .summary
+            .map(|text| cut(&text, SUMMARY))
+            .filter(|text| !text.is_empty())
+            .map(Untrusted::from),
+        files: paths
+            .take(FILES)
+            .map(|path| cut(&path, PATH).into())
+            .collect(),
         clarifies: line.clarifies,
     })
 }
@@ -201,7 +237,10 @@ fn event(line: Line, own: Option<&AgentName>) -> Result<AgentEvent, String> {
 pub fn for_agent(item: WatchMessage) -> WatchMessage {
     match item {
         WatchMessage::Event(event) if event.kind == EventType::UserManual => {
-            WatchMessage::Event(AgentEvent { kind: EventType::RequestReview, ..event })
+            WatchMessage::Event(AgentEvent {
+                kind: EventType::RequestReview,
+                ..event
+            })
         }
         item => item,
     }
@@ -211,9 +250,14 @@ pub fn for_agent(item: WatchMessage) -> WatchMessage {
 /// digit.
 pub fn name(name: &str) -> Result<AgentName, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    let is_name =
-        name.len() <= NAME && name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if is_name { Ok(name.into()) } else { Err("`agent` is not a valid name of an agent".to_owned()) }
+    let is_name = name.len() <= NAME
+        && name.chars().all(fits)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if is_name {
+        Ok(name.into())
+    } else {
+        Err("`agent` is not a valid name of an agent".to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -249,29 +293,45 @@ mod tests {
     #[test]
     fn commands_are_read_with_their_key_and_only_from_connections() {
         let line = br#"{"command":"resume","reason":"checked by hand"}"#;
-        let resume = WatchCommand::Resume { reason: "checked by hand".to_owned() };
-        assert_eq!(read_keyed(line), (WatchMessage::Command(resume.clone()), None));
+        let resume = WatchCommand::Resume {
+            reason: "checked by hand".to_owned(),
+        };
+        assert_eq!(
+            read_keyed(line),
+            (WatchMessage::Command(resume.clone()), None)
+        );
         assert_eq!(
             read_keyed(resume.line(Some("abc")).as_bytes()),
             (WatchMessage::Command(resume), Some("abc".to_owned()))
         );
-        assert_eq!(of(r#"{"command":"status"}"#), WatchMessage::Command(WatchCommand::Status));
+        assert_eq!(
+            of(r#"{"command":"status"}"#),
+            WatchMessage::Command(WatchCommand::Status)
+        );
         assert!(malformed(read(line, Some(&"claude".into()))).contains("type"));
-        assert!(malformed(read(line, None)).contains("type"), "a file of events commands nothing");
+        assert!(
+            malformed(read(line, None)).contains("type"),
+            "a file of events commands nothing"
+        );
         // An incomplete command is invalid; a command that also has fields of an event is a command.
         assert!(malformed(of(r#"{"command":"close"}"#)).contains("type"));
         assert_eq!(
             of(r#"{"type":"note","agent":"a","command":"stop"}"#),
             WatchMessage::Command(WatchCommand::Stop)
         );
-        assert_eq!(read_keyed(br#"{"type":"note","agent":"a","key":7}"#).1, None);
+        assert_eq!(
+            read_keyed(br#"{"type":"note","agent":"a","key":7}"#).1,
+            None
+        );
     }
 
     #[test]
     fn an_agent_speaks_for_itself_alone() {
         let own = AgentName::from("claude");
         let said = read(br#"{"type":"note"}"#, Some(&own));
-        assert!(matches!(said, WatchMessage::Event(AgentEvent { agent: Some(name), .. }) if name == own));
+        assert!(
+            matches!(said, WatchMessage::Event(AgentEvent { agent: Some(name), .. }) if name == own)
+        );
         let forged = read(br#"{"type":"milestone","agent":"codex"}"#, Some(&own));
         assert_eq!(malformed(forged), "`claude` cannot speak for another agent");
     }
@@ -283,7 +343,10 @@ mod tests {
             ("hello", "expected"),
             ("[]", ""),
             (r#"{"agent":"a"}"#, "type"),
-            (r#"{"type":"party","agent":"a"}"#, "has to be one of milestone, blocker"),
+            (
+                r#"{"type":"party","agent":"a"}"#,
+                "has to be one of milestone, blocker",
+            ),
             (r#"{"type":"note"}"#, "`agent` is missing"),
             (r#"{"type":"note","agent":"../x"}"#, "not a valid name"),
             (r#"{"type":"note","agent":"a","summary":7}"#, ""),
@@ -291,6 +354,9 @@ mod tests {
             assert!(malformed(of(line)).contains(why), "{line}");
         }
         assert!(malformed(read(&vec![b'x'; LONGEST + 1], None)).contains("longer"));
-        assert!(matches!(of(r#"{"type":"user_manual"}"#), WatchMessage::Event(AgentEvent { agent: None, .. })));
+        assert!(matches!(
+            of(r#"{"type":"user_manual"}"#),
+            WatchMessage::Event(AgentEvent { agent: None, .. })
+        ));
     }
 }

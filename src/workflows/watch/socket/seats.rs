@@ -40,7 +40,12 @@ pub(crate) struct ConnectionPermit {
 impl Default for ConnectionLimits {
     fn default() -> Self {
         let seats = |count| Arc::new(Semaphore::new(count));
-        Self { agents: seats(AGENTS), others: seats(OTHERS), reserved: seats(RESERVED), held: Arc::default() }
+        Self {
+            agents: seats(AGENTS),
+            others: seats(OTHERS),
+            reserved: seats(RESERVED),
+            held: Arc::default(),
+        }
     }
 }
 
@@ -48,7 +53,11 @@ impl ConnectionLimits {
     pub(crate) fn take(&self, peer: &Peer) -> Option<ConnectionPermit> {
         let pid = peer.pid();
         let free = |seats: &Arc<Semaphore>| Arc::clone(seats).try_acquire_owned().ok();
-        let has_many = pid.is_some_and(|pid| counts(&self.held).get(&pid).is_some_and(|count| *count >= A_PROCESS));
+        let has_many = pid.is_some_and(|pid| {
+            counts(&self.held)
+                .get(&pid)
+                .is_some_and(|count| *count >= A_PROCESS)
+        });
         let is_outside = peer.relation() == PeerRelation::Outside;
         let (permit, is_reserved) = match (is_outside, has_many) {
             (false, true) => return None,
@@ -59,7 +68,12 @@ impl ConnectionLimits {
         if let Some(pid) = pid {
             *counts(&self.held).entry(pid).or_default() += 1;
         }
-        Some(ConnectionPermit { is_reserved, _permit: permit, pid, held: Arc::clone(&self.held) })
+        Some(ConnectionPermit {
+            is_reserved,
+            _permit: permit,
+            pid,
+            held: Arc::clone(&self.held),
+        })
     }
 }
 

@@ -6,21 +6,37 @@ use super::*;
 fn court() -> Scene {
     let mut scene = Scene::new();
     scene.settings.watch.arbitrate = true;
-    let judge = Agent { role: Role::Judge, ..samples::agent("opus", "text", &["opus"]) };
+    let judge = Agent {
+        role: Role::Judge,
+        ..samples::agent("opus", "text", &["opus"])
+    };
     scene.settings.agents.push(judge);
     scene
 }
 
 /// Returns a scripted judge, which gives the ruling `codex` or `gemini` on findings of this reviewer.
-fn ruling(codex: &'static str, gemini: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+fn ruling(
+    codex: &'static str,
+    gemini: &'static str,
+) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
-        let Task::Judge { dispute, files, .. } = &request.task else { unreachable!() };
+        let Task::Judge { dispute, files, .. } = &request.task else {
+            unreachable!()
+        };
         assert_eq!(
             (files[0].path.as_str(), dispute.objection.text.as_written()),
             ("a.py", "claude: it is by design")
         );
-        let word = if dispute.finding.raised_by[0].0 == "codex" { codex } else { gemini };
-        let citations = if word == "DISMISS" { json!(["a.py:1"]) } else { json!([]) };
+        let word = if dispute.finding.raised_by[0].0 == "codex" {
+            codex
+        } else {
+            gemini
+        };
+        let citations = if word == "DISMISS" {
+            json!(["a.py:1"])
+        } else {
+            json!([])
+        };
         Script::prints(
             json!({"nonce": request.nonce, "dispute": dispute.number, "ruling": word, "rationale": format!("{word} it"),
                 "grounds": (word == "DISMISS").then_some("factual_error"), "citations": citations})
@@ -31,7 +47,9 @@ fn ruling(codex: &'static str, gemini: &'static str) -> impl Fn(&Request) -> Scr
 
 /// Sends events until Glee asks the judge.
 async fn into_court(table: &Table) {
-    table.say(json!({"type": "milestone", "agent": "claude", "file": "a.py"})).await;
+    table
+        .say(json!({"type": "milestone", "agent": "claude", "file": "a.py"}))
+        .await;
     sleep(3 * SECOND).await;
     table.say(json!({"type": "note", "agent": "claude", "clarifies": 1, "summary": "it is by design"})).await;
     sleep(3 * SECOND).await;
@@ -48,13 +66,32 @@ async fn a_judge_rules_on_what_a_clarification_did_not_settle() {
             table
         })
         .await;
-    assert_eq!(table.actions(), [Action::PauseAndClarify, Action::PauseAndClarify]);
-    let open: Vec<_> = ended.standing.issues.iter().map(|issue| issue.issue.description.clone()).collect();
-    assert_eq!(open, ["gemini objects"], "what is dismissed is closed, what is enforced is not");
+    assert_eq!(
+        table.actions(),
+        [Action::PauseAndClarify, Action::PauseAndClarify]
+    );
+    let open: Vec<_> = ended
+        .standing
+        .issues
+        .iter()
+        .map(|issue| issue.issue.description.clone())
+        .collect();
+    assert_eq!(
+        open,
+        ["gemini objects"],
+        "what is dismissed is closed, what is enforced is not"
+    );
     let journal = Journal::open(&scene.folder.path().join("state/history.db")).unwrap();
     let disputes = journal.disputes(&Default::default()).unwrap();
-    let words: Vec<_> = disputes.iter().map(|row| row.disposition.as_ref().unwrap().as_str()).collect();
-    assert_eq!(words, ["enforced", "refuted"], "they stand in the history like those of a review");
+    let words: Vec<_> = disputes
+        .iter()
+        .map(|row| row.disposition.as_ref().unwrap().as_str())
+        .collect();
+    assert_eq!(
+        words,
+        ["enforced", "refuted"],
+        "they stand in the history like those of a review"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -62,7 +99,8 @@ async fn what_a_judge_escalates_or_does_not_rule_on_waits_for_a_person() {
     for runner in [
         both("concerns", "concerns").on("opus", "judge", ruling("DISMISS", "ESCALATE")),
         both("concerns", "concerns").on("opus", "judge", |_| Script::hangs()),
-        both("concerns", "concerns").on("opus", "judge", |_| Script::prints("DISMISS both of them")),
+        both("concerns", "concerns")
+            .on("opus", "judge", |_| Script::prints("DISMISS both of them")),
     ] {
         let scene = court();
         let (standing, _) = scene
@@ -81,12 +119,22 @@ async fn what_a_judge_escalates_or_does_not_rule_on_waits_for_a_person() {
 async fn an_interrupted_arbitration_goes_on_and_asks_nobody_twice() {
     let scene = court();
     let slow = |request: &Request| {
-        let Task::Judge { dispute, .. } = &request.task else { unreachable!() };
+        let Task::Judge { dispute, .. } = &request.task else {
+            unreachable!()
+        };
         let script = ruling("DISMISS", "DISMISS")(request);
-        if dispute.finding.raised_by[0].0 == "codex" { script } else { script.after(Duration::from_secs(20)) }
+        if dispute.finding.raised_by[0].0 == "codex" {
+            script
+        } else {
+            script.after(Duration::from_secs(20))
+        }
     };
     scene
-        .watch(both("concerns", "concerns").on("opus", "judge", slow), true, async |table| into_court(&table).await)
+        .watch(
+            both("concerns", "concerns").on("opus", "judge", slow),
+            true,
+            async |table| into_court(&table).await,
+        )
         .await;
     let runner = both("concerns", "concerns").on("opus", "judge", ruling("DISMISS", "DISMISS"));
     let (standing, _, runner) = scene
@@ -96,5 +144,8 @@ async fn an_interrupted_arbitration_goes_on_and_asks_nobody_twice() {
         })
         .await;
     assert_eq!(runner.seen().len(), 1, "codex's issue was ruled on before");
-    assert_eq!((standing.status, standing.issues.len()), (WatchStatus::Running, 0));
+    assert_eq!(
+        (standing.status, standing.issues.len()),
+        (WatchStatus::Running, 0)
+    );
 }

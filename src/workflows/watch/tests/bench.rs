@@ -8,7 +8,10 @@ pub(crate) struct Listener(Arc<Mutex<Vec<(Duration, Event)>>>, Instant);
 
 impl EventSink for Listener {
     fn event(&mut self, event: &Event) {
-        self.0.lock().unwrap().push((self.1.elapsed(), event.clone()));
+        self.0
+            .lock()
+            .unwrap()
+            .push((self.1.elapsed(), event.clone()));
     }
 }
 
@@ -31,16 +34,21 @@ impl Table {
     /// Sends a line to the watch and returns the answer.
     pub(crate) async fn say(&self, line: Value) -> Value {
         let item = protocol::read_keyed(line.to_string().as_bytes()).0;
-        let answers = protocol::hand_over(&self.intake, vec![item], "pat").await.unwrap();
+        let answers = protocol::hand_over(&self.intake, vec![item], "pat")
+            .await
+            .unwrap();
         serde_json::to_value(&answers[0]).unwrap()
     }
 
     pub(crate) async fn tell(&self, kind: &str, agent: &str) -> Value {
-        self.say(json!({"type": kind, "agent": agent, "summary": format!("{kind} of {agent}")})).await
+        self.say(json!({"type": kind, "agent": agent, "summary": format!("{kind} of {agent}")}))
+            .await
     }
 
     pub(crate) async fn order(&self, word: &str) -> WatchReport {
-        let answer = self.say(json!({"command": word, "reason": "checked by hand"})).await;
+        let answer = self
+            .say(json!({"command": word, "reason": "checked by hand"}))
+            .await;
         serde_json::from_value(answer["standing"].clone()).unwrap()
     }
 
@@ -48,7 +56,9 @@ impl Table {
     pub(crate) fn cycles(&self) -> Vec<(Duration, BTreeSet<Trigger>)> {
         let heard = self.heard.lock().unwrap();
         let begun = heard.iter().filter_map(|(at, event)| match &event.kind {
-            EventKind::Watch(WatchEvent::CycleStarted { triggers, .. }) => Some((*at, triggers.clone())),
+            EventKind::Watch(WatchEvent::CycleStarted { triggers, .. }) => {
+                Some((*at, triggers.clone()))
+            }
             _ => None,
         });
         begun.collect()
@@ -78,8 +88,15 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("tree")).unwrap();
         let mut settings = crate::workflows::review::tests::bench::settings();
-        settings.agents = ["codex", "gemini"].map(|name| samples::agent(name, "text", &[name])).into();
-        let scene = Self { folder, settings, jobs: Vec::new(), stay: true };
+        settings.agents = ["codex", "gemini"]
+            .map(|name| samples::agent(name, "text", &[name]))
+            .into();
+        let scene = Self {
+            folder,
+            settings,
+            jobs: Vec::new(),
+            stay: true,
+        };
         scene.write("a.py", "one\n");
         scene
     }
@@ -133,7 +150,11 @@ impl Scene {
             ended = &mut watching => panic!("the watch ended by itself: {ended:?}"),
             played = &mut play => played,
         };
-        let ended = if killed { None } else { Some(watching.await.unwrap()) };
+        let ended = if killed {
+            None
+        } else {
+            Some(watching.await.unwrap())
+        };
         (played, ended, runner)
     }
 
@@ -153,17 +174,24 @@ pub(crate) fn result(request: &Request, verdict: &str, issues: &Value) -> String
     .to_string()
 }
 
-pub(crate) fn verdict(verdict: &'static str) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
+pub(crate) fn verdict(
+    verdict: &'static str,
+) -> impl Fn(&Request) -> Script + Send + Sync + 'static {
     move |request| {
-        let issue =
-            json!({"severity": "high", "description": format!("{} objects", request.agent), "file": "a.py"});
-        let issues = if verdict == "approved" { json!([]) } else { json!([issue]) };
+        let issue = json!({"severity": "high", "description": format!("{} objects", request.agent), "file": "a.py"});
+        let issues = if verdict == "approved" {
+            json!([])
+        } else {
+            json!([issue])
+        };
         Script::prints(result(request, verdict, &issues))
     }
 }
 
 pub(crate) fn both(codex: &'static str, gemini: &'static str) -> ScriptedRunner {
-    ScriptedRunner::new().on("codex", "peer", verdict(codex)).on("gemini", "peer", verdict(gemini))
+    ScriptedRunner::new()
+        .on("codex", "peer", verdict(codex))
+        .on("gemini", "peer", verdict(gemini))
 }
 
 /// Returns a runner in which gemini gives the verdict `approved` only in the second cycle, and otherwise `concerns`.
@@ -173,17 +201,25 @@ pub(crate) fn approves_second() -> ScriptedRunner {
         let is_second = begun.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 1;
         verdict(if is_second { "approved" } else { "concerns" })(request)
     };
-    ScriptedRunner::new().on("codex", "peer", verdict("approved")).on("gemini", "peer", gemini)
+    ScriptedRunner::new()
+        .on("codex", "peer", verdict("approved"))
+        .on("gemini", "peer", gemini)
 }
 
 /// Returns a runner in which codex gives the verdict `blocker` only in the first cycle.
 pub(crate) fn stops_once() -> ScriptedRunner {
     let begun = std::sync::atomic::AtomicBool::new(false);
     let codex = move |request: &Request| {
-        let word = if begun.swap(true, std::sync::atomic::Ordering::Relaxed) { "approved" } else { "blocker" };
+        let word = if begun.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            "approved"
+        } else {
+            "blocker"
+        };
         verdict(word)(request)
     };
-    ScriptedRunner::new().on("codex", "peer", codex).on("gemini", "peer", verdict("approved"))
+    ScriptedRunner::new()
+        .on("codex", "peer", codex)
+        .on("gemini", "peer", verdict("approved"))
 }
 
 pub(crate) fn only(trigger: Trigger) -> BTreeSet<Trigger> {

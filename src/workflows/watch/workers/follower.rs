@@ -37,7 +37,9 @@ pub(crate) struct Follower {
 
 impl Follower {
     pub(crate) fn new(agent: &Agent, backups: &[Agent], stdout: PathBuf, intake: Intake) -> Self {
-        let adapters = std::iter::once(agent).chain(backups).filter_map(|agent| AdapterKind::of(agent).ok());
+        let adapters = std::iter::once(agent)
+            .chain(backups)
+            .filter_map(|agent| AdapterKind::of(agent).ok());
         Self {
             name: agent.name.clone(),
             adapters: adapters.collect(),
@@ -72,7 +74,11 @@ impl Follower {
         if items.is_empty() {
             return;
         }
-        let batch = Batch { items, by: self.name.0.clone(), answer: None };
+        let batch = Batch {
+            items,
+            by: self.name.0.clone(),
+            answer: None,
+        };
         tokio::select! {
             biased;
             () = stop.stopped() => {}
@@ -97,14 +103,21 @@ impl Follower {
         }
         let events = lines.iter().filter(|line| line.starts_with(b"{"));
         let items = events.map(|line| protocol::for_agent(protocol::read(line, Some(&self.name))));
-        let items =
-            items.filter(|item| matches!(item, WatchMessage::Event(event) if event.kind != EventType::Done));
-        items.collect::<Vec<_>>().into_iter().filter(|item| self.is_new(item)).collect()
+        let items = items.filter(
+            |item| matches!(item, WatchMessage::Event(event) if event.kind != EventType::Done),
+        );
+        items
+            .collect::<Vec<_>>()
+            .into_iter()
+            .filter(|item| self.is_new(item))
+            .collect()
     }
 
     /// Returns false if an earlier output file already contained the event.
     fn is_new(&mut self, item: &WatchMessage) -> bool {
-        let WatchMessage::Event(event) = item else { return true };
+        let WatchMessage::Event(event) = item else {
+            return true;
+        };
         let told = (event.kind, secrets::redact_value(event.summary.clone()));
         if self.told.get(self.again) == Some(&told) {
             self.again += 1;
@@ -117,7 +130,11 @@ impl Follower {
 
     fn hear(&mut self, line: &[u8], said: &mut Vec<Vec<u8>>) {
         let line = String::from_utf8_lossy(line);
-        if let Some(text) = self.adapters.iter().find_map(|kind| kind.adapter().speech(&line)) {
+        if let Some(text) = self
+            .adapters
+            .iter()
+            .find_map(|kind| kind.adapter().speech(&line))
+        {
             said.extend(self.said.take(text.as_bytes()));
         }
     }
@@ -160,7 +177,11 @@ mod tests {
         items.extend(follower.items(true));
         let summary = |item: &WatchMessage| match item {
             WatchMessage::Event(event) => {
-                format!("{} {}", event.kind, event.summary.as_ref().expect("a summary").as_written())
+                format!(
+                    "{} {}",
+                    event.kind,
+                    event.summary.as_ref().expect("a summary").as_written()
+                )
             }
             other => panic!("{other:?}"),
         };
@@ -230,7 +251,8 @@ mod tests {
     fn a_file_that_was_cleaned_of_secrets_tells_nothing_twice() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("work.stdout");
-        let line = |summary: &str| format!("{{\"type\":\"milestone\",\"summary\":\"{summary}\"}}\n");
+        let line =
+            |summary: &str| format!("{{\"type\":\"milestone\",\"summary\":\"{summary}\"}}\n");
         let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
         let before = [line("one"), line(&format!("two {secret}"))].concat();
         std::fs::write(&path, &before).expect("a written file");
@@ -239,7 +261,8 @@ mod tests {
         assert_eq!(follower.items(false).len(), 2);
         let cleaned = secrets::redact(&before).into_owned();
         assert_ne!(cleaned, before);
-        std::fs::write(folder.path().join("new"), cleaned + &line("three")).expect("a written file");
+        std::fs::write(folder.path().join("new"), cleaned + &line("three"))
+            .expect("a written file");
         std::fs::rename(folder.path().join("new"), &path).expect("a renamed file");
         let items = follower.items(true);
         assert!(
@@ -250,8 +273,7 @@ mod tests {
 
     #[test]
     fn the_end_and_what_is_no_event_are_not_told() {
-        let printed =
-            "{\"type\":\"done\",\"summary\":\"x\"}\n{\"a\": 1}\n{\"type\":\"blocker\",\"summary\":\"stuck\"}";
+        let printed = "{\"type\":\"done\",\"summary\":\"x\"}\n{\"a\": 1}\n{\"type\":\"blocker\",\"summary\":\"stuck\"}";
         assert_eq!(told("json", &[printed.to_owned()]), ["blocker stuck"]);
     }
 }

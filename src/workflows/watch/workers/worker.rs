@@ -63,17 +63,48 @@ impl Worker {
     ) -> (Self, Working) {
         let (suspend, suspended) = watch::channel(false);
         let (messages, received) = mpsc::channel(UNREAD);
-        let Settings { limits, sandbox, watch, .. } = &resources.settings;
-        let started = Self { suspend, messages, pause: watch.pause, ended: None };
-        let (limits, sandbox) = (Limits { call_timeout: FOREVER, ..*limits }, *sandbox);
-        let variables = socket.map(|path| (socket::VARIABLE.to_owned(), path.display().to_string()));
-        let (agents, workspace, stop) =
-            (resources.agents.clone(), Arc::clone(&resources.workspace), resources.stop.clone());
+        let Settings {
+            limits,
+            sandbox,
+            watch,
+            ..
+        } = &resources.settings;
+        let started = Self {
+            suspend,
+            messages,
+            pause: watch.pause,
+            ended: None,
+        };
+        let (limits, sandbox) = (
+            Limits {
+                call_timeout: FOREVER,
+                ..*limits
+            },
+            *sandbox,
+        );
+        let variables =
+            socket.map(|path| (socket::VARIABLE.to_owned(), path.display().to_string()));
+        let (agents, workspace, stop) = (
+            resources.agents.clone(),
+            Arc::clone(&resources.workspace),
+            resources.stop.clone(),
+        );
         let working = async move {
             let name = agent.name.clone();
-            let dialogue = Conversation { name: name.clone(), intake, messages: Mutex::new(Some(received)) };
+            let dialogue = Conversation {
+                name: name.clone(),
+                intake,
+                messages: Mutex::new(Some(received)),
+            };
             let (root, how) = (workspace.root(), (&limits, sandbox));
-            (name, agents.keep_running(&agent, root, variables, how, &files, &dialogue, suspended, stop).await)
+            (
+                name,
+                agents
+                    .keep_running(
+                        &agent, root, variables, how, &files, &dialogue, suspended, stop,
+                    )
+                    .await,
+            )
         };
         (started, Box::pin(working))
     }
@@ -82,16 +113,27 @@ impl Worker {
     /// messages.
     pub(crate) fn by_prompt(pause: Pause) -> (Self, watch::Receiver<bool>) {
         let (suspend, suspended) = watch::channel(false);
-        (Self { suspend, messages: mpsc::channel(1).0, pause, ended: None }, suspended)
+        (
+            Self {
+                suspend,
+                messages: mpsc::channel(1).0,
+                pause,
+                ended: None,
+            },
+            suspended,
+        )
     }
 
     pub(crate) fn tell(&self, message: &WorkerMessage<'_>) {
         // A question or a ruling is sent as a message, regardless of the setting `watch.pause`.
-        let is_sent = matches!(message, WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. })
-            || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
+        let is_sent = matches!(
+            message,
+            WorkerMessage::Clarify { .. } | WorkerMessage::Enforce { .. }
+        ) || self.pause == Pause::Signal && matches!(message, WorkerMessage::Resume);
         if self.pause == Pause::Signal {
             // Every message other than `Pause` resumes the agent, so that the agent can answer.
-            self.suspend.send_replace(matches!(message, WorkerMessage::Pause { .. }));
+            self.suspend
+                .send_replace(matches!(message, WorkerMessage::Pause { .. }));
         }
         if self.pause == Pause::Message || is_sent {
             // If the agent does not read its stdin, the channel becomes full and the message is dropped.
@@ -118,7 +160,11 @@ impl Dialogue for Conversation {
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            let messages = self.messages.lock().ok().and_then(|mut messages| messages.take());
+            let messages = self
+                .messages
+                .lock()
+                .ok()
+                .and_then(|mut messages| messages.take());
             let read = async {
                 let mut lines = SocketLines::default();
                 let mut piece = vec![0; 64 << 10];
@@ -132,9 +178,14 @@ impl Dialogue for Conversation {
                     let Ok(length @ 1..) = length else { break };
                     let lines = lines.take(&piece[..length]);
                     let events = lines.iter().filter(|line| line.starts_with(b"{"));
-                    let items: Vec<_> =
-                        events.map(|line| protocol::for_agent(protocol::read(line, Some(&self.name)))).collect();
-                    if !items.is_empty() && protocol::hand_over(&self.intake, items, &self.name.0).await.is_none() {
+                    let items: Vec<_> = events
+                        .map(|line| protocol::for_agent(protocol::read(line, Some(&self.name))))
+                        .collect();
+                    if !items.is_empty()
+                        && protocol::hand_over(&self.intake, items, &self.name.0)
+                            .await
+                            .is_none()
+                    {
                         return;
                     }
                 }
@@ -145,7 +196,9 @@ impl Dialogue for Conversation {
             let write = async {
                 if let Some(mut messages) = messages {
                     while let Some(message) = messages.recv().await {
-                        if stdin.write_all(message.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+                        if stdin.write_all(message.as_bytes()).await.is_err()
+                            || stdin.flush().await.is_err()
+                        {
                             break;
                         }
                     }

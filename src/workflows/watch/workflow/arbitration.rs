@@ -8,8 +8,8 @@
 
 use crate::domain::event::{CallId, DisputeEvent, Purpose, Settlement, WatchEvent};
 use crate::domain::{
-    Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling, RulingRecord,
-    RulingWord, Severity, Untrusted, WatchStatus,
+    Answer, Disposition, DisputeNumber, Finding, FindingId, RawFinding, Response, Ruler, Ruling,
+    RulingRecord, RulingWord, Severity, Untrusted, WatchStatus,
 };
 use crate::protocol::request::{SourceFile, Task};
 use crate::protocol::text::references::references;
@@ -34,7 +34,12 @@ impl WatchWorkflow {
             .flat_map(|asked| &asked.answers)
             .map(|(name, text)| text.labelled(&format!("{}: ", name.0)))
             .collect();
-        let upheld: Vec<Issue> = self.state.open_issues().filter(|issue| holds_up(cycle, issue)).cloned().collect();
+        let upheld: Vec<Issue> = self
+            .state
+            .open_issues()
+            .filter(|issue| holds_up(cycle, issue))
+            .cloned()
+            .collect();
         let objection = Untrusted::joined(&answers, "\n");
         for issue in upheld {
             let finding = finding(&issue, cycle.number);
@@ -44,12 +49,16 @@ impl WatchWorkflow {
                 text: objection.clone(),
                 evidence: Vec::new(),
             };
-            let event = self.resources.journal.open_dispute(&self.resources.run, finding, response)?;
+            let event =
+                self.resources
+                    .journal
+                    .open_dispute(&self.resources.run, finding, response)?;
             self.accept(&[event]);
         }
         if self.state.disputes.is_empty() {
-            return self
-                .notice("no issue requires a ruling: resume the work with `glee watch resume --reason WHY`");
+            return self.notice(
+                "no issue requires a ruling: resume the work with `glee watch resume --reason WHY`",
+            );
         }
         Ok(())
     }
@@ -58,7 +67,12 @@ impl WatchWorkflow {
         let judge = self.state.plan.as_ref()?.judge.as_ref()?;
         let disputed = self.state.disputes.get(&number)?;
         let (files, dispute) = (self.files_for(disputed), Box::new(disputed.dispute.clone()));
-        let task = Task::Judge { dispute, files, written: Vec::new(), precedents: Vec::new() };
+        let task = Task::Judge {
+            dispute,
+            files,
+            written: Vec::new(),
+            precedents: Vec::new(),
+        };
         Some(self.call_request(judge, task, cycle::why_again(&disputed.answers, id)))
     }
 
@@ -68,10 +82,18 @@ impl WatchWorkflow {
         let named = disputed.dispute.finding.raw.file.clone().into_iter();
         let mut files: Vec<SourceFile> = Vec::new();
         for path in named.chain(said.map(|reference| reference.path)) {
-            if let Some(text) =
-                self.resources.workspace.read(&path).filter(|_| files.iter().all(|file| file.path != path))
+            if let Some(text) = self
+                .resources
+                .workspace
+                .read(&path)
+                .filter(|_| files.iter().all(|file| file.path != path))
             {
-                files.push(SourceFile { path, text, changed: Vec::new(), diff: None });
+                files.push(SourceFile {
+                    path,
+                    text,
+                    changed: Vec::new(),
+                    diff: None,
+                });
             }
         }
         self.resources.redaction().files(files)
@@ -82,19 +104,32 @@ impl WatchWorkflow {
         let waiting = self.judgements();
         let is_due = |(number, disputed): &(&DisputeNumber, &Disputed)| {
             disputed.dispute.rulings.is_empty()
-                && waiting.iter().all(|call| call.purpose != Purpose::Judge { dispute: **number })
+                && waiting
+                    .iter()
+                    .all(|call| call.purpose != Purpose::Judge { dispute: **number })
         };
-        self.state.disputes.iter().filter(is_due).map(|(number, _)| *number).collect()
+        self.state
+            .disputes
+            .iter()
+            .filter(is_due)
+            .map(|(number, _)| *number)
+            .collect()
     }
 
     /// The disputes that the judge escalated to a person. Returns `None` if there is no dispute or a ruling is
     /// missing.
     fn left_open(&self) -> Option<Vec<DisputeNumber>> {
         let disputes = &self.state.disputes;
-        if disputes.is_empty() || disputes.values().any(|disputed| disputed.dispute.rulings.is_empty()) {
+        if disputes.is_empty()
+            || disputes
+                .values()
+                .any(|disputed| disputed.dispute.rulings.is_empty())
+        {
             return None;
         }
-        let open = disputes.iter().filter(|(_, disputed)| disputed.dispute.disposition.is_none());
+        let open = disputes
+            .iter()
+            .filter(|(_, disputed)| disputed.dispute.disposition.is_none());
         Some(open.map(|(number, _)| *number).collect())
     }
 
@@ -131,35 +166,74 @@ impl WatchWorkflow {
     }
 
     fn rule(&mut self, number: DisputeNumber) -> Result<(), RunError> {
-        let Some(disputed) = self.state.disputes.get(&number) else { return Ok(()) };
-        let Some((call, last)) = disputed.answers.last_key_value() else { return Ok(()) };
-        let by = Ruler::Judge { name: call.agent.clone() };
+        let Some(disputed) = self.state.disputes.get(&number) else {
+            return Ok(());
+        };
+        let Some((call, last)) = disputed.answers.last_key_value() else {
+            return Ok(());
+        };
+        let by = Ruler::Judge {
+            name: call.agent.clone(),
+        };
         let text_of = |path: &str| self.resources.workspace.read(path);
         let require = self.resources.settings.review.judge.require_evidence;
         let ruling = resolve::counted(Some(last), require, &|cited| exists(cited, &text_of))
-            .unwrap_or_else(|error| Ruling { rationale: error.into(), ..Ruling::bare(RulingWord::Escalate) });
+            .unwrap_or_else(|error| Ruling {
+                rationale: error.into(),
+                ..Ruling::bare(RulingWord::Escalate)
+            });
         let disposition = objections::disposition(&ruling);
         let reason = ruling.rationale.clone();
-        let ruling = RulingRecord { ruling, by: by.clone(), votes: Vec::new() };
-        self.append(DisputeEvent::RulingGiven { dispute: number, ruling })?;
+        let ruling = RulingRecord {
+            ruling,
+            by: by.clone(),
+            votes: Vec::new(),
+        };
+        self.append(DisputeEvent::RulingGiven {
+            dispute: number,
+            ruling,
+        })?;
         if let Some(disposition) = disposition {
-            let settlement = Settlement { disposition, by, reason, until: None, person: None };
-            self.append(DisputeEvent::DisputeSettled { dispute: number, settlement })?;
+            let settlement = Settlement {
+                disposition,
+                by,
+                reason,
+                until: None,
+                person: None,
+            };
+            self.append(DisputeEvent::DisputeSettled {
+                dispute: number,
+                settlement,
+            })?;
         }
         Ok(())
     }
 
     fn resume(&mut self) -> Result<(), RunError> {
         let ruled: Vec<Disputed> = self.state.disputes.values().cloned().collect();
-        let is_enforced = |disputed: &&Disputed| disputed.dispute.disposition == Some(Disposition::Enforced);
+        let is_enforced =
+            |disputed: &&Disputed| disputed.dispute.disposition == Some(Disposition::Enforced);
         let enforced: Vec<&Disputed> = ruled.iter().filter(is_enforced).collect();
-        let by =
-            ruled.iter().find_map(|disputed| disputed.dispute.rulings.last()).map(|ruling| ruling.by.to_string());
-        let reason = format!("{} dismissed, {} enforced", ruled.len() - enforced.len(), enforced.len());
-        self.append(WatchEvent::WatchResumed { by: by.unwrap_or_default().into(), reason: reason.into() })?;
+        let by = ruled
+            .iter()
+            .find_map(|disputed| disputed.dispute.rulings.last())
+            .map(|ruling| ruling.by.to_string());
+        let reason = format!(
+            "{} dismissed, {} enforced",
+            ruled.len() - enforced.len(),
+            enforced.len()
+        );
+        self.append(WatchEvent::WatchResumed {
+            by: by.unwrap_or_default().into(),
+            reason: reason.into(),
+        })?;
         self.triggers.resume(self.now());
         for disputed in enforced {
-            let rationale = disputed.dispute.rulings.last().map(|ruling| ruling.ruling.rationale.clone());
+            let rationale = disputed
+                .dispute
+                .rulings
+                .last()
+                .map(|ruling| ruling.ruling.rationale.clone());
             let description = &disputed.dispute.finding.raw.title;
             self.tell_all(&WorkerMessage::Enforce {
                 issue: disputed.dispute.finding.id.0,
@@ -183,13 +257,20 @@ fn holds_up(cycle: &Cycle, issue: &Issue) -> bool {
 
 fn finding(issue: &Issue, cycle: u32) -> Finding {
     let word = issue.issue.severity.as_written();
-    let severity = Severity { tag: mandatory::normalise(word), raw: word.to_owned() };
+    let severity = Severity {
+        tag: mandatory::normalise(word),
+        raw: word.to_owned(),
+    };
     Finding {
         id: FindingId(issue.number),
         raw: RawFinding {
             severity: mandatory::normalised(severity),
             title: issue.issue.description.clone(),
-            file: issue.issue.file.as_ref().map(|file| file.as_written().to_owned()),
+            file: issue
+                .issue
+                .file
+                .as_ref()
+                .map(|file| file.as_written().to_owned()),
             ..RawFinding::default()
         },
         mandatory: true,

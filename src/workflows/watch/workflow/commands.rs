@@ -4,7 +4,9 @@ use crate::domain::event::{EventKind, WatchEvent};
 use crate::domain::{AgentEvent, AgentName, EventType, Trigger, Untrusted, WatchStatus};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::workflow::Workflow as _;
-use crate::workflows::watch::socket::protocol::{Batch, Clarify, CommandReply, WatchCommand, WatchMessage};
+use crate::workflows::watch::socket::protocol::{
+    Batch, Clarify, CommandReply, WatchCommand, WatchMessage,
+};
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
 
@@ -21,7 +23,10 @@ impl WatchWorkflow {
             for item in items {
                 let reply = match item {
                     WatchMessage::Event(event)
-                        if event.agent.as_ref().is_some_and(|name| !self.state.knows(name)) =>
+                        if event
+                            .agent
+                            .as_ref()
+                            .is_some_and(|name| !self.state.knows(name)) =>
                     {
                         self.refuse("too many agents")?
                     }
@@ -56,27 +61,42 @@ impl WatchWorkflow {
         if waiting.is_empty() {
             return Ok(());
         }
-        let waiting =
-            waiting.drain(..).map(|(place, said)| (place, EventKind::Watch(WatchEvent::EventReceived { said })));
+        let waiting = waiting
+            .drain(..)
+            .map(|(place, said)| (place, EventKind::Watch(WatchEvent::EventReceived { said })));
         let (places, kinds): (Vec<usize>, Vec<EventKind>) = waiting.unzip();
         let events = self.append_all(kinds)?;
         let now = self.now();
         for (event, place) in events.iter().zip(places) {
-            let EventKind::Watch(WatchEvent::EventReceived { said }) = &event.kind else { continue };
+            let EventKind::Watch(WatchEvent::EventReceived { said }) = &event.kind else {
+                continue;
+            };
             self.triggers.event(said.kind, now);
             match &said.agent {
                 Some(name) if said.kind == EventType::Done => drop(self.joined.remove(name)),
-                Some(name) if !self.started.contains_key(name) => drop(self.joined.insert(name.clone())),
+                Some(name) if !self.started.contains_key(name) => {
+                    drop(self.joined.insert(name.clone()))
+                }
                 _ => {}
             }
             answers[place] = self.receipt(event.seq, said.agent.as_ref());
         }
         // While the watch is paused, an agent that has answered the clarification is suspended again.
-        if let Some(asked) = self.state.clarification.as_ref().filter(|_| self.state.status == WatchStatus::Paused)
+        if let Some(asked) = self
+            .state
+            .clarification
+            .as_ref()
+            .filter(|_| self.state.status == WatchStatus::Paused)
         {
             for name in asked.answers.keys() {
-                if let Some(started) = self.started.get(name).filter(|started| !started.is_suspended()) {
-                    started.tell(&WorkerMessage::Pause { reason: &Untrusted::default() });
+                if let Some(started) = self
+                    .started
+                    .get(name)
+                    .filter(|started| !started.is_suspended())
+                {
+                    started.tell(&WorkerMessage::Pause {
+                        reason: &Untrusted::default(),
+                    });
                 }
             }
         }
@@ -84,12 +104,13 @@ impl WatchWorkflow {
     }
 
     fn receipt(&self, seq: u64, from: Option<&AgentName>) -> CommandReply {
-        let asked = self
-            .state
-            .clarification
-            .as_ref()
-            .filter(|asked| from.is_some_and(|name| asked.waiting().any(|waiting| waiting == name)));
-        let clarify = asked.map(|asked| Clarify { cycle: asked.cycle, prompt: asked.prompt.clone() });
+        let asked = self.state.clarification.as_ref().filter(|asked| {
+            from.is_some_and(|name| asked.waiting().any(|waiting| waiting == name))
+        });
+        let clarify = asked.map(|asked| Clarify {
+            cycle: asked.cycle,
+            prompt: asked.prompt.clone(),
+        });
         CommandReply {
             ok: true,
             seq: Some(seq),
@@ -104,7 +125,11 @@ impl WatchWorkflow {
         self.malformed += 1;
         let number = self.malformed;
         if number <= 10 || 10_u64.pow(number.ilog10()) == number {
-            let lines = if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") };
+            let lines = if number == 1 {
+                "1 line was".to_owned()
+            } else {
+                format!("{number} lines were")
+            };
             self.notice(format!("{lines} invalid; the last one: {why}"))?;
         }
         Ok(CommandReply::refused(why))
@@ -130,7 +155,10 @@ impl WatchWorkflow {
                     return Ok(CommandReply::refused("the work is already paused"));
                 }
                 let reason = Untrusted::from(reason);
-                self.append(WatchEvent::WatchPaused { by: by.into(), reason: reason.clone() })?;
+                self.append(WatchEvent::WatchPaused {
+                    by: by.into(),
+                    reason: reason.clone(),
+                })?;
                 self.triggers.pause();
                 self.tell_all(&WorkerMessage::Pause { reason: &reason });
             }
@@ -138,7 +166,10 @@ impl WatchWorkflow {
                 if self.state.status == WatchStatus::Running {
                     return Ok(CommandReply::refused("the work is not paused"));
                 }
-                self.append(WatchEvent::WatchResumed { by: by.into(), reason: reason.into() })?;
+                self.append(WatchEvent::WatchResumed {
+                    by: by.into(),
+                    reason: reason.into(),
+                })?;
                 self.triggers.resume(now);
                 self.clarify_until = None;
                 self.tell_all(&WorkerMessage::Resume);
@@ -153,12 +184,22 @@ impl WatchWorkflow {
             WatchCommand::Close { issue, reason } => {
                 let open = self.state.open_issues().any(|known| known.number == issue);
                 if !open {
-                    return Ok(CommandReply::refused(format!("there is no open issue {issue}")));
+                    return Ok(CommandReply::refused(format!(
+                        "there is no open issue {issue}"
+                    )));
                 }
-                self.append(WatchEvent::IssueClosed { issue, by: by.into(), reason: reason.into() })?;
+                self.append(WatchEvent::IssueClosed {
+                    issue,
+                    by: by.into(),
+                    reason: reason.into(),
+                })?;
             }
             WatchCommand::Stop => {}
         }
-        Ok(CommandReply { ok: true, standing: Some(self.report()), ..CommandReply::default() })
+        Ok(CommandReply {
+            ok: true,
+            standing: Some(self.report()),
+            ..CommandReply::default()
+        })
     }
 }

@@ -17,7 +17,9 @@ use tracing::Instrument as _;
 
 use crate::agents::{Stop, StopHandle};
 use crate::domain::event::{CallAnswer, CallId, Event, EventKind, Purpose, RunEvent, WatchEvent};
-use crate::domain::{Agent, AgentName, ExitReason, RunId, Spent, Untrusted, WatchPlan, WatchStatus};
+use crate::domain::{
+    Agent, AgentName, ExitReason, RunId, Spent, Untrusted, WatchPlan, WatchStatus,
+};
 use crate::rules::watch::triggers::{Timing, Triggers};
 use crate::workflows::run::call::{self, AgentCall, CallOutcome};
 use crate::workflows::run::error::RunError;
@@ -119,9 +121,13 @@ impl Workflow for WatchWorkflow {
         let mut effects = Vec::new();
         let mut calls = Vec::new();
         match &self.state.open {
-            None if self.triggers.next().is_some_and(|at| at <= self.now()) => effects.push(WatchEffect::Begin),
+            None if self.triggers.next().is_some_and(|at| at <= self.now()) => {
+                effects.push(WatchEffect::Begin)
+            }
             None => {}
-            Some(open) if self.prepared != Some(open.number) => effects.push(WatchEffect::Prepare(open.number)),
+            Some(open) if self.prepared != Some(open.number) => {
+                effects.push(WatchEffect::Prepare(open.number))
+            }
             Some(open) => {
                 let due = cycle::due(open);
                 match due.iter().all(Result::is_ok) {
@@ -141,7 +147,11 @@ impl Workflow for WatchWorkflow {
         if effects.is_empty() && calls.is_empty() && self.has_nothing_left() {
             return vec![Step::Finish];
         }
-        effects.into_iter().map(Step::Effect).chain(calls.into_iter().map(Step::Ask)).collect()
+        effects
+            .into_iter()
+            .map(Step::Effect)
+            .chain(calls.into_iter().map(Step::Ask))
+            .collect()
     }
 
     fn request(&mut self, call: &CallId) -> Result<Prepared, RunError> {
@@ -151,7 +161,12 @@ impl Workflow for WatchWorkflow {
             _ => self.review(call),
         };
         Ok(request.map_or_else(
-            || Prepared::Answered(call::failed("the agent is no longer connected".to_owned(), None)),
+            || {
+                Prepared::Answered(call::failed(
+                    "the agent is no longer connected".to_owned(),
+                    None,
+                ))
+            },
             |request| Prepared::Call(Box::new(request)),
         ))
     }
@@ -196,7 +211,9 @@ impl Workflow for WatchWorkflow {
             }
             WatchInput::Ended(name, how) => {
                 if !is_stopped {
-                    let reason = how.as_ref().map_or_else(ToString::to_string, |()| "ended".to_owned());
+                    let reason = how
+                        .as_ref()
+                        .map_or_else(ToString::to_string, |()| "ended".to_owned());
                     self.notice(format!("{} is no longer running: {reason}", name.0))?;
                 }
                 if let Some(started) = self.started.get_mut(&name) {
@@ -218,13 +235,25 @@ impl Workflow for WatchWorkflow {
         if call.id.purpose != Purpose::Work {
             return Box::pin(call.make());
         }
-        let follower = Follower::new(&call.agent, &call.backups, call.files.stdout.clone(), self.intake.clone());
+        let follower = Follower::new(
+            &call.agent,
+            &call.backups,
+            call.files.stdout.clone(),
+            self.intake.clone(),
+        );
         let stop = self.resources.stop.clone();
         Box::pin(follower.during(call.make(), stop))
     }
 
-    fn call_ended(&mut self, call: CallId, outcome: CallOutcome, is_stopped: bool) -> Result<(), RunError> {
-        let EndedCall { mut events, .. } = self.resources.ended(call.clone(), outcome, is_stopped, |_| false)?;
+    fn call_ended(
+        &mut self,
+        call: CallId,
+        outcome: CallOutcome,
+        is_stopped: bool,
+    ) -> Result<(), RunError> {
+        let EndedCall { mut events, .. } =
+            self.resources
+                .ended(call.clone(), outcome, is_stopped, |_| false)?;
         if let Some(EventKind::Run(RunEvent::CallFinished { answer, .. })) = events.last() {
             let reported = self.reported(&call, &answer.clone());
             events.extend(reported);
@@ -233,7 +262,10 @@ impl Workflow for WatchWorkflow {
     }
 
     fn over_budget(&self) -> Option<CallAnswer> {
-        Some(call::failed("the `budget` of this watch is used up".to_owned(), None))
+        Some(call::failed(
+            "the `budget` of this watch is used up".to_owned(),
+            None,
+        ))
     }
 
     fn waiting(&mut self) {
@@ -263,13 +295,31 @@ impl Workflow for WatchWorkflow {
 
 impl WatchWorkflow {
     pub(crate) fn new(run: RunId, state: WatchState, setup: WatchSetup) -> Result<Self, RunError> {
-        let WatchSetup { run: setup, templates, standing, intake, received, socket, stay } = setup;
+        let WatchSetup {
+            run: setup,
+            templates,
+            standing,
+            intake,
+            received,
+            socket,
+            stay,
+        } = setup;
         let (handle, inner) = Stop::new();
         let RunSetup { stop, .. } = &setup;
         let stop = stop.clone();
-        let resources = RunResources::new(RunSetup { stop: inner, ..setup }, run, templates)?;
+        let resources = RunResources::new(
+            RunSetup {
+                stop: inner,
+                ..setup
+            },
+            run,
+            templates,
+        )?;
         let watch = &resources.settings.watch;
-        let timing = Timing { settle: watch.debounce, fallback: watch.idle_review };
+        let timing = Timing {
+            settle: watch.debounce,
+            fallback: watch.idle_review,
+        };
         Ok(Self {
             resources,
             state,
@@ -310,7 +360,12 @@ impl WatchWorkflow {
         if self.state.tree.is_none() {
             plan.tree = self.tree_changes(None).await.tree;
         }
-        let recorded = |agents: &[Agent]| agents.iter().map(|agent| agent.clone().recorded()).collect();
+        let recorded = |agents: &[Agent]| {
+            agents
+                .iter()
+                .map(|agent| agent.clone().recorded())
+                .collect()
+        };
         let recorded = WatchPlan {
             agents: recorded(&plan.agents),
             reviewers: recorded(&plan.reviewers),
@@ -318,17 +373,23 @@ impl WatchWorkflow {
             judge: plan.judge.clone().map(Agent::recorded),
             ..plan.clone()
         };
-        self.append(WatchEvent::WatchStarted { plan: Box::new(recorded) })?;
+        self.append(WatchEvent::WatchStarted {
+            plan: Box::new(recorded),
+        })?;
         let is_paused = self.state.status == WatchStatus::Paused;
         if is_paused {
             self.triggers.pause();
-            self.notice("the work is still PAUSED: resume it with `glee watch resume --reason WHY`")?;
+            self.notice(
+                "the work is still PAUSED: resume it with `glee watch resume --reason WHY`",
+            )?;
         }
         for agent in &plan.agents {
             self.start(agent)?;
         }
         if is_paused {
-            self.tell_all(&WorkerMessage::Pause { reason: &Untrusted::default() });
+            self.tell_all(&WorkerMessage::Pause {
+                reason: &Untrusted::default(),
+            });
         }
         if self.state.open.is_some() {
             self.triggers.resume_cycle();
@@ -352,8 +413,13 @@ impl WatchWorkflow {
         } else {
             let files = self.resources.files(&format!("agent.{}", name.0))?;
             let agent = with_secrets(&self.resources.settings, agent);
-            let (worker, working) =
-                Worker::start(&self.resources, self.intake.clone(), self.socket.as_ref(), agent, files);
+            let (worker, working) = Worker::start(
+                &self.resources,
+                self.intake.clone(),
+                self.socket.as_ref(),
+                agent,
+                files,
+            );
             self.workers.push(working);
             worker
         };
@@ -371,7 +437,9 @@ impl WatchWorkflow {
     }
 
     fn tell_all(&self, message: &WorkerMessage<'_>) {
-        self.started.values().for_each(|started| started.tell(message));
+        self.started
+            .values()
+            .for_each(|started| started.tell(message));
     }
 
     /// Whether the watch ends: all agents have ended, and no cycle, question or notification is pending.
@@ -392,18 +460,33 @@ impl WatchWorkflow {
             WatchStatus::Running => ExitReason::Clean,
             WatchStatus::Paused => ExitReason::DisputeOpen,
         };
-        let failed = self.is_left_alone && self.started.values().any(|agent| agent.ended == Some(false));
-        let exit = if failed { exit.strongest(ExitReason::AgentFailed) } else { exit };
+        let failed = self.is_left_alone
+            && self
+                .started
+                .values()
+                .any(|agent| agent.ended == Some(false));
+        let exit = if failed {
+            exit.strongest(ExitReason::AgentFailed)
+        } else {
+            exit
+        };
         let millis = self.resources.millis();
         self.append(RunEvent::RunEnded { exit, millis })?;
-        Ok(EndedWatch { standing: self.report(), exit, by_command: !self.stop.is_stopped() })
+        Ok(EndedWatch {
+            standing: self.report(),
+            exit,
+            by_command: !self.stop.is_stopped(),
+        })
     }
 
     fn report(&self) -> WatchReport {
         let mut report = standing(&self.resources.run, &self.state);
         let now = self.now();
         report.pending = self.triggers.pending().collect();
-        report.fallback_in = self.triggers.fallback_at().map(|at| at.saturating_sub(now).as_secs());
+        report.fallback_in = self
+            .triggers
+            .fallback_at()
+            .map(|at| at.saturating_sub(now).as_secs());
         report.malformed = self.malformed;
         for agent in &mut report.agents {
             if let Some(started) = self.started.get(&agent.name) {

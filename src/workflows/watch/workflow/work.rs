@@ -13,8 +13,16 @@ const SUMMARY: usize = 2_000;
 impl WatchWorkflow {
     pub(super) fn works(&self) -> Vec<CallId> {
         let jobs = self.state.plan.iter().flat_map(|plan| &plan.jobs);
-        jobs.filter_map(|job| attempts::next(&self.state.works, &job.agent, Purpose::Work, 2, attempts::is_invalid))
-            .collect()
+        jobs.filter_map(|job| {
+            attempts::next(
+                &self.state.works,
+                &job.agent,
+                Purpose::Work,
+                2,
+                attempts::is_invalid,
+            )
+        })
+        .collect()
     }
 
     /// Whether the agent succeeded with its task. Returns `None` until the agent's last attempt has ended.
@@ -29,7 +37,13 @@ impl WatchWorkflow {
         let agent = plan.agents.iter().find(|agent| agent.name == id.agent)?;
         let job = plan.jobs.iter().find(|job| job.agent == id.agent)?;
         let again = (id.attempt > 1).then(|| "your last answer was empty".to_owned());
-        Some(self.call_request(agent, Task::Work { task: job.task.clone() }, again))
+        Some(self.call_request(
+            agent,
+            Task::Work {
+                task: job.task.clone(),
+            },
+            again,
+        ))
     }
 
     /// Returns the events that report the end of an agent's task. A success is reported by two events: a milestone
@@ -39,7 +53,10 @@ impl WatchWorkflow {
             return Vec::new();
         }
         let (kinds, text): (&[EventType], Untrusted) = match answer {
-            CallAnswer::Work { said } => (&[EventType::Milestone, EventType::Done], said.first(SUMMARY)),
+            CallAnswer::Work { said } => (
+                &[EventType::Milestone, EventType::Done],
+                said.first(SUMMARY),
+            ),
             CallAnswer::Invalid { .. } if id.attempt == 1 => return Vec::new(),
             CallAnswer::Invalid { error } | CallAnswer::Failed { error, .. } => {
                 (&[EventType::Blocker], error.as_str().into())
@@ -50,10 +67,18 @@ impl WatchWorkflow {
             started.ended = Some(matches!(answer, CallAnswer::Work { .. }));
         }
         let now = self.now();
-        kinds.iter().for_each(|kind| self.triggers.event(*kind, now));
+        kinds
+            .iter()
+            .for_each(|kind| self.triggers.event(*kind, now));
         let event = |kind: &EventType| {
             let (agent, summary) = (Some(id.agent.clone()), Some(text.clone()));
-            let said = AgentEvent { kind: *kind, agent, summary, files: Vec::new(), clarifies: None };
+            let said = AgentEvent {
+                kind: *kind,
+                agent,
+                summary,
+                files: Vec::new(),
+                clarifies: None,
+            };
             WatchEvent::EventReceived { said }.into()
         };
         kinds.iter().map(event).collect()

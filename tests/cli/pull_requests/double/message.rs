@@ -41,7 +41,9 @@ impl Request {
 
     pub(crate) fn header_of<'a>(head: &'a str, name: &str) -> Option<&'a str> {
         let mut lines = head.lines().filter_map(|line| line.split_once(':'));
-        lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+        lines
+            .find(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.trim())
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
@@ -49,7 +51,10 @@ impl Request {
     }
 
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.query
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The text of a field of the body, or nothing.
@@ -59,16 +64,36 @@ impl Request {
 
     /// A page of a list: its number is the parameter `page`, its size the parameter `size`, which is `standard` if the
     /// request has none and at most `most`. `address` is that of the server, for the link to the next page.
-    pub(crate) fn page(&self, all: &[Value], size: &str, standard: usize, most: usize, address: &str) -> Answer {
-        let number = |name: &str| self.parameter(name).and_then(|text| text.parse::<usize>().ok());
-        let (page, length) = (number("page").unwrap_or(1).max(1), number(size).unwrap_or(standard).clamp(1, most));
-        let shown: Vec<Value> = all.iter().skip((page - 1) * length).take(length).cloned().collect();
+    pub(crate) fn page(
+        &self,
+        all: &[Value],
+        size: &str,
+        standard: usize,
+        most: usize,
+        address: &str,
+    ) -> Answer {
+        let number = |name: &str| {
+            self.parameter(name)
+                .and_then(|text| text.parse::<usize>().ok())
+        };
+        let (page, length) = (
+            number("page").unwrap_or(1).max(1),
+            number(size).unwrap_or(standard).clamp(1, most),
+        );
+        let shown: Vec<Value> = all
+            .iter()
+            .skip((page - 1) * length)
+            .take(length)
+            .cloned()
+            .collect();
         let answer = Answer::new(200, Value::Array(shown));
         if page * length >= all.len() {
             return answer;
         }
         let other = self.query.iter().filter(|(name, _)| name != "page");
-        let query: String = other.map(|(name, value)| format!("{name}={value}&")).collect();
+        let query: String = other
+            .map(|(name, value)| format!("{name}={value}&"))
+            .collect();
         let next = format!("{address}{}?{query}page={}", self.path, page + 1);
         answer.with("link", &format!("<{next}>; rel=\"next\""))
     }
@@ -78,7 +103,9 @@ impl Request {
 pub(crate) fn decoded(text: &str) -> String {
     let (bytes, mut found, mut at) = (text.as_bytes(), Vec::new(), 0);
     while let Some(byte) = bytes.get(at) {
-        let code = text.get(at + 1..at + 3).and_then(|code| u8::from_str_radix(code, 16).ok());
+        let code = text
+            .get(at + 1..at + 3)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
         match (byte, code) {
             (b'%', Some(code)) => {
                 found.push(code);
@@ -102,7 +129,11 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(status: u16, body: Value) -> Self {
-        Self { status, headers: Vec::new(), body }
+        Self {
+            status,
+            headers: Vec::new(),
+            body,
+        }
     }
 
     /// An answer of the form that all hosts use for errors.
@@ -121,7 +152,11 @@ impl Answer {
             Value::String(text) => ("text/plain", text.clone()),
             body => ("application/json", body.to_string()),
         };
-        let headers: String = self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: String = self
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
         format!(
             "HTTP/1.1 {} X\r\ncontent-type: {kind}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n{body}",
             self.status,

@@ -87,9 +87,17 @@ pub(crate) struct Double {
 }
 
 pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new("git").current_dir(folder).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").output();
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output();
     let output = output.expect("git is installed");
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -97,7 +105,12 @@ impl Double {
     pub(crate) fn start(host: &'static dyn HostDouble, state: State) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
-        let double = Self { host, address, state: Arc::new(Mutex::new(state)), process: Arc::default() };
+        let double = Self {
+            host,
+            address,
+            state: Arc::new(Mutex::new(state)),
+            process: Arc::default(),
+        };
         double.state().address.clone_from(&double.address);
         let server = double.clone();
         std::thread::spawn(move || {
@@ -135,9 +148,13 @@ impl Double {
             return None;
         }
         if let Err(why) = self.host.check(request) {
-            state.misfits.push(format!("{} {}: {why}", request.method, request.target));
+            state
+                .misfits
+                .push(format!("{} {}: {why}", request.method, request.target));
         }
-        let refusal = if !self.host.is_authorised(request) || state.expires_at.is_some_and(|at| number >= at) {
+        let refusal = if !self.host.is_authorised(request)
+            || state.expires_at.is_some_and(|at| number >= at)
+        {
             Some(Refusal::Token)
         } else if state.limited.contains(&number) {
             Some(Refusal::Limit)
@@ -166,7 +183,9 @@ fn read(stream: &TcpStream) -> Option<Request> {
         head.push_str(&line);
         line.clear();
     }
-    let length = Request::header_of(&head, "content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let length = Request::header_of(&head, "content-length")
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     Request::parse(&head, String::from_utf8_lossy(&body).into_owned())

@@ -80,7 +80,8 @@ impl State {
 
     /// Records the request, and returns its number, counted from 1.
     pub(super) fn record(&mut self, request: &Request, is_write: bool) -> usize {
-        self.requests.push(format!("{} {}", request.method, request.target));
+        self.requests
+            .push(format!("{} {}", request.method, request.target));
         self.sent.push(request.sent.clone());
         self.writes.push(is_write);
         self.requests.len()
@@ -93,14 +94,24 @@ impl State {
     }
 
     pub(crate) fn said(&mut self, by: &str, association: &str, body: &str) -> Said {
-        Said { id: self.id(), by: by.to_owned(), association: association.to_owned(), body: body.to_owned() }
+        Said {
+            id: self.id(),
+            by: by.to_owned(),
+            association: association.to_owned(),
+            body: body.to_owned(),
+        }
     }
 
     /// The user of the token starts a thread.
     pub(crate) fn open(&mut self, path: &str, line: Option<u32>, body: &str) -> u64 {
         let said = self.said(BOT, "NONE", body);
         let id = said.id;
-        self.threads.push(Discussion { path: path.to_owned(), line, is_resolved: false, comments: vec![said] });
+        self.threads.push(Discussion {
+            path: path.to_owned(),
+            line,
+            is_resolved: false,
+            comments: vec![said],
+        });
         id
     }
 
@@ -108,11 +119,16 @@ impl State {
     pub(crate) fn reply(&mut self, path: &str, by: &str, association: &str, body: &str) {
         let said = self.said(by, association, body);
         let thread = self.threads.iter_mut().find(|thread| thread.path == path);
-        thread.unwrap_or_else(|| panic!("no thread is about {path}")).comments.push(said);
+        thread
+            .unwrap_or_else(|| panic!("no thread is about {path}"))
+            .comments
+            .push(said);
     }
 
     pub(crate) fn commit(&self, name: &str) -> String {
-        git(&self.repository, &["rev-parse", name]).trim().to_owned()
+        git(&self.repository, &["rev-parse", name])
+            .trim()
+            .to_owned()
     }
 
     pub(crate) fn head(&self) -> String {
@@ -122,7 +138,10 @@ impl State {
     /// Returns git's letter for the change of each file: `A`, `D`, `M` or `R`.
     pub(crate) fn statuses(&self) -> BTreeMap<String, char> {
         let range = format!("refs/heads/main...{}", self.head_ref);
-        let listed = git(&self.repository, &["diff", "-M", "--name-status", "-z", &range]);
+        let listed = git(
+            &self.repository,
+            &["diff", "-M", "--name-status", "-z", &range],
+        );
         let (mut fields, mut found) = (listed.split('\0'), BTreeMap::new());
         while let Some(letter) = fields.next().and_then(|status| status.chars().next()) {
             let old = if letter == 'R' { fields.next() } else { None };
@@ -135,14 +154,34 @@ impl State {
 
     /// Returns the new path, the old path of a renamed file, and the hunks of each changed file.
     pub(crate) fn files(&self) -> Vec<(String, Option<String>, String)> {
-        let diff = git(&self.repository, &["diff", "-M", &format!("refs/heads/main...{}", self.head_ref)]);
+        let diff = git(
+            &self.repository,
+            &[
+                "diff",
+                "-M",
+                &format!("refs/heads/main...{}", self.head_ref),
+            ],
+        );
         let parts = diff.split("diff --git ").skip(1);
         let file = |part: &str| {
-            let field = |name: &str| part.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
-            let patch = part.find("\n@@ ").map(|at| part[at + 1..].trim_end().to_owned()).unwrap_or_default();
-            let path = field("rename to ").or_else(|| field("+++ b/")).or_else(|| field("--- a/"));
+            let field = |name: &str| {
+                part.lines()
+                    .find_map(|line| line.strip_prefix(name))
+                    .map(str::to_owned)
+            };
+            let patch = part
+                .find("\n@@ ")
+                .map(|at| part[at + 1..].trim_end().to_owned())
+                .unwrap_or_default();
+            let path = field("rename to ")
+                .or_else(|| field("+++ b/"))
+                .or_else(|| field("--- a/"));
             // Binary and empty files have only the first line, `a/PATH b/PATH`.
-            let first = part.lines().next().and_then(|line| line.split(" b/").last()).map(str::to_owned);
+            let first = part
+                .lines()
+                .next()
+                .and_then(|line| line.split(" b/").last())
+                .map(str::to_owned);
             let path = path.or(first);
             (path.unwrap_or_default(), field("rename from "), patch)
         };
@@ -152,11 +191,16 @@ impl State {
     /// The lines of the new file that the diff shows: added lines and context.
     pub(crate) fn lines(&self, path: &str) -> BTreeSet<u32> {
         let files = self.files();
-        let Some((.., patch)) = files.iter().find(|(name, ..)| name == path) else { return BTreeSet::new() };
+        let Some((.., patch)) = files.iter().find(|(name, ..)| name == path) else {
+            return BTreeSet::new();
+        };
         let (mut lines, mut number) = (BTreeSet::new(), 0);
         for line in patch.lines() {
             if let Some(hunk) = line.strip_prefix("@@ ") {
-                let new = hunk.split('+').nth(1).and_then(|new| new.split([',', ' ']).next()?.parse().ok());
+                let new = hunk
+                    .split('+')
+                    .nth(1)
+                    .and_then(|new| new.split([',', ' ']).next()?.parse().ok());
                 number = new.unwrap_or(0);
             } else if !line.starts_with(['-', '\\']) {
                 lines.insert(number);

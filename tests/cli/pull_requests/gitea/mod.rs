@@ -60,7 +60,11 @@ impl HostDouble for Gitea {
     }
 
     fn variables(&self, address: &str) -> Vec<(&'static str, String)> {
-        let token = if self.0 == Version::Forgejo10 { "FORGEJO_TOKEN" } else { "GITEA_TOKEN" };
+        let token = if self.0 == Version::Forgejo10 {
+            "FORGEJO_TOKEN"
+        } else {
+            "GITEA_TOKEN"
+        };
         vec![
             ("GITEA_ACTIONS", "true".to_owned()),
             ("GITHUB_SERVER_URL", address.to_owned()),
@@ -78,7 +82,10 @@ impl HostDouble for Gitea {
     }
 
     fn check(&self, request: &Request) -> Result<(), String> {
-        let path = request.path.strip_prefix(REST).ok_or("the path is outside of the API")?;
+        let path = request
+            .path
+            .strip_prefix(REST)
+            .ok_or("the path is outside of the API")?;
         if self.lacks(request) {
             return Ok(());
         }
@@ -129,17 +136,24 @@ impl Gitea {
     }
 
     fn routed(&self, state: &mut State, request: &Request) -> Answer {
-        let Some(path) = request.path.strip_prefix(REST) else { return not_found() };
+        let Some(path) = request.path.strip_prefix(REST) else {
+            return not_found();
+        };
         if path == "/user" {
             return Answer::new(200, people::user(BOT));
         }
-        let Some(path) = path.strip_prefix("/repos/team/shop/") else { return not_found() };
+        let Some(path) = path.strip_prefix("/repos/team/shop/") else {
+            return not_found();
+        };
         let parts: Vec<&str> = path.split('/').collect();
         match (request.method.as_str(), parts.as_slice()) {
             ("GET", ["pulls", "7"]) => Answer::new(200, pull(state)),
             ("GET", ["pulls", "7.diff"]) => {
                 let range = format!("refs/heads/main...{}", state.head_ref);
-                Answer::new(200, Value::String(git(&state.repository, &["diff", "-M", &range])))
+                Answer::new(
+                    200,
+                    Value::String(git(&state.repository, &["diff", "-M", &range])),
+                )
             }
             ("GET", ["pulls", "7", "files"]) => {
                 let files: Vec<Value> = state.files().into_iter().map(file).collect();
@@ -152,11 +166,21 @@ impl Gitea {
             ("POST", ["pulls", "7", "reviews"]) => self.create_review(state, request),
             ("DELETE", ["pulls", "7", "reviews", id]) => reviews::delete(state, id),
             ("GET", ["pulls", "7", "reviews", id, "comments"]) => reviews::comments(state, id),
-            ("POST", ["pulls", "7", "reviews", id, "comments"]) => self.extend_review(state, id, request),
-            ("POST", ["pulls", "7", "comments", id, "replies"]) => reviews::reply(state, id, request),
-            ("POST", ["pulls", "comments", id, verb]) => reviews::resolve(state, id, *verb == "resolve"),
+            ("POST", ["pulls", "7", "reviews", id, "comments"]) => {
+                self.extend_review(state, id, request)
+            }
+            ("POST", ["pulls", "7", "comments", id, "replies"]) => {
+                reviews::reply(state, id, request)
+            }
+            ("POST", ["pulls", "comments", id, verb]) => {
+                reviews::resolve(state, id, *verb == "resolve")
+            }
             ("GET", ["issues", "7", "comments"]) => {
-                let said: Vec<Value> = state.comments.iter().map(|said| store::said(said, false)).collect();
+                let said: Vec<Value> = state
+                    .comments
+                    .iter()
+                    .map(|said| store::said(said, false))
+                    .collect();
                 let total = said.len().to_string();
                 Answer::new(200, Value::Array(said)).with("x-total-count", &total)
             }
@@ -170,8 +194,13 @@ impl Gitea {
                 Answer::new(201, answer)
             }
             ("PATCH", ["issues", "comments", id]) => {
-                let comment = state.comments.iter_mut().find(|said| said.id.to_string() == **id);
-                let Some(comment) = comment else { return not_found() };
+                let comment = state
+                    .comments
+                    .iter_mut()
+                    .find(|said| said.id.to_string() == **id);
+                let Some(comment) = comment else {
+                    return not_found();
+                };
                 if comment.by != BOT {
                     return Answer::new(403, Value::Null);
                 }
@@ -189,17 +218,24 @@ impl Gitea {
 
 /// A page of at most 50 items, with the number of all items.
 fn listed(request: &Request, all: &[Value], address: &str) -> Answer {
-    request.page(all, "limit", 30, 50, address).with("x-total-count", &all.len().to_string())
+    request
+        .page(all, "limit", 30, 50, address)
+        .with("x-total-count", &all.len().to_string())
 }
 
 fn file((path, previous, _): (String, Option<String>, String)) -> Value {
-    let status = if previous.is_some() { "renamed" } else { "changed" };
+    let status = if previous.is_some() {
+        "renamed"
+    } else {
+        "changed"
+    };
     json!({ "filename": path, "status": status, "previous_filename": previous })
 }
 
 fn pull(state: &State) -> Value {
     let owner = people::user("team");
-    let repo = json!({ "id": 1, "owner": owner, "clone_url": format!("{}/team/shop.git", state.address) });
+    let repo =
+        json!({ "id": 1, "owner": owner, "clone_url": format!("{}/team/shop.git", state.address) });
     json!({
         "number": 7, "html_url": "https://git.example.org/team/shop/pulls/7", "title": state.title,
         "user": people::user(super::AUTHOR), "state": state.state, "merged": false, "draft": false,
@@ -214,8 +250,14 @@ fn status(state: &mut State, commit: &str, request: &Request) -> Answer {
     if !store::exists(state, commit) {
         return not_found();
     }
-    let status = [commit.to_owned(), request.text("state"), request.text("context")];
-    state.checks.retain(|known| (&known[0], &known[2]) != (&status[0], &status[2]));
+    let status = [
+        commit.to_owned(),
+        request.text("state"),
+        request.text("context"),
+    ];
+    state
+        .checks
+        .retain(|known| (&known[0], &known[2]) != (&status[0], &status[2]));
     state.checks.push(status);
     Answer::new(201, json!({ "id": state.id(), "created_at": time(0) }))
 }

@@ -22,7 +22,9 @@ pub(super) fn user(login: &str) -> Value {
 /// What the comments of a user state about his relation to the repository.
 fn association(state: &State, login: &str) -> Option<String> {
     let on_lines = state.threads.iter().flat_map(|thread| &thread.comments);
-    let mut all = on_lines.chain(&state.comments).filter(|said| said.by.to_lowercase() == login.to_lowercase());
+    let mut all = on_lines
+        .chain(&state.comments)
+        .filter(|said| said.by.to_lowercase() == login.to_lowercase());
     all.next().map(|said| said.association.clone())
 }
 
@@ -35,14 +37,23 @@ pub(super) fn permission(state: &mut State, login: &str) -> Answer {
         );
     }
     // Everybody can read the public repository.
-    let permission = if state.maintainers.contains(login) { "write" } else { "read" };
-    Answer::new(200, json!({ "permission": permission, "role_name": permission, "user": user(login) }))
+    let permission = if state.maintainers.contains(login) {
+        "write"
+    } else {
+        "read"
+    };
+    Answer::new(
+        200,
+        json!({ "permission": permission, "role_name": permission, "user": user(login) }),
+    )
 }
 
 /// The users who can write, and the members of the organisation's teams.
 pub(super) fn assignees(state: &State) -> Value {
     let threads = state.threads.iter().flat_map(|thread| &thread.comments);
-    let members = threads.filter(|said| said.association == "MEMBER").map(|said| said.by.clone());
+    let members = threads
+        .filter(|said| said.association == "MEMBER")
+        .map(|said| said.by.clone());
     let mut logins: Vec<String> = members.chain(state.maintainers.iter().cloned()).collect();
     logins.sort();
     logins.dedup();

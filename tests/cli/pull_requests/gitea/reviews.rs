@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::people::user;
 use super::store::{
-    BLAME, DRAFTS, FAILS_AFTER, Place, RESOLVED, REVIEW_OF, REVIEWS, array, blame, exists, find, number, of_review,
-    review_of, said, text,
+    BLAME, DRAFTS, FAILS_AFTER, Place, RESOLVED, REVIEW_OF, REVIEWS, array, blame, exists, find,
+    number, of_review, review_of, said, text,
 };
 use super::{Gitea, Version, not_found, other};
 use crate::pull_requests::double::{Answer, BOT, Discussion, Request, Said, State};
@@ -23,24 +23,40 @@ pub(super) fn listed(state: &mut State) -> Vec<Value> {
     let form = |review: &Value| {
         let id = number(&review["id"]);
         let is_pending = review["state"] == "PENDING";
-        let of_draft = drafts.iter().filter(|draft| draft["review"] == review["id"]).count();
-        let comments = if is_pending { of_draft } else { of_review(state, id).len() };
+        let of_draft = drafts
+            .iter()
+            .filter(|draft| draft["review"] == review["id"])
+            .count();
+        let comments = if is_pending {
+            of_draft
+        } else {
+            of_review(state, id).len()
+        };
         json!({
             "id": id, "user": user(text(&review["by"])), "state": review["state"], "body": "",
             "commit_id": review["commit"], "comments_count": comments, "stale": false, "official": false,
         })
     };
     // Other users cannot see a review that is not submitted.
-    reviews.iter().filter(|review| review["state"] != "PENDING" || review["by"] == BOT).map(form).collect()
+    reviews
+        .iter()
+        .filter(|review| review["state"] != "PENDING" || review["by"] == BOT)
+        .map(form)
+        .collect()
 }
 
 pub(super) fn comments(state: &mut State, review: &str) -> Answer {
     let reviews = array(state, REVIEWS).clone();
     let wanted: u64 = review.parse().unwrap_or(0);
-    let Some(known) = reviews.iter().find(|known| known["id"] == wanted) else { return not_found() };
+    let Some(known) = reviews.iter().find(|known| known["id"] == wanted) else {
+        return not_found();
+    };
     let id = number(&known["id"]);
     let mut found: Vec<Value> = Vec::new();
-    for draft in array(state, DRAFTS).iter().filter(|draft| draft["review"] == known["id"]) {
+    for draft in array(state, DRAFTS)
+        .iter()
+        .filter(|draft| draft["review"] == known["id"])
+    {
         let mut form = said(
             &Said {
                 id: number(&draft["id"]),
@@ -77,7 +93,11 @@ pub(super) fn comments(state: &mut State, review: &str) -> Answer {
         form["original_position"] = json!(0);
         form["pull_request_review_id"] = json!(id);
         form["commit_id"] = before;
-        form["resolver"] = if is_resolved { user("someone") } else { Value::Null };
+        form["resolver"] = if is_resolved {
+            user("someone")
+        } else {
+            Value::Null
+        };
         found.push(form);
     }
     // The host sends the comments of a review in any order.
@@ -103,15 +123,23 @@ fn add(state: &mut State, place: &Place, body: &str, thread: Option<usize>) -> u
     let changed = json!(blame(state, &head, &place.path, place.line));
     other(state, BLAME, json!({}))[id.to_string()] = changed;
     if !state.lines(&place.path).contains(&place.line) && thread.is_none() {
-        state.misfits.push(format!("no page shows a comment on {}:{}", place.path, place.line));
+        state.misfits.push(format!(
+            "no page shows a comment on {}:{}",
+            place.path, place.line
+        ));
     }
     id
 }
 
 impl Gitea {
     pub(super) fn create_review(&self, state: &mut State, request: &Request) -> Answer {
-        let comments = request.body["comments"].as_array().cloned().unwrap_or_default();
-        if request.body["event"] != "COMMENT" || comments.is_empty() && request.text("body").trim().is_empty() {
+        let comments = request.body["comments"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        if request.body["event"] != "COMMENT"
+            || comments.is_empty() && request.text("body").trim().is_empty()
+        {
             return Answer::message(422, "review event COMMENT requires a body or a comment");
         }
         let commit = request.text("commit_id");
@@ -119,16 +147,18 @@ impl Gitea {
             return Answer::message(500, "");
         }
         let is_current = |review: &&Value| review["state"] == "PENDING" && review["by"] == BOT;
-        let known = array(state, REVIEWS).iter().find(is_current).map(|review| number(&review["id"]));
+        let known = array(state, REVIEWS)
+            .iter()
+            .find(is_current)
+            .map(|review| number(&review["id"]));
         let review = known.unwrap_or_else(|| state.id());
         if known.is_none() {
             let form = json!({ "id": review, "by": BOT, "state": "PENDING", "commit": commit });
             array(state, REVIEWS).push(form);
         }
-        let most = state
-            .other
-            .remove(FAILS_AFTER)
-            .map_or(usize::MAX, |most| usize::try_from(number(&most)).expect("small"));
+        let most = state.other.remove(FAILS_AFTER).map_or(usize::MAX, |most| {
+            usize::try_from(number(&most)).expect("small")
+        });
         for (index, comment) in comments.iter().enumerate() {
             if index == most {
                 return Answer::message(500, "");
@@ -144,16 +174,25 @@ impl Gitea {
     }
 
     fn submit(&self, state: &mut State, review: u64, commit: &str) {
-        for known in array(state, REVIEWS).iter_mut().filter(|known| known["id"] == review) {
+        for known in array(state, REVIEWS)
+            .iter_mut()
+            .filter(|known| known["id"] == review)
+        {
             known["state"] = json!("COMMENT");
             known["commit"] = json!(commit);
         }
-        let (drafts, rest) = array(state, DRAFTS).drain(..).partition(|draft| draft["review"] == review);
+        let (drafts, rest) = array(state, DRAFTS)
+            .drain(..)
+            .partition(|draft| draft["review"] == review);
         *array(state, DRAFTS) = rest;
         let drafts: Vec<Value> = drafts;
         for draft in drafts {
             let line = u32::try_from(number(&draft["line"])).expect("a line");
-            let place = Place { review, path: text(&draft["path"]).to_owned(), line };
+            let place = Place {
+                review,
+                path: text(&draft["path"]).to_owned(),
+                line,
+            };
             let known = state.threads.iter().position(|thread| {
                 let is_here = thread.path == place.path && thread.line == Some(line);
                 let first = review_of(state, thread, &thread.comments[0]);
@@ -164,10 +203,18 @@ impl Gitea {
     }
 
     /// Adds a comment to a review that was submitted.
-    pub(super) fn extend_review(&self, state: &mut State, review: &str, request: &Request) -> Answer {
+    pub(super) fn extend_review(
+        &self,
+        state: &mut State,
+        review: &str,
+        request: &Request,
+    ) -> Answer {
         let line = u32::try_from(number(&request.body["new_position"])).unwrap_or(0);
         let (path, review) = (request.text("path"), review.parse().unwrap_or(0));
-        if !array(state, REVIEWS).iter().any(|known| known["id"] == review) {
+        if !array(state, REVIEWS)
+            .iter()
+            .any(|known| known["id"] == review)
+        {
             return not_found();
         }
         let is_here = |thread: &Discussion| {
@@ -176,14 +223,22 @@ impl Gitea {
                 && review_of(state, thread, &thread.comments[0]) == review
         };
         let thread = state.threads.iter().position(is_here);
-        let id = add(state, &Place { review, path, line }, &request.text("body"), thread);
+        let id = add(
+            state,
+            &Place { review, path, line },
+            &request.text("body"),
+            thread,
+        );
         Answer::new(200, json!({ "id": id }))
     }
 }
 
 pub(super) fn delete(state: &mut State, review: &str) -> Answer {
     let id: u64 = review.parse().unwrap_or(0);
-    let known = array(state, REVIEWS).iter().find(|known| known["id"] == id).cloned();
+    let known = array(state, REVIEWS)
+        .iter()
+        .find(|known| known["id"] == id)
+        .cloned();
     match known {
         None => not_found(),
         Some(known) if known["by"] != BOT => Answer::new(403, Value::Null),
@@ -203,10 +258,16 @@ pub(super) fn reply(state: &mut State, id: &str, request: &Request) -> Answer {
     if state.comments.iter().any(|said| said.id.to_string() == id) {
         return Answer::message(400, "comment is not a review comment");
     }
-    let Some((at, index)) = find(state, id) else { return not_found() };
+    let Some((at, index)) = find(state, id) else {
+        return not_found();
+    };
     let thread = state.threads[at].clone();
     let review = review_of(state, &thread, &thread.comments[index]);
-    let place = Place { review, path: thread.path, line: thread.line.expect("a comment is on a line") };
+    let place = Place {
+        review,
+        path: thread.path,
+        line: thread.line.expect("a comment is on a line"),
+    };
     let id = add(state, &place, &request.text("body"), Some(at));
     Answer::new(201, json!({ "id": id }))
 }
@@ -215,7 +276,9 @@ pub(super) fn resolve(state: &mut State, id: &str, is_resolved: bool) -> Answer 
     if state.comments.iter().any(|said| said.id.to_string() == id) {
         return Answer::message(400, "comment is not a review comment");
     }
-    let Some((at, index)) = find(state, id) else { return not_found() };
+    let Some((at, index)) = find(state, id) else {
+        return not_found();
+    };
     let comment = json!(state.threads[at].comments[index].id);
     if index == 0 {
         state.threads[at].is_resolved = is_resolved;

@@ -43,7 +43,11 @@ pub(super) fn time(id: u64) -> String {
 
 pub(super) fn said(said: &Said, is_updated: bool) -> Value {
     let created = time(said.id);
-    let updated = if is_updated { time(said.id + 10_000) } else { created.clone() };
+    let updated = if is_updated {
+        time(said.id + 10_000)
+    } else {
+        created.clone()
+    };
     json!({
         "id": said.id, "body": said.body, "user": user(&said.by), "created_at": created, "updated_at": updated,
     })
@@ -58,12 +62,17 @@ pub(super) fn text(value: &Value) -> &str {
 }
 
 pub(super) fn array<'a>(state: &'a mut State, name: &str) -> &'a mut Vec<Value> {
-    other(state, name, json!([])).as_array_mut().expect("an array")
+    other(state, name, json!([]))
+        .as_array_mut()
+        .expect("an array")
 }
 
 pub(super) fn exists(state: &State, commit: &str) -> bool {
     let object = format!("{commit}^{{commit}}");
-    let output = Command::new("git").current_dir(&state.repository).args(["cat-file", "-e", &object]).output();
+    let output = Command::new("git")
+        .current_dir(&state.repository)
+        .args(["cat-file", "-e", &object])
+        .output();
     output.expect("git is installed").status.success()
 }
 
@@ -71,28 +80,42 @@ pub(super) fn exists(state: &State, commit: &str) -> bool {
 pub(super) fn blame(state: &State, commit: &str, path: &str, line: u32) -> Option<String> {
     let range = format!("{line},{line}");
     let arguments = ["blame", "--porcelain", "-L", &range, commit, "--", path];
-    let output = Command::new("git").current_dir(&state.repository).args(arguments).output();
+    let output = Command::new("git")
+        .current_dir(&state.repository)
+        .args(arguments)
+        .output();
     let output = output.expect("git is installed");
-    let found = String::from_utf8_lossy(&output.stdout).split_whitespace().next().map(str::to_owned);
+    let found = String::from_utf8_lossy(&output.stdout)
+        .split_whitespace()
+        .next()
+        .map(str::to_owned);
     found.filter(|_| output.status.success())
 }
 
 /// A person begins a review on the pages of the host, with a draft of a comment, and does not submit it.
 pub(crate) fn draft(state: &mut State, by: &str, path: &str, line: u32, body: &str) {
     let (review, head) = (state.id(), state.head());
-    array(state, REVIEWS).push(json!({ "id": review, "by": by, "state": "PENDING", "commit": head }));
-    let draft = json!({ "id": state.id(), "review": review, "path": path, "line": line, "body": body });
+    array(state, REVIEWS)
+        .push(json!({ "id": review, "by": by, "state": "PENDING", "commit": head }));
+    let draft =
+        json!({ "id": state.id(), "review": review, "path": path, "line": line, "body": body });
     array(state, DRAFTS).push(draft);
 }
 
 /// A person submits a review with one comment on a line.
 pub(crate) fn review(state: &mut State, by: &str, path: &str, line: u32, body: &str) {
     let (review, head) = (state.id(), state.head());
-    array(state, REVIEWS).push(json!({ "id": review, "by": by, "state": "COMMENT", "commit": head }));
+    array(state, REVIEWS)
+        .push(json!({ "id": review, "by": by, "state": "COMMENT", "commit": head }));
     let said = state.said(by, "MEMBER", body);
     other(state, REVIEW_OF, json!({}))[said.id.to_string()] = json!(review);
     let (path, line) = (path.to_owned(), Some(line));
-    state.threads.push(Discussion { path, line, is_resolved: false, comments: vec![said] });
+    state.threads.push(Discussion {
+        path,
+        line,
+        is_resolved: false,
+        comments: vec![said],
+    });
 }
 
 /// The number of the drafts that are not submitted.
@@ -103,8 +126,14 @@ pub(crate) fn drafts(state: &mut State) -> usize {
 /// The review of the thread's comment, which for a reply of a person is the review of the first comment.
 pub(super) fn review_of(state: &State, thread: &Discussion, said: &Said) -> u64 {
     let known = state.other.get(REVIEW_OF);
-    let of = |id: u64| known.map(|known| number(&known[id.to_string()])).filter(|review| *review > 0);
-    of(said.id).or_else(|| of(thread.comments[0].id)).expect("a thread belongs to a review")
+    let of = |id: u64| {
+        known
+            .map(|known| number(&known[id.to_string()]))
+            .filter(|review| *review > 0)
+    };
+    of(said.id)
+        .or_else(|| of(thread.comments[0].id))
+        .expect("a thread belongs to a review")
 }
 
 /// The positions of the comments of a review: the thread, and the comment in the thread.
@@ -123,7 +152,10 @@ pub(super) fn of_review(state: &State, review: u64) -> Vec<(usize, usize)> {
 /// The thread of a comment, and the position of the comment in the thread.
 pub(super) fn find(state: &State, id: &str) -> Option<(usize, usize)> {
     state.threads.iter().enumerate().find_map(|(at, thread)| {
-        let index = thread.comments.iter().position(|said| said.id.to_string() == id)?;
+        let index = thread
+            .comments
+            .iter()
+            .position(|said| said.id.to_string() == id)?;
         Some((at, index))
     })
 }

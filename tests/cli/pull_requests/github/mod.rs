@@ -51,16 +51,18 @@ impl HostDouble for GitHub {
         if request.path == GRAPHQL {
             return graph::check(&request.body);
         }
-        let path = request.path.strip_prefix(REST).ok_or("the path is not that of the API")?;
+        let path = request
+            .path
+            .strip_prefix(REST)
+            .ok_or("the path is not that of the API")?;
         REST_API.check(path, request)
     }
 
     fn refuse(&self, refusal: Refusal, request: &Request) -> Answer {
         match refusal {
             Refusal::Token => Answer::message(401, "Bad credentials"),
-            Refusal::Limit => {
-                Answer::message(429, "You have exceeded a secondary rate limit.").with("retry-after", "1")
-            }
+            Refusal::Limit => Answer::message(429, "You have exceeded a secondary rate limit.")
+                .with("retry-after", "1"),
             Refusal::ReadOnly if request.path == GRAPHQL => {
                 graph::error("FORBIDDEN", "Resource not accessible by integration")
             }
@@ -110,35 +112,58 @@ fn is_too_long(body: &Value) -> bool {
 pub(super) const USER: &str = "user";
 
 fn answer(state: &mut State, request: &Request) -> Answer {
-    if state.other.get(EXHAUSTED).is_some_and(|limit| limit[0] == state.requests.len()) {
+    if state
+        .other
+        .get(EXHAUSTED)
+        .is_some_and(|limit| limit[0] == state.requests.len())
+    {
         let end = state.other[EXHAUSTED][1].to_string();
         let answer = Answer::message(403, "API rate limit exceeded for user ID 1.");
-        return answer.with("x-ratelimit-remaining", "0").with("x-ratelimit-reset", &end);
+        return answer
+            .with("x-ratelimit-remaining", "0")
+            .with("x-ratelimit-reset", &end);
     }
     if request.path == GRAPHQL {
         return graph::answer(state, &request.body);
     }
-    let Some(path) = request.path.strip_prefix(REST).and_then(|path| path.strip_prefix("/repos/team/shop/")) else {
+    let Some(path) = request
+        .path
+        .strip_prefix(REST)
+        .and_then(|path| path.strip_prefix("/repos/team/shop/"))
+    else {
         return not_found();
     };
     let parts: Vec<&str> = path.split('/').collect();
     if is_too_long(&request.body) {
         return Answer::message(422, "body is too long (maximum is 65536 characters)");
     }
-    if request.method == "POST" && parts.starts_with(&["pulls"]) && state.other.contains_key(PENDING) {
+    if request.method == "POST"
+        && parts.starts_with(&["pulls"])
+        && state.other.contains_key(PENDING)
+    {
         let why = "User can only have one pending review per pull request";
-        return Answer::new(422, json!({ "message": "Unprocessable Entity", "errors": [why] }));
+        return Answer::new(
+            422,
+            json!({ "message": "Unprocessable Entity", "errors": [why] }),
+        );
     }
     match (request.method.as_str(), parts.as_slice()) {
         ("GET", ["pulls", "7"]) => Answer::new(200, pull(state)),
-        ("GET", ["pulls", "7", "files"]) => request.page(&files(state), "per_page", 30, 100, &state.address),
+        ("GET", ["pulls", "7", "files"]) => {
+            request.page(&files(state), "per_page", 30, 100, &state.address)
+        }
         ("POST", ["pulls", "7", "reviews"]) => review(state, &request.body),
         ("POST", ["pulls", "7", "comments"]) => comment_on_file(state, request),
         ("POST", ["pulls", "7", "comments", first, "replies"]) => {
             let said = state.said(BOT, "NONE", &request.text("body"));
             let id = said.id;
-            let thread = state.threads.iter_mut().find(|thread| thread.comments[0].id.to_string() == **first);
-            let Some(thread) = thread else { return not_found() };
+            let thread = state
+                .threads
+                .iter_mut()
+                .find(|thread| thread.comments[0].id.to_string() == **first);
+            let Some(thread) = thread else {
+                return not_found();
+            };
             thread.comments.push(said);
             Answer::new(201, json!({ "id": id }))
         }
@@ -149,28 +174,48 @@ fn answer(state: &mut State, request: &Request) -> Answer {
             Answer::new(201, json!({ "id": id }))
         }
         ("PATCH", ["issues", "comments", id]) => {
-            let comment = state.comments.iter_mut().find(|said| said.id.to_string() == **id);
-            let Some(comment) = comment else { return not_found() };
+            let comment = state
+                .comments
+                .iter_mut()
+                .find(|said| said.id.to_string() == **id);
+            let Some(comment) = comment else {
+                return not_found();
+            };
             comment.body = request.text("body");
             Answer::new(200, json!({ "id": comment.id }))
         }
         ("GET", ["commits", commit, "check-runs"]) => {
-            let runs = (1..).zip(&state.checks).filter(|(_, check)| check[0] == **commit);
-            let runs: Vec<Value> = runs.map(|(id, check)| json!({ "id": id, "external_id": check[2] })).collect();
-            Answer::new(200, json!({ "total_count": runs.len(), "check_runs": runs }))
+            let runs = (1..)
+                .zip(&state.checks)
+                .filter(|(_, check)| check[0] == **commit);
+            let runs: Vec<Value> = runs
+                .map(|(id, check)| json!({ "id": id, "external_id": check[2] }))
+                .collect();
+            Answer::new(
+                200,
+                json!({ "total_count": runs.len(), "check_runs": runs }),
+            )
         }
         ("POST", ["check-runs"]) => {
-            state.checks.push(["head_sha", "conclusion", "external_id"].map(|field| request.text(field)));
+            state
+                .checks
+                .push(["head_sha", "conclusion", "external_id"].map(|field| request.text(field)));
             Answer::new(201, json!({ "id": state.checks.len() }))
         }
         ("PATCH", ["check-runs", id]) => {
             let at = id.parse::<usize>().ok().and_then(|id| id.checked_sub(1));
-            let Some(check) = at.and_then(|at| state.checks.get_mut(at)) else { return not_found() };
+            let Some(check) = at.and_then(|at| state.checks.get_mut(at)) else {
+                return not_found();
+            };
             check[1] = request.text("conclusion");
             Answer::new(200, json!({ "id": at }))
         }
         ("GET", ["collaborators", login, "permission"]) => {
-            let permission = if state.maintainers.contains(*login) { "write" } else { "read" };
+            let permission = if state.maintainers.contains(*login) {
+                "write"
+            } else {
+                "read"
+            };
             Answer::new(200, json!({ "permission": permission }))
         }
         _ => not_found(),
@@ -203,7 +248,11 @@ fn files(state: &State) -> Vec<Value> {
 fn pull(state: &State) -> Value {
     let repo = json!({ "id": 1, "clone_url": format!("{}/team/shop.git", state.address) });
     let head_repo = state.other.get(HEAD_REPOSITORY).unwrap_or(&repo);
-    let user = state.other.get(USER).cloned().unwrap_or_else(|| json!({ "login": AUTHOR, "type": "User" }));
+    let user = state
+        .other
+        .get(USER)
+        .cloned()
+        .unwrap_or_else(|| json!({ "login": AUTHOR, "type": "User" }));
     json!({
         "number": 7, "html_url": "https://git.example.org/team/shop/pull/7", "title": state.title,
         "user": user, "state": state.state, "merged": state.other.contains_key(MERGED), "draft": state.other.contains_key(DRAFT),
@@ -213,7 +262,9 @@ fn pull(state: &State) -> Value {
 }
 
 fn number(body: &Value, field: &str) -> Option<u32> {
-    body[field].as_u64().and_then(|line| u32::try_from(line).ok())
+    body[field]
+        .as_u64()
+        .and_then(|line| u32::try_from(line).ok())
 }
 
 fn review(state: &mut State, body: &Value) -> Answer {
@@ -222,12 +273,16 @@ fn review(state: &mut State, body: &Value) -> Answer {
     let fits = |comment: &Value| {
         let (lines, start) = (state.lines(&path(comment)), number(comment, "start_line"));
         number(comment, "line").is_some_and(|line| {
-            lines.contains(&line) && start.is_none_or(|start| start < line && lines.contains(&start))
+            lines.contains(&line)
+                && start.is_none_or(|start| start < line && lines.contains(&start))
         })
     };
     if body["commit_id"] != state.head() || !comments.iter().all(fits) {
         let errors = json!(["Line could not be resolved"]);
-        return Answer::new(422, json!({ "message": "Unprocessable Entity", "errors": errors }));
+        return Answer::new(
+            422,
+            json!({ "message": "Unprocessable Entity", "errors": errors }),
+        );
     }
     for comment in &comments {
         let text = comment["body"].as_str().unwrap_or_default();
@@ -238,7 +293,9 @@ fn review(state: &mut State, body: &Value) -> Answer {
 
 fn comment_on_file(state: &mut State, request: &Request) -> Answer {
     let path = request.text("path");
-    if request.body["subject_type"] != "file" || !state.files().iter().any(|(known, ..)| *known == path) {
+    if request.body["subject_type"] != "file"
+        || !state.files().iter().any(|(known, ..)| *known == path)
+    {
         return Answer::message(422, "Validation Failed");
     }
     let id = state.open(&path, None, &request.text("body"));

@@ -16,7 +16,9 @@ pub(super) fn user(login: &str) -> Value {
 }
 
 fn user_id(login: &str) -> u64 {
-    login.bytes().fold(7, |id, byte| (id * 31 + u64::from(byte)) % 1_000_000_007)
+    login
+        .bytes()
+        .fold(7, |id, byte| (id * 31 + u64::from(byte)) % 1_000_000_007)
 }
 
 /// The member of the project with this id. GitLab states the level of a user, and not of a comment.
@@ -25,10 +27,17 @@ pub(super) fn member(state: &State, id: &str) -> Answer {
     let said: Vec<&Said> = of_threads.chain(&state.comments).collect();
     let mut logins: BTreeSet<&str> = said.iter().map(|said| said.by.as_str()).collect();
     logins.insert(AUTHOR);
-    let Some(login) = logins.into_iter().find(|login| user_id(login).to_string() == id) else {
+    let Some(login) = logins
+        .into_iter()
+        .find(|login| user_id(login).to_string() == id)
+    else {
         return not_found("Member");
     };
-    let association = said.iter().rev().find(|said| said.by == login).map_or("NONE", |said| &said.association);
+    let association = said
+        .iter()
+        .rev()
+        .find(|said| said.by == login)
+        .map_or("NONE", |said| &said.association);
     let level = match association {
         "OWNER" => 50,
         _ if state.maintainers.contains(login) => 40,
@@ -45,15 +54,22 @@ pub(super) fn member(state: &State, id: &str) -> Answer {
 /// blocks of code.
 pub(super) fn commands(body: &str) -> Vec<String> {
     let is_command = |line: &&str| {
-        let word = line.strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
-        word.is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_'))
+        let word = line
+            .strip_prefix('/')
+            .and_then(|rest| rest.split_whitespace().next());
+        word.is_some_and(|word| {
+            word.bytes()
+                .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        })
     };
     body.lines().filter(is_command).map(str::to_owned).collect()
 }
 
 fn time(second: u64) -> String {
     let second = i64::try_from(second).expect("a small number");
-    Timestamp::from_second(EPOCH + second).expect("a time").to_string()
+    Timestamp::from_second(EPOCH + second)
+        .expect("a time")
+        .to_string()
 }
 
 fn edited(id: u64) -> String {
@@ -62,7 +78,11 @@ fn edited(id: u64) -> String {
 
 /// All notes without resolution and position.
 fn note(state: &State, said: &Said) -> Value {
-    let updated = if state.other.contains_key(&edited(said.id)) { said.id + 100_000 } else { said.id };
+    let updated = if state.other.contains_key(&edited(said.id)) {
+        said.id + 100_000
+    } else {
+        said.id
+    };
     json!({
         "id": said.id, "type": null, "body": said.body, "author": user(&said.by), "created_at": time(said.id),
         "updated_at": time(updated), "system": false, "noteable_id": 70, "noteable_type": "MergeRequest",
@@ -80,7 +100,11 @@ pub(super) fn discussion(state: &State, thread: &Discussion) -> Value {
         note["type"] = json!("DiffNote");
         note["resolvable"] = json!(true);
         note["resolved"] = json!(thread.is_resolved);
-        note["resolved_at"] = if thread.is_resolved { json!(time(said.id + 50)) } else { Value::Null };
+        note["resolved_at"] = if thread.is_resolved {
+            json!(time(said.id + 50))
+        } else {
+            Value::Null
+        };
         note["position"] = super::position::shown(state, thread);
         note
     });
@@ -144,8 +168,14 @@ pub(super) fn create(state: &mut State, request: &Request) -> Answer {
 
 /// Edits a note of the token's user.
 pub(super) fn edit(state: &mut State, id: &str, request: &Request) -> Answer {
-    let of_threads = state.threads.iter_mut().flat_map(|thread| &mut thread.comments);
-    let Some(said) = of_threads.chain(&mut state.comments).find(|said| said.id.to_string() == id) else {
+    let of_threads = state
+        .threads
+        .iter_mut()
+        .flat_map(|thread| &mut thread.comments);
+    let Some(said) = of_threads
+        .chain(&mut state.comments)
+        .find(|said| said.id.to_string() == id)
+    else {
         return not_found("Note");
     };
     if said.by != BOT {

@@ -11,7 +11,11 @@ pub(super) fn start(state: &mut State, request: &Request) -> Answer {
     if body.trim().is_empty() {
         return bad_request("Note {:note=>[\"can't be blank\"]}");
     }
-    let place = if position.is_null() { Ok((String::new(), None)) } else { place(state, position) };
+    let place = if position.is_null() {
+        Ok((String::new(), None))
+    } else {
+        place(state, position)
+    };
     let (path, line) = match place {
         Ok(place) => place,
         Err(refused) => return refused,
@@ -23,18 +27,36 @@ pub(super) fn start(state: &mut State, request: &Request) -> Answer {
 
 fn place(state: &State, position: &Value) -> Result<(String, Option<u32>), Answer> {
     let text = |field: &str| position[field].as_str().unwrap_or_default();
-    let known =
-        if state.other.contains_key("before 16.4") { &["text", "image"][..] } else { &["text", "image", "file"] };
+    let known = if state.other.contains_key("before 16.4") {
+        &["text", "image"][..]
+    } else {
+        &["text", "image", "file"]
+    };
     if !known.contains(&text("position_type")) {
-        return Err(Answer::new(400, json!({ "error": "position[position_type] does not have a valid value" })));
+        return Err(Answer::new(
+            400,
+            json!({ "error": "position[position_type] does not have a valid value" }),
+        ));
     }
-    let invalid = || bad_request("Note {:line_code=>[\"can't be blank\", \"must be a valid line code\"]}");
+    let invalid =
+        || bad_request("Note {:line_code=>[\"can't be blank\", \"must be a valid line code\"]}");
     // After a push in the middle of a publication, the position has commits of an earlier version.
-    let head = if state.other.contains_key("pushed") { "0".repeat(40) } else { state.head() };
+    let head = if state.other.contains_key("pushed") {
+        "0".repeat(40)
+    } else {
+        state.head()
+    };
     let start = state.commit("refs/heads/main");
     let base = git(&state.repository, &["merge-base", &start, &state.head_ref]);
-    let shas = [("base_sha", base.trim()), ("start_sha", &start), ("head_sha", &head)];
-    if shas.iter().any(|(field, expected)| text(field) != *expected) {
+    let shas = [
+        ("base_sha", base.trim()),
+        ("start_sha", &start),
+        ("head_sha", &head),
+    ];
+    if shas
+        .iter()
+        .any(|(field, expected)| text(field) != *expected)
+    {
         return Err(invalid());
     }
     let is_it = |(path, previous, _): &(String, Option<String>, String)| {
@@ -44,7 +66,11 @@ fn place(state: &State, position: &Value) -> Result<(String, Option<u32>), Answe
     if text("position_type") == "file" {
         return Ok((file.0, None));
     }
-    let number = |field: &str| position[field].as_u64().and_then(|number| u32::try_from(number).ok());
+    let number = |field: &str| {
+        position[field]
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok())
+    };
     let wanted = (number("old_line"), number("new_line"));
     let is_shown = lines(&file.2).contains(&wanted);
     let line = wanted.1.filter(|_| is_shown).ok_or_else(invalid)?;
@@ -56,7 +82,14 @@ fn lines(patch: &str) -> Vec<(Option<u32>, Option<u32>)> {
     let (mut found, mut old, mut new) = (Vec::new(), 0, 0);
     for line in patch.lines() {
         if let Some(hunk) = line.strip_prefix("@@ ") {
-            let first = |sign: char| hunk.split(sign).nth(1)?.split([',', ' ']).next()?.parse().ok();
+            let first = |sign: char| {
+                hunk.split(sign)
+                    .nth(1)?
+                    .split([',', ' '])
+                    .next()?
+                    .parse()
+                    .ok()
+            };
             (old, new) = (first('-').unwrap_or(0), first('+').unwrap_or(0));
             continue;
         }
@@ -84,8 +117,14 @@ pub(super) fn shown(state: &State, thread: &Discussion) -> Value {
     if thread.path.is_empty() {
         return Value::Null;
     }
-    let is_current = thread.line.is_some_and(|line| state.lines(&thread.path).contains(&line));
-    let head = if is_current { state.head() } else { "0".repeat(40) };
+    let is_current = thread
+        .line
+        .is_some_and(|line| state.lines(&thread.path).contains(&line));
+    let head = if is_current {
+        state.head()
+    } else {
+        "0".repeat(40)
+    };
     json!({
         "head_sha": head, "old_path": thread.path, "new_path": thread.path, "new_line": thread.line, "old_line": null,
         "position_type": if thread.line.is_some() { "text" } else { "file" },

@@ -18,10 +18,17 @@ fn job() -> Value {
 
 /// Replaces `$NAME` at the start.
 fn expanded(text: &str, variables: &[(String, String)]) -> String {
-    let Some(named) = text.strip_prefix('$') else { return text.to_owned() };
-    let end = named.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(named.len());
+    let Some(named) = text.strip_prefix('$') else {
+        return text.to_owned();
+    };
+    let end = named
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(named.len());
     let (name, rest) = named.split_at(end);
-    let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let value = variables
+        .iter()
+        .find(|(known, _)| known == name)
+        .map(|(_, value)| value.as_str());
     format!("{}{rest}", value.unwrap_or_default())
 }
 
@@ -29,8 +36,12 @@ fn expanded(text: &str, variables: &[(String, String)]) -> String {
 fn pipeline(scene: &Scene, given: &[(&str, &str)]) -> (i32, String) {
     let (job, root) = (job(), scene.sandbox.root());
     let bare = scene.sandbox.home().join("host.git").display().to_string();
-    scene.sandbox.git(&["fetch", "-q", &bare, GitLab.head_ref()]);
-    scene.sandbox.git(&["checkout", "-q", "-f", "--detach", "FETCH_HEAD"]);
+    scene
+        .sandbox
+        .git(&["fetch", "-q", &bare, GitLab.head_ref()]);
+    scene
+        .sandbox
+        .git(&["checkout", "-q", "-f", "--detach", "FETCH_HEAD"]);
     let base = git(&root, &["merge-base", "HEAD", "origin/main"]);
     let text = |path: &Path| path.display().to_string();
     let own = [
@@ -43,26 +54,51 @@ fn pipeline(scene: &Scene, given: &[(&str, &str)]) -> (i32, String) {
         ("CI_MERGE_REQUEST_DIFF_BASE_SHA", base.trim().to_owned()),
         ("CI_JOB_TOKEN", JOB_TOKEN.to_owned()),
     ];
-    let mut variables: Vec<(String, String)> = own.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    let mut variables: Vec<(String, String)> =
+        own.map(|(name, value)| (name.to_owned(), value)).to_vec();
     let in_job = job["variables"].as_object().expect("variables");
-    for (name, value) in in_job.iter().filter(|(name, _)| given.iter().all(|(other, _)| other != name)) {
+    for (name, value) in in_job
+        .iter()
+        .filter(|(name, _)| given.iter().all(|(other, _)| other != name))
+    {
         variables.push((name.clone(), value.as_str().expect("a text").to_owned()));
     }
-    variables.extend(given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+    variables.extend(
+        given
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+    );
     let known = variables.clone();
     let mut shell = scene.sandbox.shell();
-    shell.envs(variables.iter().map(|(name, value)| (name, expanded(value, &known))));
-    let lines = ["before_script", "script"].map(|part| job[part].as_array().cloned().expect("lines")).concat();
-    let lines: Vec<&str> = lines.iter().map(|line| line.as_str().expect("a line")).collect();
-    let output = shell.args(["-c", "exec sh -ec \"$0\"", &lines.join("\n")]).output().expect("a shell starts");
+    shell.envs(
+        variables
+            .iter()
+            .map(|(name, value)| (name, expanded(value, &known))),
+    );
+    let lines = ["before_script", "script"]
+        .map(|part| job[part].as_array().cloned().expect("lines"))
+        .concat();
+    let lines: Vec<&str> = lines
+        .iter()
+        .map(|line| line.as_str().expect("a line"))
+        .collect();
+    let output = shell
+        .args(["-c", "exec sh -ec \"$0\"", &lines.join("\n")])
+        .output()
+        .expect("a shell starts");
     let printed = [output.stdout, output.stderr].concat();
-    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&printed).into_owned())
+    (
+        output.status.code().unwrap_or(-1),
+        String::from_utf8_lossy(&printed).into_owned(),
+    )
 }
 
 fn scene() -> Scene {
     let scene = Scene::new(&GitLab);
     let glee = assert_cmd::cargo::cargo_bin!("glee").display();
-    scene.sandbox.program("glee", &format!("#!/bin/sh\nexec '{glee}' \"$@\"\n"));
+    scene
+        .sandbox
+        .program("glee", &format!("#!/bin/sh\nexec '{glee}' \"$@\"\n"));
     scene
 }
 
@@ -78,7 +114,10 @@ fn a_job_with_a_token_publishes_and_keeps_its_history() {
     }
     let read = |name: &str| scene.sandbox.read(name);
     assert!(read("glee-quality.json").contains("a.py") && read("glee.xml").contains("a.py"));
-    assert!(scene.sandbox.exists(".glee-cache/state/repos"), "the history is in the cache");
+    assert!(
+        scene.sandbox.exists(".glee-cache/state/repos"),
+        "the history is in the cache"
+    );
     let (exit, printed) = pipeline(&scene, &[("GLEE_MODE", "enforce")]);
     assert_eq!(exit, 1, "{printed}");
     scene.write("a.py", SAFE);
@@ -87,7 +126,16 @@ fn a_job_with_a_token_publishes_and_keeps_its_history() {
     scene.push();
     let (exit, printed) = pipeline(&scene, &[("GLEE_MODE", "enforce")]);
     assert_eq!(exit, 0, "{printed}");
-    assert!(scene.double.state().threads.iter().all(|thread| thread.is_resolved), "{:#?}", scene.conversation());
+    assert!(
+        scene
+            .double
+            .state()
+            .threads
+            .iter()
+            .all(|thread| thread.is_resolved),
+        "{:#?}",
+        scene.conversation()
+    );
 }
 
 #[test]
@@ -97,7 +145,13 @@ fn a_job_without_a_token_reports_by_widgets() {
     scene.commit("Change");
     scene.push();
     let (exit, printed) = pipeline(&scene, &[("GITLAB_TOKEN", "")]);
-    assert_eq!(exit, 1, "GitLab permits this failure in the mode `warn`: {printed}");
-    assert!(scene.sandbox.read("glee-quality.json").contains("a.py"), "{printed}");
+    assert_eq!(
+        exit, 1,
+        "GitLab permits this failure in the mode `warn`: {printed}"
+    );
+    assert!(
+        scene.sandbox.read("glee-quality.json").contains("a.py"),
+        "{printed}"
+    );
     assert!(scene.double.state().requests.is_empty(), "{printed}");
 }

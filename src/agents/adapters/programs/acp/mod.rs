@@ -14,7 +14,9 @@ mod tree;
 use serde_json::Value;
 
 use crate::agents::adapters::{ReportedError, assemble, number, owned, string, text};
-use crate::agents::{Adapter, AgentError, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent, Query};
+use crate::agents::{
+    Adapter, AgentError, Dialogue, Invocation, ParsedOutput, Profile, ProgressEvent, Query,
+};
 use crate::domain::FailureKind;
 
 const AUTH_REQUIRED: i64 = -32000;
@@ -39,11 +41,17 @@ impl Adapter for Acp {
                 .hint("build Glee with ACP: `cargo install --path . --locked --features acp`"));
         }
         if let Some(model) = &query.agent.model {
-            let message = format!("the model `{model}` of `{}` cannot be set over ACP", query.agent.name);
+            let message = format!(
+                "the model `{model}` of `{}` cannot be set over ACP",
+                query.agent.name
+            );
             return Err(AgentError::new(FailureKind::BadFlags, message)
                 .hint("pass the model as an argument in `command`: `command: [gemini, --acp, -m, <model>]`"));
         }
-        Ok(Invocation { stdin: Vec::new(), ..assemble(&self.profile(), query, Vec::new(), Vec::new())? })
+        Ok(Invocation {
+            stdin: Vec::new(),
+            ..assemble(&self.profile(), query, Vec::new(), Vec::new())?
+        })
     }
 
     fn dialogue(&self, query: &Query<'_>) -> Option<Box<dyn Dialogue>> {
@@ -76,8 +84,13 @@ impl Adapter for Acp {
             return parse_tool(parsed, call);
         }
         if let Some(error) = message.get("error") {
-            let detail = error.pointer("/data/details").or_else(|| error.pointer("/data/message"));
-            let detail = detail.or_else(|| error.get("data")).and_then(Value::as_str).unwrap_or_default();
+            let detail = error
+                .pointer("/data/details")
+                .or_else(|| error.pointer("/data/message"));
+            let detail = detail
+                .or_else(|| error.get("data"))
+                .and_then(Value::as_str)
+                .unwrap_or_default();
             let about = format!("{} {detail}", string(error, "/message"));
             parsed.failure = Some(if error["code"].as_i64() == Some(AUTH_REQUIRED) {
                 ReportedError::of(FailureKind::NotLoggedIn, about.trim())
@@ -85,18 +98,33 @@ impl Adapter for Acp {
                 ReportedError::text(about.trim())
             });
         }
-        let Some(result) = message.get("result") else { return };
+        let Some(result) = message.get("result") else {
+            return;
+        };
         parsed.session(result, "/sessionId");
-        let Some(reason) = text(result, "/stopReason") else { return };
+        let Some(reason) = text(result, "/stopReason") else {
+            return;
+        };
         parsed.done = true;
-        parsed.usage.input_tokens = number(result, "/usage/inputTokens").or(parsed.usage.input_tokens);
-        parsed.usage.output_tokens = number(result, "/usage/outputTokens").or(parsed.usage.output_tokens);
+        parsed.usage.input_tokens =
+            number(result, "/usage/inputTokens").or(parsed.usage.input_tokens);
+        parsed.usage.output_tokens =
+            number(result, "/usage/outputTokens").or(parsed.usage.output_tokens);
         let failed = |kind, text| Some(ReportedError::of(kind, text));
         parsed.failure = match reason {
-            "max_tokens" => failed(FailureKind::Truncated, "the answer reached the maximum length"),
-            "max_turn_requests" => failed(FailureKind::MaxTurns, "the agent reached its maximum number of turns"),
+            "max_tokens" => failed(
+                FailureKind::Truncated,
+                "the answer reached the maximum length",
+            ),
+            "max_turn_requests" => failed(
+                FailureKind::MaxTurns,
+                "the agent reached its maximum number of turns",
+            ),
             "refusal" => failed(FailureKind::RefusedTool, "the agent refused to continue"),
-            "cancelled" => failed(FailureKind::RefusedTool, "the agent stopped because a tool call was refused"),
+            "cancelled" => failed(
+                FailureKind::RefusedTool,
+                "the agent stopped because a tool call was refused",
+            ),
             _ => None,
         };
     }
@@ -105,7 +133,10 @@ impl Adapter for Acp {
 /// Records a tool call. When a tool call begins, the function discards the agent's earlier text, because only
 /// the text after the last tool call is the answer.
 fn parse_tool(parsed: &mut ParsedOutput, call: &Value) {
-    let (id, title) = (string(call, "/toolCallId").to_owned(), string(call, "/title").to_owned());
+    let (id, title) = (
+        string(call, "/toolCallId").to_owned(),
+        string(call, "/title").to_owned(),
+    );
     if parsed.tools.insert(id, title).is_none() {
         parsed.tool_used();
     }
@@ -158,8 +189,7 @@ mod readings {
     const CALL: &str = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s-1","update":{"sessionUpdate":"tool_call","toolCallId":"t","title":"read app.py"}}}"#;
 
     fn chunk(text: &str) -> String {
-        let update =
-            serde_json::json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+        let update = serde_json::json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
         serde_json::json!({"jsonrpc": "2.0", "method": "session/update", "params": {"update": update}}).to_string()
     }
 
@@ -171,12 +201,23 @@ mod readings {
 
     #[test]
     fn the_answer_is_what_was_said_after_the_last_tool() {
-        let (first, one, two, end) = (chunk("I look."), chunk("[MUST] a.py:1 x"), chunk("\nEND"), stop("end_turn"));
+        let (first, one, two, end) = (
+            chunk("I look."),
+            chunk("[MUST] a.py:1 x"),
+            chunk("\nEND"),
+            stop("end_turn"),
+        );
         // The exit code is 143, because Glee ends the agent with SIGTERM.
         let read = reading(&[SESSION, &first, CALL, &one, &two, &end], Some(143), "");
-        assert_eq!(read.answer, Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned())));
+        assert_eq!(
+            read.answer,
+            Ok(AnswerText::Text("[MUST] a.py:1 x\nEND".to_owned()))
+        );
         assert_eq!(read.metadata.session.as_deref(), Some("s-1"));
-        assert_eq!((read.usage.input_tokens, read.usage.output_tokens), (Some(11), Some(7)));
+        assert_eq!(
+            (read.usage.input_tokens, read.usage.output_tokens),
+            (Some(11), Some(7))
+        );
     }
 
     #[test]
@@ -184,7 +225,8 @@ mod readings {
         let said = |id: &str, text: &str| {
             let update = serde_json::json!({"sessionUpdate": "agent_message_chunk", "messageId": id,
                 "content": {"type": "text", "text": text}});
-            serde_json::json!({"method": "session/update", "params": {"update": update}}).to_string()
+            serde_json::json!({"method": "session/update", "params": {"update": update}})
+                .to_string()
         };
         let asks = r#"{"id":"9","method":"session/request_permission","params":{"toolCall":{"toolCallId":"t9"}}}"#;
         let late = CALL.replace("tool_call\"", "tool_call_update\"");
@@ -223,15 +265,21 @@ mod readings {
             assert_eq!(read.answer.unwrap_err().kind, kind, "{line}");
             assert_eq!(read.partial.as_deref(), Some("half"));
         }
-        let crashed = reading(&[SESSION], Some(3), "panic: no such thing").answer.unwrap_err();
-        assert_eq!(crashed.message, "`acp` failed (crashed): exit code 3: panic: no such thing");
+        let crashed = reading(&[SESSION], Some(3), "panic: no such thing")
+            .answer
+            .unwrap_err();
+        assert_eq!(
+            crashed.message,
+            "`acp` failed (crashed): exit code 3: panic: no such thing"
+        );
     }
 
     #[test]
     fn an_update_tells_what_is_done() {
         assert_eq!(Acp.activity(CALL).as_deref(), Some("read app.py"));
         assert_eq!(
-            Acp.activity(&chunk("The query is built from text.")).as_deref(),
+            Acp.activity(&chunk("The query is built from text."))
+                .as_deref(),
             Some("The query is built from text.")
         );
         assert_eq!(Acp.activity(SESSION), None);

@@ -5,16 +5,23 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{
-    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, SelectedPermissionOutcome, ToolCallContent,
-    ToolCallUpdateFields, ToolKind,
+    PermissionOption, PermissionOptionKind, RequestPermissionOutcome, SelectedPermissionOutcome,
+    ToolCallContent, ToolCallUpdateFields, ToolKind,
 };
 use serde_json::Value;
 
 use super::tree;
 use crate::domain::Role;
 
-const PLACES: [&str; 7] =
-    ["file_path", "filePath", "path", "absolute_path", "abs_path", "notebook_path", "dir_path"];
+const PLACES: [&str; 7] = [
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "abs_path",
+    "notebook_path",
+    "dir_path",
+];
 
 pub(crate) fn answer(
     role: Role,
@@ -25,9 +32,14 @@ pub(crate) fn answer(
     let wanted: &[PermissionOptionKind] = if may(role, root, tool) {
         &[PermissionOptionKind::AllowOnce]
     } else {
-        &[PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways]
+        &[
+            PermissionOptionKind::RejectOnce,
+            PermissionOptionKind::RejectAlways,
+        ]
     };
-    let option = wanted.iter().find_map(|kind| options.iter().find(|option| option.kind == *kind));
+    let option = wanted
+        .iter()
+        .find_map(|kind| options.iter().find(|option| option.kind == *kind));
     option.map_or(RequestPermissionOutcome::Cancelled, |option| {
         RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
     })
@@ -37,24 +49,46 @@ fn may(role: Role, root: &Path, tool: &ToolCallUpdateFields) -> bool {
     let places = places(tool);
     match (role, tool.kind.unwrap_or_default()) {
         (Role::Reviewer | Role::Coder, ToolKind::Read | ToolKind::Search | ToolKind::Think) => {
-            places.iter().all(|path| tree::readable(root, path).is_some())
+            places
+                .iter()
+                .all(|path| tree::readable(root, path).is_some())
         }
         (Role::Coder, ToolKind::Edit | ToolKind::Delete | ToolKind::Move) => {
-            !places.is_empty() && places.iter().all(|path| tree::writable(root, path).is_some())
+            !places.is_empty()
+                && places
+                    .iter()
+                    .all(|path| tree::writable(root, path).is_some())
         }
         _ => false,
     }
 }
 
 fn places(tool: &ToolCallUpdateFields) -> Vec<PathBuf> {
-    let located = tool.locations.iter().flatten().map(|location| location.path.clone());
-    let changed = tool.content.iter().flatten().filter_map(|content| match content {
-        ToolCallContent::Diff(diff) => Some(diff.path.clone()),
-        _ => None,
-    });
-    let given = PLACES.iter().filter_map(|name| tool.raw_input.as_ref()?.get(name)?.as_str()).map(PathBuf::from);
-    let changes = tool.raw_input.as_ref().and_then(|input| input.get("changes")).and_then(Value::as_object);
-    let listed = changes.into_iter().flat_map(|changes| changes.keys().map(PathBuf::from));
+    let located = tool
+        .locations
+        .iter()
+        .flatten()
+        .map(|location| location.path.clone());
+    let changed = tool
+        .content
+        .iter()
+        .flatten()
+        .filter_map(|content| match content {
+            ToolCallContent::Diff(diff) => Some(diff.path.clone()),
+            _ => None,
+        });
+    let given = PLACES
+        .iter()
+        .filter_map(|name| tool.raw_input.as_ref()?.get(name)?.as_str())
+        .map(PathBuf::from);
+    let changes = tool
+        .raw_input
+        .as_ref()
+        .and_then(|input| input.get("changes"))
+        .and_then(Value::as_object);
+    let listed = changes
+        .into_iter()
+        .flat_map(|changes| changes.keys().map(PathBuf::from));
     located.chain(changed).chain(given).chain(listed).collect()
 }
 
@@ -86,7 +120,8 @@ mod tests {
     }
 
     fn tool(kind: ToolKind, place: Option<&Path>) -> ToolCallUpdateFields {
-        let locations: Vec<ToolCallLocation> = place.into_iter().map(ToolCallLocation::new).collect();
+        let locations: Vec<ToolCallLocation> =
+            place.into_iter().map(ToolCallLocation::new).collect();
         ToolCallUpdateFields::new().kind(kind).locations(locations)
     }
 
@@ -114,11 +149,18 @@ mod tests {
             (judge, ToolKind::Read, Some(&inside), "no"),
         ];
         for (role, kind, place, expected) in cases {
-            assert_eq!(chosen(role, &root, &tool(kind, place), &all), expected, "{role} {kind:?} {place:?}");
+            assert_eq!(
+                chosen(role, &root, &tool(kind, place), &all),
+                expected,
+                "{role} {kind:?} {place:?}"
+            );
         }
         let edit = tool(ToolKind::Edit, Some(&inside));
         assert_eq!(chosen(coder, &root, &edit, &["always", "no"]), "cancelled");
-        assert_eq!(chosen(reviewer, &root, &edit, &["always", "never"]), "never");
+        assert_eq!(
+            chosen(reviewer, &root, &edit, &["always", "never"]),
+            "never"
+        );
         assert_eq!(chosen(reviewer, &root, &edit, &["always"]), "cancelled");
     }
 
@@ -129,8 +171,18 @@ mod tests {
         let edit = tool(ToolKind::Edit, Some(&root.join("a.py")));
         let allowed = |tool: &ToolCallUpdateFields| may(Role::Coder, &root, tool);
         assert!(allowed(&edit));
-        assert!(!allowed(&edit.clone().raw_input(serde_json::json!({"file_path": "/etc/passwd"}))));
-        assert!(!allowed(&edit.clone().raw_input(serde_json::json!({"changes": {"/etc/passwd": {}}}))));
-        assert!(!allowed(&edit.content(vec![ToolCallContent::Diff(Diff::new("/etc/passwd", "x"))])));
+        assert!(!allowed(
+            &edit
+                .clone()
+                .raw_input(serde_json::json!({"file_path": "/etc/passwd"}))
+        ));
+        assert!(!allowed(
+            &edit
+                .clone()
+                .raw_input(serde_json::json!({"changes": {"/etc/passwd": {}}}))
+        ));
+        assert!(!allowed(&edit.content(vec![ToolCallContent::Diff(
+            Diff::new("/etc/passwd", "x")
+        )])));
     }
 }

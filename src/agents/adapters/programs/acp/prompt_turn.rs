@@ -13,9 +13,9 @@ use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ClientCapabilities, ContentBlock, FileSystemCapabilities, Implementation,
     InitializeRequest, NewSessionRequest, NewSessionResponse, PromptRequest, ReadTextFileRequest,
-    ReadTextFileResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification, SessionUpdate,
-    SetSessionModeRequest, StopReason, TextContent, ToolCallUpdateFields, WriteTextFileRequest,
-    WriteTextFileResponse,
+    ReadTextFileResponse, RequestPermissionRequest, RequestPermissionResponse, SessionNotification,
+    SessionUpdate, SetSessionModeRequest, StopReason, TextContent, ToolCallUpdateFields,
+    WriteTextFileRequest, WriteTextFileResponse,
 };
 use agent_client_protocol::{Agent, ByteStreams, Client, Error};
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
@@ -46,7 +46,11 @@ impl PromptTurn {
     /// the agent already uses the mode, or supports no such mode.
     fn mode(&self, session: &NewSessionResponse) -> Option<String> {
         let modes = session.modes.as_ref()?;
-        let wanted: &[&str] = if self.role == Role::Coder { &["default"] } else { &["read-only", "default"] };
+        let wanted: &[&str] = if self.role == Role::Coder {
+            &["default"]
+        } else {
+            &["read-only", "default"]
+        };
         let has = |id: &&&str| modes.available_modes.iter().any(|mode| &*mode.id.0 == **id);
         let mode = wanted.iter().find(has)?;
         (&*modes.current_mode_id.0 != *mode).then(|| (*mode).to_owned())
@@ -62,7 +66,11 @@ impl PromptTurn {
             return Err(refused("read", request.path.display()));
         }
         let text = String::from_utf8_lossy(&std::fs::read(file).map_err(failed)?).into_owned();
-        Ok(ReadTextFileResponse::new(part(text, request.line, request.limit)))
+        Ok(ReadTextFileResponse::new(part(
+            text,
+            request.line,
+            request.limit,
+        )))
     }
 
     fn write(&self, request: &WriteTextFileRequest) -> Result<WriteTextFileResponse, Error> {
@@ -82,13 +90,21 @@ impl PromptTurn {
             .client_capabilities(self.capabilities())
             .client_info(Implementation::new("glee", env!("CARGO_PKG_VERSION")));
         agent.send_request(initialize).block_task().await?;
-        let session = agent.send_request(NewSessionRequest::new(&self.root)).block_task().await?;
+        let session = agent
+            .send_request(NewSessionRequest::new(&self.root))
+            .block_task()
+            .await?;
         let id = session.session_id.clone();
         if let Some(mode) = self.mode(&session) {
-            agent.send_request(SetSessionModeRequest::new(id.clone(), mode)).block_task().await?;
+            agent
+                .send_request(SetSessionModeRequest::new(id.clone(), mode))
+                .block_task()
+                .await?;
         }
         let prompt = vec![ContentBlock::Text(TextContent::new(self.prompt.clone()))];
-        let answered = agent.send_request(PromptRequest::new(id.clone(), prompt)).block_task();
+        let answered = agent
+            .send_request(PromptRequest::new(id.clone(), prompt))
+            .block_task();
         tokio::pin!(answered);
         tokio::select! {
             answer = &mut answered => return Ok(answer?.stop_reason),
@@ -117,15 +133,26 @@ impl Dialogue for PromptTurn {
                 .name("glee")
                 .on_receive_notification(
                     async move |update: SessionNotification, _agent| {
-                        tools.lock().unwrap_or_else(PoisonError::into_inner).learn(update.update);
+                        tools
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .learn(update.update);
                         Ok(())
                     },
                     agent_client_protocol::on_receive_notification!(),
                 )
                 .on_receive_request(
                     async move |request: RequestPermissionRequest, responder, _agent| {
-                        let tool = known.lock().unwrap_or_else(PoisonError::into_inner).complete(&request);
-                        let outcome = permission::answer(permits.role, &permits.root, &tool, &request.options);
+                        let tool = known
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .complete(&request);
+                        let outcome = permission::answer(
+                            permits.role,
+                            &permits.root,
+                            &tool,
+                            &request.options,
+                        );
                         responder.respond(RequestPermissionResponse::new(outcome))
                     },
                     agent_client_protocol::on_receive_request!(),
@@ -142,7 +169,9 @@ impl Dialogue for PromptTurn {
                     },
                     agent_client_protocol::on_receive_request!(),
                 )
-                .connect_with(pipes, async move |agent: ConnectionTo<Agent>| me.ask(agent, stop).await)
+                .connect_with(pipes, async move |agent: ConnectionTo<Agent>| {
+                    me.ask(agent, stop).await
+                })
                 .await;
         })
     }
@@ -172,7 +201,11 @@ impl Tools {
     }
 
     fn complete(&self, request: &RequestPermissionRequest) -> ToolCallUpdateFields {
-        let known = self.0.get(&*request.tool_call.tool_call_id.0).cloned().unwrap_or_default();
+        let known = self
+            .0
+            .get(&*request.tool_call.tool_call_id.0)
+            .cloned()
+            .unwrap_or_default();
         merged(request.tool_call.fields.clone(), known)
     }
 }
@@ -191,7 +224,10 @@ fn part(text: String, line: Option<u32>, limit: Option<u32>) -> String {
         return text;
     }
     let skipped = line.unwrap_or(1).saturating_sub(1) as usize;
-    text.split_inclusive('\n').skip(skipped).take(limit.map_or(usize::MAX, |limit| limit as usize)).collect()
+    text.split_inclusive('\n')
+        .skip(skipped)
+        .take(limit.map_or(usize::MAX, |limit| limit as usize))
+        .collect()
 }
 
 fn refused(what: &str, path: impl std::fmt::Display) -> Error {

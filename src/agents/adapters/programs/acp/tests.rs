@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    AgentCapabilities, CancelNotification, ContentBlock, ContentChunk, InitializeRequest, InitializeResponse,
-    NewSessionRequest, NewSessionResponse, PermissionOption, PermissionOptionKind, PromptRequest, PromptResponse,
-    ReadTextFileRequest, RequestPermissionOutcome, RequestPermissionRequest, SessionMode, SessionModeState,
-    SessionNotification, SessionUpdate, SetSessionModeRequest, SetSessionModeResponse, StopReason, TextContent,
-    ToolCall, ToolCallLocation, ToolCallUpdate, ToolCallUpdateFields, ToolKind, WriteTextFileRequest,
+    AgentCapabilities, CancelNotification, ContentBlock, ContentChunk, InitializeRequest,
+    InitializeResponse, NewSessionRequest, NewSessionResponse, PermissionOption,
+    PermissionOptionKind, PromptRequest, PromptResponse, ReadTextFileRequest,
+    RequestPermissionOutcome, RequestPermissionRequest, SessionMode, SessionModeState,
+    SessionNotification, SessionUpdate, SetSessionModeRequest, SetSessionModeResponse, StopReason,
+    TextContent, ToolCall, ToolCallLocation, ToolCallUpdate, ToolCallUpdateFields, ToolKind,
+    WriteTextFileRequest,
 };
 use agent_client_protocol::{Agent, ByteStreams, Client, Error};
 use tokio::io::AsyncReadExt as _;
@@ -29,12 +31,21 @@ fn note(log: &Log, line: impl Into<String>) {
     log.lock().unwrap().push(line.into());
 }
 
-async fn work(root: PathBuf, log: Log, prompt: PromptRequest, client: ConnectionTo<Client>) -> Result<(), Error> {
+async fn work(
+    root: PathBuf,
+    log: Log,
+    prompt: PromptRequest,
+    client: ConnectionTo<Client>,
+) -> Result<(), Error> {
     let session = prompt.session_id;
     let inside = root.join("app.py");
-    let call =
-        ToolCall::new("t1", "edit app.py").kind(ToolKind::Edit).locations(vec![ToolCallLocation::new(&inside)]);
-    client.send_notification(SessionNotification::new(session.clone(), SessionUpdate::ToolCall(call)))?;
+    let call = ToolCall::new("t1", "edit app.py")
+        .kind(ToolKind::Edit)
+        .locations(vec![ToolCallLocation::new(&inside)]);
+    client.send_notification(SessionNotification::new(
+        session.clone(),
+        SessionUpdate::ToolCall(call),
+    ))?;
     let options = vec![
         PermissionOption::new("all", "Always", PermissionOptionKind::AllowAlways),
         PermissionOption::new("yes", "Allow", PermissionOptionKind::AllowOnce),
@@ -49,10 +60,24 @@ async fn work(root: PathBuf, log: Log, prompt: PromptRequest, client: Connection
     };
     note(&log, format!("edit: {edit}"));
     for path in [inside.as_path(), Path::new("/etc/hostname")] {
-        let read = client.send_request(ReadTextFileRequest::new(session.clone(), path)).block_task().await;
-        note(&log, format!("read {}: {}", path.display(), read.map_or("refused".to_owned(), |read| read.content)));
+        let read = client
+            .send_request(ReadTextFileRequest::new(session.clone(), path))
+            .block_task()
+            .await;
+        note(
+            &log,
+            format!(
+                "read {}: {}",
+                path.display(),
+                read.map_or("refused".to_owned(), |read| read.content)
+            ),
+        );
     }
-    for path in [root.join("new/b.py"), root.join(".git/config"), root.join("../outside")] {
+    for path in [
+        root.join("new/b.py"),
+        root.join(".git/config"),
+        root.join("../outside"),
+    ] {
         let write = WriteTextFileRequest::new(session.clone(), &path, "written");
         let written = client.send_request(write).block_task().await.is_ok();
         note(&log, format!("write {}: {written}", path.display()));
@@ -76,14 +101,16 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
         .on_receive_request(
             async move |asked: InitializeRequest, responder, _client| {
                 responder.respond(
-                    InitializeResponse::new(asked.protocol_version).agent_capabilities(AgentCapabilities::new()),
+                    InitializeResponse::new(asked.protocol_version)
+                        .agent_capabilities(AgentCapabilities::new()),
                 )
             },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_request(
             async move |_asked: NewSessionRequest, responder, _client| {
-                let modes = ["auto", "default", "read-only"].map(|mode| SessionMode::new(mode, mode));
+                let modes =
+                    ["auto", "default", "read-only"].map(|mode| SessionMode::new(mode, mode));
                 let modes = SessionModeState::new("auto", modes.to_vec());
                 responder.respond(NewSessionResponse::new("s1").modes(modes))
             },
@@ -132,8 +159,17 @@ async fn hold(role: Role, root: &Path, waits: bool, stop: Stop) -> (Vec<String>,
             }
         }
     });
-    let turn = PromptTurn { role, root: root.to_owned(), prompt: "the prompt".to_owned() };
-    tokio::time::timeout(Duration::from_secs(30), turn.drive(stdout, Box::new(to_agent), stop)).await.unwrap();
+    let turn = PromptTurn {
+        role,
+        root: root.to_owned(),
+        prompt: "the prompt".to_owned(),
+    };
+    tokio::time::timeout(
+        Duration::from_secs(30),
+        turn.drive(stdout, Box::new(to_agent), stop),
+    )
+    .await
+    .unwrap();
     agent.abort();
     let said = said.await.unwrap();
     let log = log.lock().unwrap().clone();
@@ -160,7 +196,10 @@ async fn a_coder_edits_the_tree_and_nothing_else() {
             format!("write {shown}/../outside: false"),
         ]
     );
-    assert_eq!(std::fs::read_to_string(root.join("new/b.py")).unwrap(), "written");
+    assert_eq!(
+        std::fs::read_to_string(root.join("new/b.py")).unwrap(),
+        "written"
+    );
     assert!(said.contains(r#""stopReason":"end_turn""#), "{said}");
 }
 

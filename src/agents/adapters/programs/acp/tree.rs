@@ -10,13 +10,17 @@ pub(crate) fn readable(root: &Path, path: &Path) -> Option<PathBuf> {
     }
     let file = resolved(&root.join(path))?;
     let is_gits = |part: Component<'_>| part.as_os_str().eq_ignore_ascii_case(".git");
-    let is_allowed = file.strip_prefix(&root).is_ok_and(|inner| !inner.components().any(is_gits));
+    let is_allowed = file
+        .strip_prefix(&root)
+        .is_ok_and(|inner| !inner.components().any(is_gits));
     is_allowed.then_some(file)
 }
 
 pub(crate) fn writable(root: &Path, path: &Path) -> Option<PathBuf> {
     let file = readable(root, path)?;
-    file.symlink_metadata().map_or(true, |found| found.is_file()).then_some(file)
+    file.symlink_metadata()
+        .map_or(true, |found| found.is_file())
+        .then_some(file)
 }
 
 /// Resolves the symbolic links in a path, even if the last parts of the path do not exist yet.
@@ -65,11 +69,17 @@ mod tests {
         for (path, reads, writes) in cases {
             let path = Path::new(path);
             assert_eq!(
-                (readable(&root, path).is_some(), writable(&root, path).is_some()),
+                (
+                    readable(&root, path).is_some(),
+                    writable(&root, path).is_some()
+                ),
                 (reads, writes),
                 "{path:?}"
             );
         }
-        assert_eq!(writable(&root, &root.join("src/a.py")), Some(root.join("src/a.py")));
+        assert_eq!(
+            writable(&root, &root.join("src/a.py")),
+            Some(root.join("src/a.py"))
+        );
     }
 }

@@ -75,40 +75,83 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         disposition: &ruling.disposition,
         by: &ruling.by,
         until: ruling.until,
-        ended: rules::review::rulings::ended(Some(ruling.date), ruling.until, max_age.of(&ruling.disposition), now),
+        ended: rules::review::rulings::ended(
+            Some(ruling.date),
+            ruling.until,
+            max_age.of(&ruling.disposition),
+            now,
+        ),
         gone,
-        superseded_by: succession(&bindings, &binding(ruling).dispute).1.map(|later| later.to_string()),
+        superseded_by: succession(&bindings, &binding(ruling).dispute)
+            .1
+            .map(|later| later.to_string()),
     });
     let problem = |(name, line, message): &(String, u32, String)| {
-        let file = if name.is_empty() { FOLDER.to_owned() } else { format!("{FOLDER}/{name}") };
-        Flawed { file, line: *line, message: message.clone() }
+        let file = if name.is_empty() {
+            FOLDER.to_owned()
+        } else {
+            format!("{FOLDER}/{name}")
+        };
+        Flawed {
+            file,
+            line: *line,
+            message: message.clone(),
+        }
     };
-    let checked =
-        Checked { schema: 1, rulings: rulings.collect(), problems: shared.problems.iter().map(problem).collect() };
+    let checked = Checked {
+        schema: 1,
+        rulings: rulings.collect(),
+        problems: shared.problems.iter().map(problem).collect(),
+    };
     args.output.print(&checked, || text(&checked))?;
-    Ok(if checked.problems.is_empty() { ExitReason::Clean } else { ExitReason::FindingsOpen })
+    Ok(if checked.problems.is_empty() {
+        ExitReason::Clean
+    } else {
+        ExitReason::FindingsOpen
+    })
 }
 
 fn text(checked: &Checked<'_>) -> String {
     let mut text = String::new();
-    for Flawed { file, line, message } in &checked.problems {
-        text.push_str(&format!("{}:{line}: error: {}\n", printable::line(file), printable::line(message)));
+    for Flawed {
+        file,
+        line,
+        message,
+    } in &checked.problems
+    {
+        text.push_str(&format!(
+            "{}:{line}: error: {}\n",
+            printable::line(file),
+            printable::line(message)
+        ));
     }
     let mut binding = 0;
     for ruling in &checked.rulings {
         let warnings = [
             ruling.ended.map(|day| format!("it ended on {day}")),
-            ruling.gone.then(|| format!("its code is gone: {}", ruling.location)),
-            ruling.superseded_by.as_ref().map(|later| format!("{FOLDER}/{later}.yml supersedes it")),
+            ruling
+                .gone
+                .then(|| format!("its code is gone: {}", ruling.location)),
+            ruling
+                .superseded_by
+                .as_ref()
+                .map(|later| format!("{FOLDER}/{later}.yml supersedes it")),
         ];
         let warnings: Vec<String> = warnings.into_iter().flatten().collect();
         binding += usize::from(warnings.is_empty());
         for warning in warnings {
-            text.push_str(&format!("{}:1: warning: {}\n", ruling.file, printable::line(&warning)));
+            text.push_str(&format!(
+                "{}:1: warning: {}\n",
+                ruling.file,
+                printable::line(&warning)
+            ));
         }
     }
     let all = style::count(checked.rulings.len() + checked.problems.len(), "file");
     let errors = style::count(checked.problems.len(), "error");
-    text.push_str(&format!("{all}, {} in force, {errors}\n", style::count(binding, "ruling")));
+    text.push_str(&format!(
+        "{all}, {} in force, {errors}\n",
+        style::count(binding, "ruling")
+    ));
     text
 }

@@ -58,7 +58,9 @@ impl RulingInput<'_> {
                  90d`",
             ));
         }
-        if own.is_none() && (self.kind.is_some() || self.reference.is_some() || !self.reason.is_empty()) {
+        if own.is_none()
+            && (self.kind.is_some() || self.reference.is_some() || !self.reason.is_empty())
+        {
             return Err(CommandError::usage(
                 "`--reason`, `--as` and `--ref` require the decision `enforce`, `dismiss` or `discard`",
             )
@@ -72,28 +74,45 @@ impl RulingInput<'_> {
     fn own(&self) -> Result<Option<Disposition>, CommandError> {
         match (self.word, self.kind) {
             (Some(RulingChoice::Judge) | None, _) => Ok(None),
-            (Some(RulingChoice::Enforce), None) if self.reference.is_none() => Ok(Some(Disposition::Enforced)),
-            (Some(RulingChoice::Discard), None) if self.reference.is_none() => Ok(Some(Disposition::Discarded)),
-            (Some(RulingChoice::Enforce | RulingChoice::Discard), _) => {
-                Err(CommandError::usage("`--as` and `--ref` require the decision `dismiss`")
-                    .hint("remove these options, or choose the decision `dismiss`"))
+            (Some(RulingChoice::Enforce), None) if self.reference.is_none() => {
+                Ok(Some(Disposition::Enforced))
             }
-            (Some(RulingChoice::Dismiss), kind) => self.dismissed(kind.unwrap_or(DismissalKind::Refuted)).map(Some),
+            (Some(RulingChoice::Discard), None) if self.reference.is_none() => {
+                Ok(Some(Disposition::Discarded))
+            }
+            (Some(RulingChoice::Enforce | RulingChoice::Discard), _) => Err(CommandError::usage(
+                "`--as` and `--ref` require the decision `dismiss`",
+            )
+            .hint("remove these options, or choose the decision `dismiss`")),
+            (Some(RulingChoice::Dismiss), kind) => self
+                .dismissed(kind.unwrap_or(DismissalKind::Refuted))
+                .map(Some),
         }
     }
 
     fn dismissed(&self, kind: DismissalKind) -> Result<Disposition, CommandError> {
-        let reference = self.reference.map(str::trim).filter(|text| !text.is_empty());
+        let reference = self
+            .reference
+            .map(str::trim)
+            .filter(|text| !text.is_empty());
         match (kind, reference) {
-            (DismissalKind::Deferred, Some(reference)) => {
-                Ok(Disposition::Deferred { reference: reference.to_owned() })
+            (DismissalKind::Deferred, Some(reference)) => Ok(Disposition::Deferred {
+                reference: reference.to_owned(),
+            }),
+            (DismissalKind::Duplicate, Some(of)) => {
+                Ok(Disposition::Duplicate { of: of.to_owned() })
             }
-            (DismissalKind::Duplicate, Some(of)) => Ok(Disposition::Duplicate { of: of.to_owned() }),
-            (DismissalKind::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
-                .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
-            (DismissalKind::Duplicate, None) => Err(CommandError::usage("`--as duplicate` requires `--ref`")
-                .hint("add the original finding: `--as duplicate --ref <finding or dispute>`")),
-            (_, Some(_)) => Err(CommandError::usage("`--ref` requires `--as deferred` or `--as duplicate`")),
+            (DismissalKind::Deferred, None) => Err(CommandError::usage(
+                "`--as deferred` requires `--ref`",
+            )
+            .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
+            (DismissalKind::Duplicate, None) => {
+                Err(CommandError::usage("`--as duplicate` requires `--ref`")
+                    .hint("add the original finding: `--as duplicate --ref <finding or dispute>`"))
+            }
+            (_, Some(_)) => Err(CommandError::usage(
+                "`--ref` requires `--as deferred` or `--as duplicate`",
+            )),
             (DismissalKind::Refuted, None) => Ok(Disposition::Refuted),
             (DismissalKind::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),
             (DismissalKind::NotMandatory, None) => Ok(Disposition::NotMandatory),
@@ -109,14 +128,22 @@ impl RulingInput<'_> {
         disposition: &Disposition,
     ) -> Result<RunId, CommandError> {
         let mut journal = history::open_here(globals)?;
-        Ok(journal.resolve(number, disposition.clone(), self.reason.to_owned(), self.until)?)
+        Ok(journal.resolve(
+            number,
+            disposition.clone(),
+            self.reason.to_owned(),
+            self.until,
+        )?)
     }
 
     /// Formats the recorded ruling as a sentence, for example `Dispute 7: DISMISS by you, accepted risk until
     /// 2026-11-01.`
     pub(crate) fn sentence(&self, number: DisputeNumber, disposition: &Disposition) -> String {
         let ended = printable::line(&outcome(disposition));
-        let until = self.until.map(|day| format!(" until {day}")).unwrap_or_default();
+        let until = self
+            .until
+            .map(|day| format!(" until {day}"))
+            .unwrap_or_default();
         match disposition {
             Disposition::Enforced => format!("Dispute {number}: ENFORCE by you, {ended}{until}."),
             Disposition::Discarded => format!("Dispute {number}: {ended} by you{until}."),

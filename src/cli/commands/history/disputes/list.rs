@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::cli::commands::history::disputes::common::{self, outcome, since};
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, number, one_of, place, pretty,
-    stream,
+    CommandError, CommandResult, Globals, JsonFlag, Words, history, local_time, number, one_of,
+    place, pretty, stream,
 };
 use crate::cli::style::{self, Color, Style};
 use crate::domain::event::Mode;
@@ -48,10 +48,18 @@ const ENDED: Words<RulingFilter> = &[
     ("escalate", RulingFilter::Word(RulingWord::Escalate), ""),
     ("discarded", RulingFilter::Disposition("discarded"), ""),
     ("refuted", RulingFilter::Disposition("refuted"), ""),
-    ("accepted-risk", RulingFilter::Disposition("accepted_risk"), ""),
+    (
+        "accepted-risk",
+        RulingFilter::Disposition("accepted_risk"),
+        "",
+    ),
     ("deferred", RulingFilter::Disposition("deferred"), ""),
     ("duplicate", RulingFilter::Disposition("duplicate"), ""),
-    ("not-mandatory", RulingFilter::Disposition("not_mandatory"), ""),
+    (
+        "not-mandatory",
+        RulingFilter::Disposition("not_mandatory"),
+        "",
+    ),
 ];
 
 #[derive(Serialize)]
@@ -67,15 +75,23 @@ struct Listing<'a> {
 pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     // The query reads one dispute more than the list shows, to detect whether older disputes exist.
     let filter = DisputeFilter {
-        recent: if args.gone { None } else { Some(args.recent.saturating_add(1)) },
+        recent: if args.gone {
+            None
+        } else {
+            Some(args.recent.saturating_add(1))
+        },
         open_only: args.open,
         ruling: args.ruling,
         reviewer: args.reviewer.clone(),
         since: args.since,
         ..DisputeFilter::default()
     };
-    let listed =
-        history::read_here(globals, |journal| Ok((journal.disputes(&filter)?, journal.shared_disputes(&filter)?)))?;
+    let listed = history::read_here(globals, |journal| {
+        Ok((
+            journal.disputes(&filter)?,
+            journal.shared_disputes(&filter)?,
+        ))
+    })?;
     let ((mut rows, mut shared), damage) = listed.unwrap_or_default();
     if args.gone {
         shared.clear();
@@ -83,22 +99,39 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
     if args.gone && !rows.is_empty() {
         let workspace = place::workspace(globals)?;
         let journal = history::open_read(globals, &workspace)?;
-        let gone = journal.map(|journal| common::gone(globals, &journal)).transpose()?.unwrap_or_default();
+        let gone = journal
+            .map(|journal| common::gone(globals, &journal))
+            .transpose()?
+            .unwrap_or_default();
         rows.retain(|row| gone.contains(&row.number));
     }
     shared.truncate(args.recent as usize);
     let older = rows.len() > args.recent as usize;
     rows.truncate(args.recent as usize);
     if args.output.json {
-        stream::out(&pretty(&Listing { schema: 1, disputes: &rows, elsewhere: &shared }))?;
+        stream::out(&pretty(&Listing {
+            schema: 1,
+            disputes: &rows,
+            elsewhere: &shared,
+        }))?;
     } else if rows.is_empty() && shared.is_empty() {
-        let filtered = args.gone || DisputeFilter { recent: None, ..filter } != DisputeFilter::default();
-        stream::out(if filtered { "No dispute matches.\n" } else { nothing(globals)? })?;
+        let filtered = args.gone
+            || DisputeFilter {
+                recent: None,
+                ..filter
+            } != DisputeFilter::default();
+        stream::out(if filtered {
+            "No dispute matches.\n"
+        } else {
+            nothing(globals)?
+        })?;
     } else {
         let folder = place::work_folder_here(globals);
         let places = rows.iter_mut().filter_map(|row| row.location.as_mut());
         places.for_each(|place| folder.path(&mut place.file));
-        shared.iter_mut().for_each(|shared| folder.dispute(&mut shared.record.dispute));
+        shared
+            .iter_mut()
+            .for_each(|shared| folder.dispute(&mut shared.record.dispute));
         stream::out(&table(&rows, &shared, globals.table_style()))?;
         if !globals.quiet {
             stream::err(&next_steps(&rows, older, args));
@@ -110,8 +143,12 @@ pub(crate) fn run(args: &Filters, globals: &Globals) -> CommandResult {
 /// Returns a message that explains why the history has no disputes. One possible reason is that no coder answered
 /// a mandatory finding, so no disagreement could arise.
 fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
-    let runs = history::read_here(globals, |journal| journal.runs(None))?.map(|(runs, _)| runs).unwrap_or_default();
-    let answered = runs.iter().any(|run| run.mode != Mode::Review && run.mandatory > 0);
+    let runs = history::read_here(globals, |journal| journal.runs(None))?
+        .map(|(runs, _)| runs)
+        .unwrap_or_default();
+    let answered = runs
+        .iter()
+        .any(|run| run.mode != Mode::Review && run.mandatory > 0);
     Ok(match (runs.is_empty(), answered) {
         (true, _) => "No disputes yet: nothing was reviewed.\n",
         (false, false) => "No disputes yet: no coder answered a mandatory finding.\n",
@@ -120,19 +157,33 @@ fn nothing(globals: &Globals) -> Result<&'static str, CommandError> {
 }
 
 pub(crate) fn table(rows: &[DisputeRow], shared: &[SharedDispute], look: Style) -> String {
-    let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"].map(|head| look.paint(Color::Faint, head));
-    let own = rows.iter().map(|row| cells(row, &row.number.to_string(), None, look));
+    let heads = ["#", "OPENED", "TAG", "RULING", "BY", "FINDING"]
+        .map(|head| look.paint(Color::Faint, head));
+    let own = rows
+        .iter()
+        .map(|row| cells(row, &row.number.to_string(), None, look));
     let shared = shared.iter().map(|dispute| {
         let from = common::from(&dispute.author, &dispute.source);
         cells(&row_of(dispute), &dispute.id.0, Some(&from), look)
     });
     let rows: Vec<[String; 6]> = std::iter::once(heads).chain(own).chain(shared).collect();
-    style::table(&rows, &[0]).iter().map(|line| look.cut(line, look.width) + "\n").collect()
+    style::table(&rows, &[0])
+        .iter()
+        .map(|line| look.cut(line, look.width) + "\n")
+        .collect()
 }
 
 fn row_of(shared: &SharedDispute) -> DisputeRow {
     let SharedDispute { id, record, .. } = shared;
-    let DisputeRecord { run, opened_at, settled_at, dispute, settlement, ended_at, .. } = record;
+    let DisputeRecord {
+        run,
+        opened_at,
+        settled_at,
+        dispute,
+        settlement,
+        ended_at,
+        ..
+    } = record;
     let raw = &dispute.finding.raw;
     let ruled_by = dispute.rulings.last().map(|last| last.by.clone());
     DisputeRow {
@@ -145,9 +196,17 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
         tag: raw.severity.to_string(),
         title: raw.title.clone(),
         location: raw.location(),
-        raised_by: dispute.finding.raised_by.iter().map(|name| name.0.clone()).collect(),
+        raised_by: dispute
+            .finding
+            .raised_by
+            .iter()
+            .map(|name| name.0.clone())
+            .collect(),
         ruling: dispute.rulings.last().map(|last| last.ruling.ruling),
-        ruled_by: settlement.as_ref().map(|settlement| settlement.by.clone()).or(ruled_by),
+        ruled_by: settlement
+            .as_ref()
+            .map(|settlement| settlement.by.clone())
+            .or(ruled_by),
         disposition: dispute.disposition.clone(),
         until: settlement.as_ref().and_then(|settlement| settlement.until),
         ended_at: *ended_at,
@@ -157,9 +216,15 @@ fn row_of(shared: &SharedDispute) -> DisputeRow {
 /// The parameter `from` contains the author and the source of a dispute from another history, and is `None` for
 /// other disputes.
 fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [String; 6] {
-    let severity = Severity { tag: Tag::parse(&row.tag), raw: row.tag.clone() };
+    let severity = Severity {
+        tag: Tag::parse(&row.tag),
+        raw: row.tag.clone(),
+    };
     let (ruled, words) = ruling(row);
-    let place = row.location.as_ref().map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
+    let place = row
+        .location
+        .as_ref()
+        .map_or(Cow::Borrowed(""), |place| Cow::Owned(format!("{place} ")));
     let finding = row.title.labelled(&place);
     let short = |text: &str, width| look.cut(&printable::line(text), width);
     let by = row.ruled_by.as_ref().map(|by| match (by, from) {
@@ -175,7 +240,10 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
         (Color::Faint, local_time(row.opened_at)),
         (Color::of(&severity), short(&row.tag, 12)),
         (ruled, short(&words, 32)),
-        (Color::Plain, by.map(|by| short(&by, 20)).unwrap_or_default()),
+        (
+            Color::Plain,
+            by.map(|by| short(&by, 20)).unwrap_or_default(),
+        ),
         (Color::Plain, finding),
     ]
     .map(|(tone, cell)| look.paint(tone, &cell))
@@ -183,18 +251,28 @@ fn cells(row: &DisputeRow, name: &str, from: Option<&str>, look: Style) -> [Stri
 
 /// Returns the ruling, the outcome or the open state of the dispute as a short text, such as `ENFORCE` or `open`.
 pub(crate) fn ruling(row: &DisputeRow) -> (Color, String) {
-    let last = row.until.filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
+    let last = row
+        .until
+        .filter(|last| *last < Timestamp::now().to_zoned(TimeZone::UTC).date());
     let ended = last.is_some() || row.ended_at.is_some();
     let (tone, words) = word(row);
-    if ended { (Color::Faint, format!("{words} (ended)")) } else { (tone, words) }
+    if ended {
+        (Color::Faint, format!("{words} (ended)"))
+    } else {
+        (tone, words)
+    }
 }
 
 fn word(row: &DisputeRow) -> (Color, String) {
     match (row.ruling, &row.disposition) {
         (Some(RulingWord::Escalate), None) => (Color::Warn, "ESCALATE, open".to_owned()),
         (_, None) => (Color::Warn, "open".to_owned()),
-        (Some(RulingWord::Enforce), Some(Disposition::Enforced)) => (Color::Bad, "ENFORCE".to_owned()),
-        (Some(word @ RulingWord::Dismiss), Some(ended)) => (Color::Good, format!("{word}, {}", outcome(ended))),
+        (Some(RulingWord::Enforce), Some(Disposition::Enforced)) => {
+            (Color::Bad, "ENFORCE".to_owned())
+        }
+        (Some(word @ RulingWord::Dismiss), Some(ended)) => {
+            (Color::Good, format!("{word}, {}", outcome(ended)))
+        }
         (_, Some(ended)) => (Color::Plain, outcome(ended)),
     }
 }
@@ -250,26 +328,65 @@ mod tests {
         }
     }
 
-    fn ruled(row: DisputeRow, ruling: Option<RulingWord>, by: Ruler, ended: Option<Disposition>) -> DisputeRow {
-        DisputeRow { ruling, ruled_by: Some(by), disposition: ended, ..row }
+    fn ruled(
+        row: DisputeRow,
+        ruling: Option<RulingWord>,
+        by: Ruler,
+        ended: Option<Disposition>,
+    ) -> DisputeRow {
+        DisputeRow {
+            ruling,
+            ruled_by: Some(by),
+            disposition: ended,
+            ..row
+        }
     }
 
     fn rows() -> Vec<DisputeRow> {
-        let judge = || Ruler::Judge { name: AgentName::from("claude-judge") };
-        let deferred = Disposition::Deferred { reference: "issue 12".to_owned() };
+        let judge = || Ruler::Judge {
+            name: AgentName::from("claude-judge"),
+        };
+        let deferred = Disposition::Deferred {
+            reference: "issue 12".to_owned(),
+        };
         vec![
             row(120, "MUST", "日本語 title\x1b[2J that goes on"),
-            ruled(row(9, "HIGH", "Leak"), Some(RulingWord::Escalate), judge(), None),
-            ruled(row(8, "HIGH", "Leak"), Some(RulingWord::Enforce), judge(), Some(Disposition::Enforced)),
-            ruled(row(7, "MUST", "Leak"), Some(RulingWord::Dismiss), Ruler::Human, Some(deferred)),
-            ruled(row(6, "blocker", "Leak"), None, Ruler::Policy, Some(Disposition::Discarded)),
+            ruled(
+                row(9, "HIGH", "Leak"),
+                Some(RulingWord::Escalate),
+                judge(),
+                None,
+            ),
+            ruled(
+                row(8, "HIGH", "Leak"),
+                Some(RulingWord::Enforce),
+                judge(),
+                Some(Disposition::Enforced),
+            ),
+            ruled(
+                row(7, "MUST", "Leak"),
+                Some(RulingWord::Dismiss),
+                Ruler::Human,
+                Some(deferred),
+            ),
+            ruled(
+                row(6, "blocker", "Leak"),
+                None,
+                Ruler::Policy,
+                Some(Disposition::Discarded),
+            ),
         ]
     }
 
     #[test]
     fn columns_line_up_and_nothing_escapes() {
-        let look = Style { color: false, unicode: true, width: usize::MAX };
-        let text = table(&rows(), &[], look).replace(&local_time(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
+        let look = Style {
+            color: false,
+            unicode: true,
+            width: usize::MAX,
+        };
+        let text = table(&rows(), &[], look)
+            .replace(&local_time(Timestamp::UNIX_EPOCH), "1970-01-01 00:00");
         insta::assert_snapshot!(text, @r"
           #  OPENED            TAG      RULING                         BY            FINDING
         120  1970-01-01 00:00  MUST     open                                         src/db.rs:42 日本語 title\u{1b}[2J that goes on
@@ -282,21 +399,45 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_cuts_lines() {
-        let look = Style { color: true, unicode: true, width: 40 };
+        let look = Style {
+            color: true,
+            unicode: true,
+            width: 40,
+        };
         let text = table(&rows(), &[], look);
-        assert!(text.lines().all(|line| style::columns(line) <= 40), "{text}");
-        assert!(text.lines().nth(1).is_some_and(|line| line.ends_with('…')), "{text}");
+        assert!(
+            text.lines().all(|line| style::columns(line) <= 40),
+            "{text}"
+        );
+        assert!(
+            text.lines().nth(1).is_some_and(|line| line.ends_with('…')),
+            "{text}"
+        );
     }
 
     #[test]
     fn times_are_read_as_people_write_them() {
-        assert_eq!(since("1970-01-02T00:00:00Z"), Ok(Timestamp::from_second(86_400).unwrap()));
+        assert_eq!(
+            since("1970-01-02T00:00:00Z"),
+            Ok(Timestamp::from_second(86_400).unwrap())
+        );
         let three_days_ago = Timestamp::now() - SignedDuration::from_hours(72);
         for age in ["3d", "72h", "3 days"] {
             // If daylight saving time began or ended in the last three days, the result differs by an hour.
-            assert!((since(age).unwrap() - three_days_ago).total(jiff::Unit::Hour).unwrap().abs() < 2.0, "{age}");
+            assert!(
+                (since(age).unwrap() - three_days_ago)
+                    .total(jiff::Unit::Hour)
+                    .unwrap()
+                    .abs()
+                    < 2.0,
+                "{age}"
+            );
         }
-        let midnight = "2026-11-01T00:00".parse::<DateTime>().unwrap().to_zoned(TimeZone::system()).unwrap();
+        let midnight = "2026-11-01T00:00"
+            .parse::<DateTime>()
+            .unwrap()
+            .to_zoned(TimeZone::system())
+            .unwrap();
         assert_eq!(since("2026-11-01"), Ok(midnight.timestamp()));
         assert_eq!(since("2026-11-01T00:00"), Ok(midnight.timestamp()));
         for bad in ["", "yesterday", "-3d", "2026-13-01"] {

@@ -28,7 +28,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(journal) => {
             let gone = common::gone(globals, &journal)?;
             let rows = journal.disputes(&DisputeFilter::default())?;
-            rows.into_iter().filter(|row| gone.contains(&row.number)).collect()
+            rows.into_iter()
+                .filter(|row| gone.contains(&row.number))
+                .collect()
         }
         None => Vec::new(),
     };

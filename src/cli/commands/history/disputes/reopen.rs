@@ -27,7 +27,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let shared = rulings::path(place::workspace(globals)?.root(), &id);
     if shared.exists() {
-        globals.say(&format!("note: the ruling applies in other clones while `{FOLDER}/{id}.yml` exists"));
+        globals.say(&format!(
+            "note: the ruling applies in other clones while `{FOLDER}/{id}.yml` exists"
+        ));
     }
     globals.say(&format!("Next: `glee disputes resolve {number}`"));
     Ok(ExitReason::Clean)

@@ -8,8 +8,8 @@ use crate::cli::commands::history::disputes::common::{self, outcome};
 use crate::cli::commands::history::disputes::decision::{DismissalKind, RulingChoice, RulingInput};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
-    CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute, history, number,
-    print, stream,
+    CommandContext, CommandError, CommandResult, Format, Globals, Outputs, ReasonFlag, execute,
+    history, number, print, stream,
 };
 use crate::domain::event::Mode;
 use crate::domain::{Disposition, Dispute, DisputeNumber, ExitReason, Route, RunId};
@@ -87,14 +87,27 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn wanted(args: &Args, globals: &Globals) -> Result<Vec<(DisputeNumber, RunId)>, CommandError> {
     let Some(number) = args.number.map(DisputeNumber) else {
-        let filter = DisputeFilter { open_only: true, ..DisputeFilter::default() };
-        let Some(journal) = history::open_read_here(globals)? else { return Ok(Vec::new()) };
+        let filter = DisputeFilter {
+            open_only: true,
+            ..DisputeFilter::default()
+        };
+        let Some(journal) = history::open_read_here(globals)? else {
+            return Ok(Vec::new());
+        };
         let rows = journal.disputes(&filter)?;
-        return Ok(rows.into_iter().rev().map(|row| (row.number, row.run)).collect());
+        return Ok(rows
+            .into_iter()
+            .rev()
+            .map(|row| (row.number, row.run))
+            .collect());
     };
     let record = common::find(globals, number)?;
     match record.dispute.disposition {
-        Some(disposition) => Err(JournalError::AlreadySettled { number, disposition }.into()),
+        Some(disposition) => Err(JournalError::AlreadySettled {
+            number,
+            disposition,
+        }
+        .into()),
         None => Ok(vec![(number, record.run)]),
     }
 }
@@ -112,17 +125,27 @@ fn rule(
 }
 
 fn next(globals: &Globals, run: &RunId, enforced: bool) {
-    let next = if enforced { "to have the coder implement it" } else { "to finish the run" };
+    let next = if enforced {
+        "to have the coder implement it"
+    } else {
+        "to finish the run"
+    };
     globals.say(&format!("Next: `glee runs resume {}` {next}", run.short()));
 }
 
 /// If `named` is `None`, a dialog asks the user how to settle the disputes.
-fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<Route>) -> CommandResult {
+fn settle(
+    globals: &Globals,
+    disputes: &[(DisputeNumber, RunId)],
+    named: Option<Route>,
+) -> CommandResult {
     if named.is_none() && !globals.interactive() {
-        return Err(CommandError::usage("without a terminal, a decision is required").hint(format!(
-            "give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`",
-            disputes[0].0
-        )));
+        return Err(
+            CommandError::usage("without a terminal, a decision is required").hint(format!(
+                "give the decision: `glee disputes resolve {} judge|discard|enforce|dismiss`",
+                disputes[0].0
+            )),
+        );
     }
     let outputs = Outputs::only(Format::Text);
     let mut exit = ExitReason::Clean;
@@ -133,11 +156,21 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
         }
     }
     for run in runs {
-        let numbers = disputes.iter().filter(|(_, of)| of == run).map(|(number, _)| *number).collect();
+        let numbers = disputes
+            .iter()
+            .filter(|(_, of)| of == run)
+            .map(|(number, _)| *number)
+            .collect();
         let (workspace, journal, run) = lookup::find(globals, &run.0)?;
         let recalled = lookup::recall(globals, workspace, &journal, &run, named);
         drop(journal);
-        let Recalled { workspace, settings, plan, judges, .. } = recalled?;
+        let Recalled {
+            workspace,
+            settings,
+            plan,
+            judges,
+            ..
+        } = recalled?;
         let agents = lookup::programs(&plan, &judges, &workspace)?;
         let context = CommandContext {
             outputs: &outputs,
@@ -147,7 +180,8 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
             findings: &[],
             filter: None,
         };
-        let (settled, stopped) = execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;
+        let (settled, stopped) =
+            execute::settle(&context, workspace, settings, agents, &run, numbers, judges)?;
         for dispute in &settled {
             stream::out(&line(dispute))?;
             if dispute.is_open() {
@@ -155,7 +189,13 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
             }
         }
         if settled.iter().any(|dispute| !dispute.is_open()) {
-            next(globals, &run, settled.iter().any(|it| it.disposition == Some(Disposition::Enforced)));
+            next(
+                globals,
+                &run,
+                settled
+                    .iter()
+                    .any(|it| it.disposition == Some(Disposition::Enforced)),
+            );
         }
         if stopped {
             break;
@@ -166,7 +206,10 @@ fn settle(globals: &Globals, disputes: &[(DisputeNumber, RunId)], named: Option<
 
 fn line(dispute: &Dispute) -> String {
     let number = dispute.number;
-    let by = dispute.rulings.last().map(|last| format!("{} by {}", last.ruling.ruling, last.by));
+    let by = dispute
+        .rulings
+        .last()
+        .map(|last| format!("{} by {}", last.ruling.ruling, last.by));
     let ruled = match (&dispute.disposition, by) {
         (Some(Disposition::Discarded), _) => "discarded by you".to_owned(),
         (Some(ended), Some(by)) => format!("{by}, {}", outcome(ended)),

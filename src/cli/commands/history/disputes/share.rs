@@ -3,7 +3,9 @@
 use jiff::Timestamp;
 
 use crate::cli::commands::history::disputes::common::{self, max_age, outcome};
-use crate::cli::context::{CommandError, CommandResult, Globals, history, number, place, print, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, history, number, place, print, stream,
+};
 use crate::cli::style;
 use crate::config::files::rulings::{self, FOLDER, Shared};
 use crate::domain::{DisputeNumber, ExitReason, Ruler, SharedRuling};
@@ -64,7 +66,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             due.push((number, ruling));
         }
     }
-    stream::out(&due.iter().map(|(number, ruling)| line(*number, ruling)).collect::<String>())?;
+    stream::out(
+        &due.iter()
+            .map(|(number, ruling)| line(*number, ruling))
+            .collect::<String>(),
+    )?;
     if !args.dry_run {
         write(args, globals, &workspace, &due)?;
     }
@@ -72,8 +78,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         return Ok(ExitReason::Clean);
     }
     let list = unnamed.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let message =
-        format!("closing the security findings of disputes {} needs a responsible person", list.join(", "));
+    let message = format!(
+        "closing the security findings of disputes {} needs a responsible person",
+        list.join(", ")
+    );
     Err(CommandError::usage(message).hint(format!(
         "read the rulings, then share them: `glee disputes share {} --by '<your name>'`",
         list.join(
@@ -90,12 +98,17 @@ fn unshared(
     workspace: &Workspace,
     journal: &Journal,
 ) -> Result<Vec<DisputeNumber>, CommandError> {
-    let bindings = review::disputes::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
-    let binds = bindings.iter().filter(|binding| binding.disposition.is_some() && binding.ended.is_none());
+    let bindings =
+        review::disputes::rulings::known(Some(journal), &[], &max_age(globals)?, Timestamp::now())?;
+    let binds = bindings
+        .iter()
+        .filter(|binding| binding.disposition.is_some() && binding.ended.is_none());
     let unshared = binds.filter(|binding| !rulings::path(workspace.root(), &binding.id()).exists());
     let gone = common::gone(globals, journal)?;
-    let mut numbers: Vec<DisputeNumber> =
-        unshared.filter_map(|binding| binding.number()).filter(|number| !gone.contains(number)).collect();
+    let mut numbers: Vec<DisputeNumber> = unshared
+        .filter_map(|binding| binding.number())
+        .filter(|number| !gone.contains(number))
+        .collect();
     numbers.sort();
     Ok(numbers)
 }
@@ -106,13 +119,22 @@ fn form(
     journal: &Journal,
     number: DisputeNumber,
 ) -> Result<SharedRuling, CommandError> {
-    let record = journal.dispute(number)?.ok_or(JournalError::UnknownDispute(number))?;
+    let record = journal
+        .dispute(number)?
+        .ok_or(JournalError::UnknownDispute(number))?;
     let Some(settlement) = &record.settlement else {
-        return Err(CommandError::usage(format!("dispute {number} is open"))
-            .hint(format!("settle the dispute first: `glee disputes resolve {number}`")));
+        return Err(
+            CommandError::usage(format!("dispute {number} is open")).hint(format!(
+                "settle the dispute first: `glee disputes resolve {number}`"
+            )),
+        );
     };
     let person = match settlement.by {
-        Ruler::Human => args.by.clone().or_else(|| settlement.person.clone()).or_else(|| workspace.user_name()),
+        Ruler::Human => args
+            .by
+            .clone()
+            .or_else(|| settlement.person.clone())
+            .or_else(|| workspace.user_name()),
         Ruler::Judge { .. } | Ruler::Panel | Ruler::Policy => args.by.clone(),
     };
     if settlement.by == Ruler::Human && person.is_none() {
@@ -122,22 +144,33 @@ fn form(
         .hint("give the name of the person: `--by '<name>'`, or `git config user.name '<name>'`"));
     }
     let plan = journal.events(&record.run)?;
-    let ruling = review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
-        CommandError::usage(format!(
-            "the ruling on dispute {number} cannot be shared: the dispute has no location in \
+    let ruling =
+        review::disputes::rulings::shared_form(&record, &plan, person).ok_or_else(|| {
+            CommandError::usage(format!(
+                "the ruling on dispute {number} cannot be shared: the dispute has no location in \
                                      the code"
-        ))
-    })?;
+            ))
+        })?;
     // The fields `id`, `run` and `anchor` are not redacted, because redaction could mistake their values for
     // secrets.
-    let SharedRuling { id, run, anchor, .. } = ruling.clone();
-    Ok(SharedRuling { id, run, anchor, ..secrets::redact_value(ruling) })
+    let SharedRuling {
+        id, run, anchor, ..
+    } = ruling.clone();
+    Ok(SharedRuling {
+        id,
+        run,
+        anchor,
+        ..secrets::redact_value(ruling)
+    })
 }
 
 fn line(number: DisputeNumber, ruling: &SharedRuling) -> String {
     let place = format!("{} ", ruling.location());
     let title = printable::line(&ruling.title.labelled(&place));
-    format!("{number:>4}  {}  {title}\n", printable::line(&outcome(&ruling.disposition)))
+    format!(
+        "{number:>4}  {}  {title}\n",
+        printable::line(&outcome(&ruling.disposition))
+    )
 }
 
 fn write(
@@ -153,7 +186,10 @@ fn write(
             Shared::Unchanged => "unchanged",
         };
         written += usize::from(did == "written");
-        stream::out(&format!("Dispute {number}: {FOLDER}/{}.yml, {did}\n", ruling.id))?;
+        stream::out(&format!(
+            "Dispute {number}: {FOLDER}/{}.yml, {did}\n",
+            ruling.id
+        ))?;
     }
     if written > 0 {
         let files = style::count(written, "file");

@@ -3,12 +3,15 @@
 use serde::Serialize;
 
 use crate::cli::commands::history::disputes::common::{self, outcome};
-use crate::cli::context::{CommandResult, Globals, JsonFlag, history, local_time, place, pretty, stream};
+use crate::cli::context::{
+    CommandResult, Globals, JsonFlag, history, local_time, place, pretty, stream,
+};
 use crate::cli::report::text::layout;
 use crate::cli::style::{self, Color, Style, snippet};
 use crate::config::files::rulings;
 use crate::domain::{
-    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Route, RulingRecord, RulingRef, Untrusted,
+    Advice as _, DisputeId, DisputeNumber, ExitReason, Finding, Objector, Route, RulingRecord,
+    RulingRef, Untrusted,
 };
 use crate::history::queries::rows::DisputeRecord;
 use crate::history::store::Journal;
@@ -57,14 +60,16 @@ struct Elsewhere<'a> {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let (found, damage) = history::read_here(globals, |journal| match journal.find_dispute(&args.dispute) {
-        Ok(FoundDispute::Own(record)) => {
-            let succession = succession(&journal.bindings()?, &record.dispute.number.into());
-            Ok(Ok((FoundDispute::Own(record), succession)))
+    let (found, damage) = history::read_here(globals, |journal| {
+        match journal.find_dispute(&args.dispute) {
+            Ok(FoundDispute::Own(record)) => {
+                let succession = succession(&journal.bindings()?, &record.dispute.number.into());
+                Ok(Ok((FoundDispute::Own(record), succession)))
+            }
+            Ok(found) => Ok(Ok((found, Default::default()))),
+            Err(error) if error.exit() == ExitReason::Usage => Ok(Err(error)),
+            Err(error) => Err(error),
         }
-        Ok(found) => Ok(Ok((found, Default::default()))),
-        Err(error) if error.exit() == ExitReason::Usage => Ok(Err(error)),
-        Err(error) => Err(error),
     })?
     .map_or((None, None), |(found, damage)| (Some(found), damage));
     let (found, (supersedes, superseded_by)) = match found {
@@ -74,26 +79,45 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     };
     let (record, elsewhere) = match &found {
         FoundDispute::Own(record) => (&**record, None),
-        FoundDispute::Shared(shared) => {
-            (&shared.record, Some(Elsewhere { author: &shared.author, source: &shared.source }))
-        }
+        FoundDispute::Shared(shared) => (
+            &shared.record,
+            Some(Elsewhere {
+                author: &shared.author,
+                source: &shared.source,
+            }),
+        ),
     };
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
-    let shown = Shown { schema: 1, id, record, elsewhere, supersedes, superseded_by };
+    let shown = Shown {
+        schema: 1,
+        id,
+        record,
+        elsewhere,
+        supersedes,
+        superseded_by,
+    };
     if args.output.json {
         stream::out(&pretty(&shown))?;
     } else {
         let workspace = place::workspace(globals).ok();
-        let path = workspace.as_ref().map(|workspace| rulings::path(workspace.root(), &shown.id));
+        let path = workspace
+            .as_ref()
+            .map(|workspace| rulings::path(workspace.root(), &shown.id));
         let is_shared = path.is_some_and(|path| path.exists());
         let mut code = code(&shown, workspace.as_ref(), globals);
         let mut record = shown.record.clone();
         if let Some(workspace) = &workspace {
             let folder = place::work_folder(globals, workspace);
             folder.dispute(&mut record.dispute);
-            code.finding.iter_mut().chain(&mut code.cited).for_each(|excerpt| folder.path(&mut excerpt.file));
+            code.finding
+                .iter_mut()
+                .chain(&mut code.cited)
+                .for_each(|excerpt| folder.path(&mut excerpt.file));
         }
-        let shown = Shown { record: &record, ..shown };
+        let shown = Shown {
+            record: &record,
+            ..shown
+        };
         stream::out(&Page::of(&shown, &code, is_shared, globals.table_style()))?;
     }
     damage.map_or(Ok(ExitReason::Clean), Err)
@@ -115,9 +139,16 @@ fn code(shown: &Shown<'_>, workspace: Option<&Workspace>, globals: &Globals) -> 
         None => history::read_here(globals, read).ok().flatten(),
         Some(_) => None,
     };
-    let Some(((events, folder), _)) = recorded else { return DisputeCode::default() };
+    let Some(((events, folder), _)) = recorded else {
+        return DisputeCode::default();
+    };
     let state_dir = place::state_dir().ok();
-    let trees = workspace.zip(state_dir.as_deref()).map(|(workspace, state_dir)| Trees { workspace, state_dir });
+    let trees = workspace
+        .zip(state_dir.as_deref())
+        .map(|(workspace, state_dir)| Trees {
+            workspace,
+            state_dir,
+        });
     DisputeCode::of(&shown.record.dispute, &events, &folder, trees)
 }
 
@@ -132,8 +163,14 @@ impl Page {
         // The lines of a diff are cut at the right edge of the terminal, because wrapped lines would be hard to
         // read.
         let columns = look.width;
-        let look = Style { width: look.width.min(WIDEST), ..look };
-        let mut page = Self { look, text: String::new() };
+        let look = Style {
+            width: look.width.min(WIDEST),
+            ..look
+        };
+        let mut page = Self {
+            look,
+            text: String::new(),
+        };
         page.head(record, elsewhere);
         page.finding(&record.dispute.finding, code);
         match record.dispute.objector {
@@ -151,8 +188,16 @@ impl Page {
             page.section(&format!("Earlier dispute {}", earlier.dispute));
             page.body(2, &earlier.sentence());
             page.body(2, &earlier.decided().labelled("Decided then: "));
-            for line in earlier.diff().map(printable::block).unwrap_or_default().lines() {
-                page.text.push_str(&format!("  {}\n", look.cut(line, columns.saturating_sub(2))));
+            for line in earlier
+                .diff()
+                .map(printable::block)
+                .unwrap_or_default()
+                .lines()
+            {
+                page.text.push_str(&format!(
+                    "  {}\n",
+                    look.cut(line, columns.saturating_sub(2))
+                ));
             }
         }
         if let Some(route) = record.dispute.route {
@@ -166,7 +211,10 @@ impl Page {
         }
         for (index, cited) in code.cited.iter().enumerate() {
             let gap = if index > 0 { "\n" } else { "" };
-            page.text.push_str(&format!("{gap}{}\n", snippet::excerpt(look, Color::Key, cited, String::new())));
+            page.text.push_str(&format!(
+                "{gap}{}\n",
+                snippet::excerpt(look, Color::Key, cited, String::new())
+            ));
         }
         page.end(record, elsewhere.is_some());
         page.later(shown, is_shared);
@@ -174,9 +222,18 @@ impl Page {
     }
 
     fn head(&mut self, record: &DisputeRecord, elsewhere: Option<Elsewhere<'_>>) {
-        let DisputeRecord { run, opened_at, dispute, .. } = record;
+        let DisputeRecord {
+            run,
+            opened_at,
+            dispute,
+            ..
+        } = record;
         let id = DisputeId::of(&record.run, dispute.finding.id);
-        let name = if elsewhere.is_some() { id.to_string() } else { dispute.number.to_string() };
+        let name = if elsewhere.is_some() {
+            id.to_string()
+        } else {
+            dispute.number.to_string()
+        };
         let title = self.look.paint(Color::Strong, &format!("Dispute {name}"));
         let state = match &dispute.disposition {
             None => self.look.paint(Color::Warn, "open"),
@@ -188,7 +245,12 @@ impl Page {
             Some(elsewhere) => printable::line(&common::from(elsewhere.author, elsewhere.source)),
         };
         let opened = format!("opened {}", local_time(*opened_at));
-        layout::facts(&mut self.text, self.look, "", &[title, state, opened, format!("run {run}"), from]);
+        layout::facts(
+            &mut self.text,
+            self.look,
+            "",
+            &[title, state, opened, format!("run {run}"), from],
+        );
     }
 
     fn finding(&mut self, finding: &Finding, code: &DisputeCode) {
@@ -196,12 +258,24 @@ impl Page {
         self.text.push('\n');
         if let Some(excerpt) = &code.finding {
             self.line(&format!("{tag}: {}", printable::line(title)));
-            let quoted = format!("{}\n{}", printable::line(title), printable::block(&finding.raw.body));
-            let code = snippet::excerpt(self.look, Color::of(&finding.raw.severity), excerpt, quoted);
+            let quoted = format!(
+                "{}\n{}",
+                printable::line(title),
+                printable::block(&finding.raw.body)
+            );
+            let code =
+                snippet::excerpt(self.look, Color::of(&finding.raw.severity), excerpt, quoted);
             self.text.push_str(&format!("{code}\n\n"));
         } else {
-            let place = finding.raw.location().map(|place| format!("{place} ")).unwrap_or_default();
-            self.line(&format!("{tag} {}", printable::line(&title.labelled(&place))));
+            let place = finding
+                .raw
+                .location()
+                .map(|place| format!("{place} "))
+                .unwrap_or_default();
+            self.line(&format!(
+                "{tag} {}",
+                printable::line(&title.labelled(&place))
+            ));
         }
         self.body(2, &finding.raw.body);
         if let Some(suggestion) = &finding.raw.suggestion {
@@ -210,7 +284,11 @@ impl Page {
         for evidence in &finding.raw.evidence {
             self.body(2, &evidence.labelled("Evidence: "));
         }
-        let names: Vec<_> = finding.raised_by.iter().map(|name| name.0.as_str()).collect();
+        let names: Vec<_> = finding
+            .raised_by
+            .iter()
+            .map(|name| name.0.as_str())
+            .collect();
         self.body(2, &format!("(raised by {})", names.join(", ")));
     }
 
@@ -219,7 +297,10 @@ impl Page {
         self.section(&format!("{} by {by}", ruling.ruling));
         self.body(2, &ruling.rationale);
         if !ruling.citations.is_empty() {
-            self.body(2, &Untrusted::joined(&ruling.citations, ", ").labelled("Citations: "));
+            self.body(
+                2,
+                &Untrusted::joined(&ruling.citations, ", ").labelled("Citations: "),
+            );
         }
         if let Some(why) = &ruling.coder_evidence {
             self.body(2, &why.labelled("Coder evidence: "));
@@ -234,8 +315,16 @@ impl Page {
         match (&record.settlement, record.settled_at) {
             (Some(settlement), Some(at)) => {
                 let ended = outcome(&settlement.disposition);
-                self.section(&format!("Settled {} by {}: {ended}", local_time(at), settlement.by));
-                let ruled = record.dispute.rulings.last().map(|last| &last.ruling.rationale);
+                self.section(&format!(
+                    "Settled {} by {}: {ended}",
+                    local_time(at),
+                    settlement.by
+                ));
+                let ruled = record
+                    .dispute
+                    .rulings
+                    .last()
+                    .map(|last| &last.ruling.rationale);
                 if ruled != Some(&settlement.reason) {
                     self.body(2, &settlement.reason);
                 }
@@ -249,7 +338,12 @@ impl Page {
     }
 
     fn later(&mut self, shown: &Shown<'_>, is_shared: bool) {
-        let DisputeRecord { settlement, reopened, ended_at, .. } = shown.record;
+        let DisputeRecord {
+            settlement,
+            reopened,
+            ended_at,
+            ..
+        } = shown.record;
         let (number, id) = (shown.record.dispute.number, &shown.id);
         let mut lines = Vec::new();
         if let Some(reopened) = reopened {
@@ -260,8 +354,18 @@ impl Page {
         let until = settlement.as_ref().and_then(|settlement| settlement.until);
         lines.extend(until.map(|day| format!("Applies until {day}")));
         lines.extend(ended_at.map(|at| format!("Ended {}: the code was removed", local_time(at))));
-        lines.extend(shown.supersedes.iter().map(|other| format!("Dispute {number} supersedes {other}")));
-        lines.extend(shown.superseded_by.iter().map(|other| format!("Dispute {number} is superseded by {other}")));
+        lines.extend(
+            shown
+                .supersedes
+                .iter()
+                .map(|other| format!("Dispute {number} supersedes {other}")),
+        );
+        lines.extend(
+            shown
+                .superseded_by
+                .iter()
+                .map(|other| format!("Dispute {number} is superseded by {other}")),
+        );
         lines.extend(is_shared.then(|| format!("Shared as {}/{id}.yml", rulings::FOLDER)));
         if !lines.is_empty() {
             self.text.push('\n');
@@ -272,13 +376,18 @@ impl Page {
     fn section(&mut self, title: &str) {
         self.text.push('\n');
         for line in style::wrap(&printable::line(title), self.look.width) {
-            self.text.push_str(&format!("{}\n", self.look.paint(Color::Strong, &line)));
+            self.text
+                .push_str(&format!("{}\n", self.look.paint(Color::Strong, &line)));
         }
     }
 
     fn body(&mut self, indent: usize, text: &(impl printable::Shown + ?Sized)) {
-        for line in style::wrap(&printable::block(text), self.look.width.saturating_sub(indent)) {
-            self.text.push_str(format!("{:indent$}{line}", "").trim_end());
+        for line in style::wrap(
+            &printable::block(text),
+            self.look.width.saturating_sub(indent),
+        ) {
+            self.text
+                .push_str(format!("{:indent$}{line}", "").trim_end());
             self.text.push('\n');
         }
     }

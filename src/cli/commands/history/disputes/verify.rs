@@ -7,11 +7,13 @@ use crate::protocol::text::printable;
 
 /// Check that no record of the history was changed, removed or moved
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 the history is intact, 7 the history was altered.
+#[command(
+    after_help = "Exit codes: 0 the history is intact, 7 the history was altered.
 Glee prints the hash of the last record. If you store this hash outside of the history, you can detect a \
 complete replacement of the history.
 
-Example: glee disputes verify")]
+Example: glee disputes verify"
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     output: JsonFlag,
@@ -19,20 +21,35 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let Some(journal) = history::open_read_here(globals)? else {
-        return print(if args.output.json { "null\n" } else { "No history yet: nothing to verify.\n" });
+        return print(if args.output.json {
+            "null\n"
+        } else {
+            "No history yet: nothing to verify.\n"
+        });
     };
     let check = journal.verify()?;
     args.output.print(&check, || {
-        let (records, are) = (style::count(check.records, "record"), if check.records == 1 { "is" } else { "are" });
-        let end = if check.fault.is_some() { " before the first fault" } else { "" };
-        format!("{records} {are} in order{end}; the last record has the hash\n{}\n", check.head)
+        let (records, are) = (
+            style::count(check.records, "record"),
+            if check.records == 1 { "is" } else { "are" },
+        );
+        let end = if check.fault.is_some() {
+            " before the first fault"
+        } else {
+            ""
+        };
+        format!(
+            "{records} {are} in order{end}; the last record has the hash\n{}\n",
+            check.head
+        )
     })?;
     match check.fault {
         None => Ok(ExitReason::Clean),
         Some(fault) => {
             let message = anyhow::Error::msg(printable::line(&fault.to_string()));
-            Err(CommandError::new(ExitReason::History, message)
-                .hint("restore a backup of the history, or start a new history with `--history <path>`"))
+            Err(CommandError::new(ExitReason::History, message).hint(
+                "restore a backup of the history, or start a new history with `--history <path>`",
+            ))
         }
     }
 }

@@ -21,7 +21,9 @@ pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool)
     let folder = journal.folder_of(&run);
     let calls = record::all(&folder).map_err(|error| unreadable(&run, &folder, error))?;
     let named = |(name, call): &(String, CallRecord)| {
-        only.is_none_or(|only| name == only || call.agent.0 == only || name.starts_with(&format!("{only}.")))
+        only.is_none_or(|only| {
+            name == only || call.agent.0 == only || name.starts_with(&format!("{only}."))
+        })
     };
     let wanted: Vec<&(String, CallRecord)> = calls.iter().filter(|call| named(call)).collect();
     match (only, wanted.as_slice()) {
@@ -30,7 +32,10 @@ pub(crate) fn run(globals: &Globals, text: &str, only: Option<&str>, json: bool)
         _ => {}
     }
     if json {
-        let calls: Vec<Value> = wanted.iter().map(|(name, call)| in_json(&folder, name, call)).collect();
+        let calls: Vec<Value> = wanted
+            .iter()
+            .map(|(name, call)| in_json(&folder, name, call))
+            .collect();
         return print(&pretty(&json!({ "schema": 1, "run": run, "calls": calls })));
     }
     let style = globals.table_style();
@@ -49,31 +54,56 @@ fn unreadable(run: &RunId, folder: &Path, error: io::Error) -> CommandError {
 }
 
 fn unknown(run: &RunId, only: &str, calls: &[(String, CallRecord)]) -> CommandError {
-    let message = format!("run {} has no call `{}`", run.short(), printable::line(only));
-    let names: Vec<String> = calls.iter().map(|(name, _)| format!("`{}`", printable::line(name))).collect();
+    let message = format!(
+        "run {} has no call `{}`",
+        run.short(),
+        printable::line(only)
+    );
+    let names: Vec<String> = calls
+        .iter()
+        .map(|(name, _)| format!("`{}`", printable::line(name)))
+        .collect();
     CommandError::usage(message).hint(match names.as_slice() {
-        [] => "no call of this run is stored: choose another run; `glee runs` lists the runs".to_owned(),
+        [] => "no call of this run is stored: choose another run; `glee runs` lists the runs"
+            .to_owned(),
         names => format!("choose one of {}", names.join(", ")),
     })
 }
 
 fn shown(style: Style, folder: &Path, name: &str, call: &CallRecord) -> String {
-    let mut facts = vec![format!("{} ({})", printable::line(&call.agent.0), call.role), call.task.clone()];
+    let mut facts = vec![
+        format!("{} ({})", printable::line(&call.agent.0), call.role),
+        call.task.clone(),
+    ];
     match &call.end {
         None => facts.push("not ended".to_owned()),
         Some(end) => {
             facts.push(crate::cli::style::duration(end.millis));
-            let code = end.transcript.as_ref().and_then(|transcript| transcript.exit_code);
+            let code = end
+                .transcript
+                .as_ref()
+                .and_then(|transcript| transcript.exit_code);
             facts.extend(code.map(|code| format!("exit status {code}")));
             facts.extend(end.error.as_deref().map(printable::line));
         }
     }
-    let mut text = format!("{}  {}\n", style.paint(Color::Key, &printable::line(name)), style.facts(&facts));
+    let mut text = format!(
+        "{}  {}\n",
+        style.paint(Color::Key, &printable::line(name)),
+        style.facts(&facts)
+    );
     for (title, bytes) in parts(folder, name, call) {
         let Some(bytes) = bytes else { continue };
         let content = printable::block(&*String::from_utf8_lossy(&bytes));
-        let end = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
-        text.push_str(&format!("{}\n{content}{end}", style.strong(format!("--- {title}"))));
+        let end = if content.is_empty() || content.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        text.push_str(&format!(
+            "{}\n{content}{end}",
+            style.strong(format!("--- {title}"))
+        ));
     }
     text + "\n"
 }
@@ -87,14 +117,19 @@ fn parts(folder: &Path, name: &str, call: &CallRecord) -> [(&'static str, Option
         // If the stdout of an agent's program is a stream of output events, the text of the answer is stored in a
         // separate file.
         ("answer", read("answer").or_else(|| read("stdout"))),
-        ("errors", read("stderr").filter(|bytes| has_failed && !bytes.is_empty())),
+        (
+            "errors",
+            read("stderr").filter(|bytes| has_failed && !bytes.is_empty()),
+        ),
     ]
 }
 
 fn in_json(folder: &Path, name: &str, call: &CallRecord) -> Value {
     let mut shown = json!({ "name": name, "record": call });
     for (title, bytes) in parts(folder, name, call) {
-        shown[title] = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).into();
+        shown[title] = bytes
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .into();
     }
     shown
 }

@@ -19,8 +19,13 @@ use crate::workspace::TreeId;
 use crate::workspace::root::Workspace;
 
 pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
-    let head = ["RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET"];
-    let rows: Vec<[String; 7]> = [head.map(str::to_owned)].into_iter().chain(rows.iter().map(cells)).collect();
+    let head = [
+        "RUN", "STARTED", "MODE", "FINDINGS", "DISPUTES", "ENDED", "TARGET",
+    ];
+    let rows: Vec<[String; 7]> = [head.map(str::to_owned)]
+        .into_iter()
+        .chain(rows.iter().map(cells))
+        .collect();
     style::table(&rows, &[3])
         .iter()
         .map(|line| {
@@ -35,7 +40,9 @@ pub(crate) fn table(rows: &[RunRow], look: Style) -> String {
 pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     let disputes = match row.open_disputes {
         // No dispute of this run is open, but a finding of this run has an open dispute from an earlier run.
-        0 if row.exit == Some(ExitReason::DisputeOpen) => format!("{} (earlier open)", row.disputes),
+        0 if row.exit == Some(ExitReason::DisputeOpen) => {
+            format!("{} (earlier open)", row.disputes)
+        }
         0 => row.disputes.to_string(),
         open => format!("{} ({open} open)", row.disputes),
     };
@@ -44,7 +51,11 @@ pub(crate) fn cells(row: &RunRow) -> [String; 7] {
         Mode::Fix => "fix",
         Mode::Arbitrate => "arbitrate",
     };
-    let mode = if row.fixed && row.mode == Mode::Review { format!("{mode}, fix") } else { mode.to_owned() };
+    let mode = if row.fixed && row.mode == Mode::Review {
+        format!("{mode}, fix")
+    } else {
+        mode.to_owned()
+    };
     [
         row.run.short().to_owned(),
         local_time(row.started),
@@ -56,7 +67,10 @@ pub(crate) fn cells(row: &RunRow) -> [String; 7] {
     ]
 }
 
-pub(crate) fn find(globals: &Globals, text: &str) -> Result<(Workspace, Journal, RunId), CommandError> {
+pub(crate) fn find(
+    globals: &Globals,
+    text: &str,
+) -> Result<(Workspace, Journal, RunId), CommandError> {
     let workspace = place::workspace(globals)?;
     let journal = journal(globals, &workspace)?;
     let run = journal.find_run(text)?;
@@ -94,19 +108,44 @@ pub(crate) fn recall(
         (None, None) => None,
     };
     let steering = steering.transpose()?;
-    if let Some(request) = plan.pull_request.as_ref().filter(|_| plan.mode == Mode::Review) {
+    if let Some(request) = plan
+        .pull_request
+        .as_ref()
+        .filter(|_| plan.mode == Mode::Review)
+    {
         workspace.use_commit(&request.head);
     }
     let chosen = named.or(plan.on_dispute);
-    let flags = chosen.map(|route| ("review.on_dispute.default".to_owned(), route.as_str().into()));
-    let (settings, _) = execute::settings(globals, flags.into_iter().collect(), &mut workspace, steering.as_ref())?;
+    let flags = chosen.map(|route| {
+        (
+            "review.on_dispute.default".to_owned(),
+            route.as_str().into(),
+        )
+    });
+    let (settings, _) = execute::settings(
+        globals,
+        flags.into_iter().collect(),
+        &mut workspace,
+        steering.as_ref(),
+    )?;
     let planned = plan.agents.iter().any(|agent| agent.role == Role::Judge);
-    let judges = if planned { Vec::new() } else { review::judges(&settings)? };
+    let judges = if planned {
+        Vec::new()
+    } else {
+        review::judges(&settings)?
+    };
     let judges: Vec<Agent> = judges.into_iter().cloned().collect();
     if named == Some(Route::Judge) && !planned && judges.is_empty() {
         return Err(ReviewPlanError::NoJudge.into());
     }
-    Ok(Recalled { workspace, settings, plan, events, chosen, judges })
+    Ok(Recalled {
+        workspace,
+        settings,
+        plan,
+        events,
+        chosen,
+        judges,
+    })
 }
 
 pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> {
@@ -118,21 +157,31 @@ pub(crate) fn plan(events: &[Event], run: &RunId) -> Result<Plan, CommandError> 
 }
 
 fn never_started(run: &RunId) -> CommandError {
-    CommandError::usage(format!("run {} was never started", run.short())).hint("`glee runs` lists the runs")
+    CommandError::usage(format!("run {} was never started", run.short()))
+        .hint("`glee runs` lists the runs")
 }
 
-pub(crate) fn programs(plan: &Plan, judges: &[Agent], workspace: &Workspace) -> Result<Agents, CommandError> {
+pub(crate) fn programs(
+    plan: &Plan,
+    judges: &[Agent],
+    workspace: &Workspace,
+) -> Result<Agents, CommandError> {
     let all: Vec<Agent> = plan.agents.iter().chain(judges).cloned().collect();
     execute::programs(&all, &plan.backups, workspace.root())
 }
 
 pub(crate) fn refuse_pruned(journal: &Journal, run: &RunId) -> Result<(), CommandError> {
     let events = journal.events(run)?;
-    let Some(pruned) = events.iter().find(|event| matches!(event.kind, EventKind::Run(RunEvent::RunPruned { .. })))
+    let Some(pruned) = events
+        .iter()
+        .find(|event| matches!(event.kind, EventKind::Run(RunEvent::RunPruned { .. })))
     else {
         return Ok(());
     };
-    let (day, id) = (pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(), run.short());
+    let (day, id) = (
+        pruned.at.to_zoned(jiff::tz::TimeZone::system()).date(),
+        run.short(),
+    );
     Err(CommandError::usage(format!("the stored code of run {id} was pruned on {day}")).hint(format!(
         "print the findings or the changes of the run: `glee runs show {id}`, `glee runs diff {id}`"
     )))
@@ -167,17 +216,21 @@ impl ReportsInTree {
     pub(crate) fn put_aside(self, root: &Path, outputs: &Outputs) -> Result<Outputs, CommandError> {
         let mut outputs = outputs.clone();
         for (report, content) in self.reports {
-            report.put_aside(root, content.as_deref()).map_err(|error| {
-                let path = printable::line(&report.path);
-                CommandError::caused(
-                    format!("the report {path} is in the reviewed tree and cannot be replaced"),
-                    error,
-                )
-                .hint("move the file out of the tree")
-            })?;
-            outputs
-                .files
-                .extend(report.output(root).filter(|(_, path)| outputs.files.iter().all(|(_, it)| it != path)));
+            report
+                .put_aside(root, content.as_deref())
+                .map_err(|error| {
+                    let path = printable::line(&report.path);
+                    CommandError::caused(
+                        format!("the report {path} is in the reviewed tree and cannot be replaced"),
+                        error,
+                    )
+                    .hint("move the file out of the tree")
+                })?;
+            outputs.files.extend(
+                report
+                    .output(root)
+                    .filter(|(_, path)| outputs.files.iter().all(|(_, it)| it != path)),
+            );
         }
         Ok(outputs)
     }
@@ -193,7 +246,9 @@ pub(crate) fn refuse_changed(
     run: &RunId,
 ) -> Result<ReportsInTree, CommandError> {
     let mut reports = Vec::new();
-    let Some(expected) = view::tree_left(events) else { return Ok(ReportsInTree { reports }) };
+    let Some(expected) = view::tree_left(events) else {
+        return Ok(ReportsInTree { reports });
+    };
     let state_dir = place::state_dir()?;
     let now = workspace.snapshot_of(run, &state_dir)?;
     let expected = TreeId(expected);
@@ -202,23 +257,37 @@ pub(crate) fn refuse_changed(
     }
     let mut changes = workspace.changes(&expected, &now, &state_dir)?;
     let root = workspace.root();
-    let written: Vec<WrittenReport> =
-        written::read(folder).into_iter().filter(|report| report.is_unchanged(root)).collect();
-    changes.retain(|change| match written.iter().find(|report| report.path == change.file) {
-        Some(report) => {
-            reports.push((report.clone(), workspace.read_at(&expected, &change.file, &state_dir)));
-            false
-        }
-        None => true,
-    });
+    let written: Vec<WrittenReport> = written::read(folder)
+        .into_iter()
+        .filter(|report| report.is_unchanged(root))
+        .collect();
+    changes.retain(
+        |change| match written.iter().find(|report| report.path == change.file) {
+            Some(report) => {
+                reports.push((
+                    report.clone(),
+                    workspace.read_at(&expected, &change.file, &state_dir),
+                ));
+                false
+            }
+            None => true,
+        },
+    );
     if changes.is_empty() {
         return Ok(ReportsInTree { reports });
     }
     for change in changes.iter().filter_map(|change| change.diff.as_deref()) {
         stream::err(&printable::block(change));
     }
-    let files = changes.iter().map(|change| printable::line(&change.file)).collect::<Vec<_>>().join(", ");
-    let message = format!("the tree has changed since run {} stopped: {files}", run.short());
+    let files = changes
+        .iter()
+        .map(|change| printable::line(&change.file))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let message = format!(
+        "the tree has changed since run {} stopped: {files}",
+        run.short()
+    );
     Err(CommandError::new(ExitReason::DisputeOpen, anyhow::Error::msg(message))
         .hint("restore the tree as it was at the end of the run, or start a new run with `glee review`"))
 }
@@ -234,13 +303,20 @@ fn ended(row: &RunRow) -> String {
         Some(ExitReason::Budget) => "over budget",
         Some(ExitReason::ReadOnlyViolation) => "files modified",
         Some(ExitReason::Signal(_)) => "stopped",
-        Some(ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted) => "failed",
+        Some(
+            ExitReason::Usage | ExitReason::Locked | ExitReason::History | ExitReason::Untrusted,
+        ) => "failed",
     };
-    if row.undone { format!("{text}, undone") } else { text.to_owned() }
+    if row.undone {
+        format!("{text}, undone")
+    } else {
+        text.to_owned()
+    }
 }
 
 pub(crate) fn journal(globals: &Globals, workspace: &Workspace) -> Result<Journal, CommandError> {
     history::open_read(globals, workspace)?.ok_or_else(|| {
-        CommandError::usage("this repository has no runs yet").hint("start a run with `glee review`")
+        CommandError::usage("this repository has no runs yet")
+            .hint("start a run with `glee review`")
     })
 }

@@ -15,8 +15,8 @@ use serde_json::json;
 use crate::cli::commands::history::runs::lookup::{Recalled, find, programs, recall, table};
 use crate::cli::commands::work::findings::fix;
 use crate::cli::context::{
-    CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg, execute, history,
-    number, one_of, place, pretty, print, stream,
+    CommandContext, CommandResult, Globals, JsonFlag, Outputs, ROUTES, ReportOutputs, RunArg,
+    execute, history, number, one_of, place, pretty, print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::domain::{ExitReason, Route};
@@ -105,20 +105,32 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => list(&args.list, globals),
         Some(Command::List(args)) => list(args, globals),
         Some(Command::Show { run, log: true, .. }) => show::log(globals, &run.run),
-        Some(Command::Show { run, calls: Some(only), report, .. }) => {
-            calls::run(globals, &run.run, only.as_deref(), report.json)
-        }
-        Some(Command::Show { run, report, filter, .. }) => {
-            show::run(globals, &run.run, &report.check(globals)?, filter)
-        }
+        Some(Command::Show {
+            run,
+            calls: Some(only),
+            report,
+            ..
+        }) => calls::run(globals, &run.run, only.as_deref(), report.json),
+        Some(Command::Show {
+            run,
+            report,
+            filter,
+            ..
+        }) => show::run(globals, &run.run, &report.check(globals)?, filter),
         Some(Command::Diff { run, output }) => diff(globals, &run.run, output),
         Some(Command::Undo(args)) => undo::run(args, globals),
-        Some(Command::Resume { run, fix: true, report, .. }) => {
-            fix::run_all(globals, &run.run, &report.check(globals)?)
-        }
-        Some(Command::Resume { run, on_dispute, report, .. }) => {
-            resume(globals, &run.run, *on_dispute, &report.check(globals)?)
-        }
+        Some(Command::Resume {
+            run,
+            fix: true,
+            report,
+            ..
+        }) => fix::run_all(globals, &run.run, &report.check(globals)?),
+        Some(Command::Resume {
+            run,
+            on_dispute,
+            report,
+            ..
+        }) => resume(globals, &run.run, *on_dispute, &report.check(globals)?),
         Some(Command::Replay(args)) => replay::run(args, globals),
         Some(Command::Prune(args)) => prune::run(args, globals),
     }
@@ -131,7 +143,9 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
         None => (Vec::new(), 0),
     };
     args.output.print(&rows, || match rows.as_slice() {
-        [] if stages > 0 => "No reviews yet. `glee consensus` lists the stages and checkpoints.\n".to_owned(),
+        [] if stages > 0 => {
+            "No reviews yet. `glee consensus` lists the stages and checkpoints.\n".to_owned()
+        }
         [] => "No runs yet. Start a run with `glee review`.\n".to_owned(),
         rows => table(rows, globals.table_style()),
     })
@@ -139,9 +153,12 @@ fn list(args: &RunFilters, globals: &Globals) -> CommandResult {
 
 fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
     let (workspace, journal, run) = find(globals, text)?;
-    let Recorded { outcome, .. } = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
+    let Recorded { outcome, .. } =
+        view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
     if output.json {
-        return print(&pretty(&json!({ "schema": 1, "run": run, "changes": outcome.changes })));
+        return print(&pretty(
+            &json!({ "schema": 1, "run": run, "changes": outcome.changes }),
+        ));
     }
     if outcome.changes.is_empty() {
         stream::err(&format!("Run {} changed no file.\n", run.short()));
@@ -150,8 +167,11 @@ fn diff(globals: &Globals, text: &str, output: &JsonFlag) -> CommandResult {
         match &change.diff {
             Some(diff) => stream::out(&printable::block(diff))?,
             None => {
-                let (file, added, removed) = (printable::line(&change.file), change.added, change.removed);
-                stream::out(&format!("{file}: +{added} -{removed} (not text, or too large to keep)\n"))?;
+                let (file, added, removed) =
+                    (printable::line(&change.file), change.added, change.removed);
+                stream::out(&format!(
+                    "{file}: +{added} -{removed} (not text, or too large to keep)\n"
+                ))?;
             }
         }
     }
@@ -165,12 +185,31 @@ fn resume(globals: &Globals, text: &str, named: Option<Route>, outputs: &Outputs
     drop(journal);
     lookup::refuse_undone(&recalled.events, &run)?;
     let reports = lookup::refuse_changed(&recalled.workspace, &folder, &recalled.events, &run)?;
-    let Recalled { workspace, settings, plan, chosen, judges, .. } = recalled;
+    let Recalled {
+        workspace,
+        settings,
+        plan,
+        chosen,
+        judges,
+        ..
+    } = recalled;
     let agents = programs(&plan, &judges, &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;
-    let context = CommandContext { outputs, mode: plan.mode, chosen, globals, findings: &[], filter: None };
+    let context = CommandContext {
+        outputs,
+        mode: plan.mode,
+        chosen,
+        globals,
+        findings: &[],
+        filter: None,
+    };
     let fix = execute::fix_command(globals, &plan);
-    execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
-        review::resume(setup, resolver, run.clone(), named, judges)
-    })
+    execute::review(
+        &context,
+        Arc::new(workspace),
+        settings,
+        agents,
+        (&run, &fix),
+        |setup, resolver| review::resume(setup, resolver, run.clone(), named, judges),
+    )
 }

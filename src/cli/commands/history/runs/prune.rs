@@ -42,16 +42,28 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => Default::default(),
     };
     let (due, kept): (Vec<RunRow>, Vec<RunRow>) = rows.into_iter().partition(|row| args.takes(row));
-    let others: Vec<RunId> = others.into_iter().filter(|row| args.takes_other(row)).map(|row| row.run).collect();
+    let others: Vec<RunId> = others
+        .into_iter()
+        .filter(|row| args.takes_other(row))
+        .map(|row| row.run)
+        .collect();
     if args.dry_run {
         if due.is_empty() && others.is_empty() {
             stream::err("No run to prune.\n");
             return Ok(ExitReason::Clean);
         }
-        let mut text = if due.is_empty() { String::new() } else { lookup::table(&due, globals.table_style()) };
+        let mut text = if due.is_empty() {
+            String::new()
+        } else {
+            lookup::table(&due, globals.table_style())
+        };
         if !others.is_empty() {
             let ids: Vec<&str> = others.iter().map(RunId::short).collect();
-            let line = format!("{}: {}", style::count(others.len(), "stage or audit run"), ids.join(", "));
+            let line = format!(
+                "{}: {}",
+                style::count(others.len(), "stage or audit run"),
+                ids.join(", ")
+            );
             style::paragraph(&mut text, globals.style(), "", &line);
         }
         return print(&text);
@@ -67,19 +79,28 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             let mut journal = history::open(globals, &workspace)?;
             let of_reviews = review::prune(&workspace, &state_dir, &mut journal, &runs, &kept)?;
             let of_others = review::prune_transcripts(&mut journal, &others)?;
-            Pruned { runs: of_reviews.runs + of_others.runs, bytes: of_reviews.bytes + of_others.bytes }
+            Pruned {
+                runs: of_reviews.runs + of_others.runs,
+                bytes: of_reviews.bytes + of_others.bytes,
+            }
         }
     };
     print(&match pruned.runs {
         0 => "Nothing to prune.\n".to_owned(),
-        runs => format!("Pruned {}: {} free.\n", style::count(runs, "run"), style::size(pruned.bytes)),
+        runs => format!(
+            "Pruned {}: {} free.\n",
+            style::count(runs, "run"),
+            style::size(pruned.bytes)
+        ),
     })
 }
 
 impl Args {
     fn takes(&self, row: &RunRow) -> bool {
         let finished = match row.exit {
-            None | Some(ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_)) => false,
+            None | Some(ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_)) => {
+                false
+            }
             Some(_) => row.open_disputes == 0,
         };
         row.started < self.before && (finished || self.unfinished)
@@ -91,7 +112,10 @@ impl Args {
         let finished = !matches!(
             row.exit,
             None | Some(
-                ExitReason::Budget | ExitReason::AgentFailed | ExitReason::Signal(_) | ExitReason::DisputeOpen
+                ExitReason::Budget
+                    | ExitReason::AgentFailed
+                    | ExitReason::Signal(_)
+                    | ExitReason::DisputeOpen
             )
         );
         row.started < self.before && (finished || self.unfinished)

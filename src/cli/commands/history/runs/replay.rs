@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, POLICIES, ReportOutputs, RunArg, execute, one_of, place, stream,
+    CommandError, CommandResult, Format, Globals, POLICIES, ReportOutputs, RunArg, execute, one_of,
+    place, stream,
 };
 use crate::config::settings::Settings;
 use crate::config::{self, ConfigSources};
@@ -56,7 +57,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         values.insert(globals.key_today(&key).to_owned(), value);
     }
     let flags = values.into_iter().collect();
-    let settings = config::load(&ConfigSources { flags, ..ConfigSources::default() })?.settings;
+    let settings = config::load(&ConfigSources {
+        flags,
+        ..ConfigSources::default()
+    })?
+    .settings;
     let replayed = review::replay(&workspace, &place::state_dir()?, &journal, &run, &settings)?;
     let fix = execute::fix_command(globals, &plan);
     let (outcome, reviewed) = (&replayed.outcome, &replayed.reviewed);
@@ -73,10 +78,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let run = run.short();
     stream::err(&match replayed.differences.as_slice() {
         [] => {
-            format!("Run {run} decided again, with the same result. No agent was called, nothing was changed.\n")
+            format!(
+                "Run {run} decided again, with the same result. No agent was called, nothing was changed.\n"
+            )
         }
         lines => {
-            let lines: String = lines.iter().map(|line| format!("  {}\n", printable::line(line))).collect();
+            let lines: String = lines
+                .iter()
+                .map(|line| format!("  {}\n", printable::line(line)))
+                .collect();
             format!(
                 "Run {run} decided again, with differences:\n{lines}No agent was called, nothing was changed.\n"
             )
@@ -99,8 +109,10 @@ fn changed(args: &Args) -> Result<Vec<(String, Value)>, CommandError> {
             ));
         };
         if key.starts_with("agents.") {
-            return Err(CommandError::usage("the agents of a recorded run cannot be changed")
-                .hint("start a new run with `glee review`"));
+            return Err(
+                CommandError::usage("the agents of a recorded run cannot be changed")
+                    .hint("start a new run with `glee review`"),
+            );
         }
         changed.push((key.to_owned(), config::typed(key, value)?));
     }

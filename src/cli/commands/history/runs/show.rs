@@ -2,7 +2,8 @@
 
 use crate::cli::commands::history::runs::lookup::{journal, plan};
 use crate::cli::context::{
-    CommandError, CommandResult, Format, Globals, Outputs, execute, json_line, place, pretty, print, stream,
+    CommandError, CommandResult, Format, Globals, Outputs, execute, json_line, place, pretty,
+    print, stream,
 };
 use crate::cli::report::filter::ReportFilter;
 use crate::cli::report::stage;
@@ -17,7 +18,12 @@ use crate::workspace::root::Workspace;
 
 /// Prints the report of a recorded run. The parameter `text` is the id of the run, or the value of the option
 /// `--id` of a stage or checkpoint.
-pub(crate) fn run(globals: &Globals, text: &str, outputs: &Outputs, filter: &ReportFilter) -> CommandResult {
+pub(crate) fn run(
+    globals: &Globals,
+    text: &str,
+    outputs: &Outputs,
+    filter: &ReportFilter,
+) -> CommandResult {
     let workspace = place::workspace(globals)?;
     let journal = journal(globals, &workspace)?;
     match journal.find_run(text) {
@@ -50,7 +56,9 @@ fn review(
             return Ok(ExitReason::Clean);
         }
     }
-    let Recorded { outcome, reviewed, .. } = view::recorded(workspace, &place::state_dir()?, journal, run)?;
+    let Recorded {
+        outcome, reviewed, ..
+    } = view::recorded(workspace, &place::state_dir()?, journal, run)?;
     let fix = execute::fix_command(globals, &plan(&events, run)?);
     let report = execute::reports::RunReport {
         outcome: &outcome,
@@ -66,7 +74,9 @@ fn review(
 }
 
 fn print_events(events: &[Event]) -> std::io::Result<()> {
-    events.iter().try_for_each(|event| stream::out(&json_line(event)))
+    events
+        .iter()
+        .try_for_each(|event| stream::out(&json_line(event)))
 }
 
 /// Finds the stages and checkpoints that were run with `text` as the value of the option `--id`, and returns the
@@ -92,17 +102,37 @@ fn show_others(
     outputs: &Outputs,
     filter: &ReportFilter,
 ) -> CommandResult {
-    let events: Vec<Vec<Event>> = runs.iter().map(|run| journal.events(run)).collect::<Result<_, _>>()?;
-    let first = events.first().and_then(|events| events.first()).map(|event| &event.kind);
-    let is_stage = matches!(first, Some(EventKind::Consensus(ConsensusEvent::StageStarted { .. })));
+    let events: Vec<Vec<Event>> = runs
+        .iter()
+        .map(|run| journal.events(run))
+        .collect::<Result<_, _>>()?;
+    let first = events
+        .first()
+        .and_then(|events| events.first())
+        .map(|event| &event.kind);
+    let is_stage = matches!(
+        first,
+        Some(EventKind::Consensus(ConsensusEvent::StageStarted { .. }))
+    );
     let (kind, hint) = match first {
-        _ if is_stage => ("a stage without findings", "use the format `text`, `json` or `jsonl`"),
-        Some(EventKind::Watch(WatchEvent::WatchStarted { .. })) => {
-            ("a watch", "list the issues with `glee watch issues`, or use the format `jsonl`")
-        }
-        _ => ("an audit of rulings", "print the counts with `glee stats`, or use the format `jsonl`"),
+        _ if is_stage => (
+            "a stage without findings",
+            "use the format `text`, `json` or `jsonl`",
+        ),
+        Some(EventKind::Watch(WatchEvent::WatchStarted { .. })) => (
+            "a watch",
+            "list the issues with `glee watch issues`, or use the format `jsonl`",
+        ),
+        _ => (
+            "an audit of rulings",
+            "print the counts with `glee stats`, or use the format `jsonl`",
+        ),
     };
-    let outcomes = || runs.iter().map(|run| consensus::recorded(journal, run)).collect::<Result<Vec<_>, _>>();
+    let outcomes = || {
+        runs.iter()
+            .map(|run| consensus::recorded(journal, run))
+            .collect::<Result<Vec<_>, _>>()
+    };
     match outputs.stdout {
         _ if *outputs != Outputs::only(outputs.stdout) || !filter.flags().is_empty() => {}
         Format::Jsonl => {
@@ -116,7 +146,10 @@ fn show_others(
             });
         }
         Format::Text if is_stage => {
-            let texts = outcomes()?.iter().map(|outcome| stage::text(globals.style(), outcome)).collect::<String>();
+            let texts = outcomes()?
+                .iter()
+                .map(|outcome| stage::text(globals.style(), outcome))
+                .collect::<String>();
             return print(&texts);
         }
         _ => {}

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::commands::history::runs::lookup;
-use crate::cli::context::{CommandError, CommandResult, Globals, RunArg, history, place, print, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, RunArg, history, place, print, stream,
+};
 use crate::cli::style::{self, Style, columns};
 use crate::cli::ui::dialogs::questions::{self, AskError};
 use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
@@ -13,7 +15,9 @@ use crate::domain::{ExitReason, RunId};
 use crate::history::store::{self, Journal};
 use crate::protocol::text::printable;
 use crate::workspace::root::Workspace;
-use crate::workspace::{Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone};
+use crate::workspace::{
+    Forced, Kept, TreeId, UndoConflict, UndoEffect, UndoOptions, UndoPlan, Undone,
+};
 
 /// Undo the changes that the coder made in a run
 #[derive(Debug, clap::Args)]
@@ -77,17 +81,36 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
-    let Found { workspace, mut journal, run, kept_as, left } = found;
+    let Found {
+        workspace,
+        mut journal,
+        run,
+        kept_as,
+        left,
+    } = found;
     let state_dir = place::state_dir()?;
     let _lock = workspace.lock(&state_dir, &run)?;
     let Some(kept_as) = kept_as else {
-        stream::err(&format!("Run {} changed nothing: it called no coder. Nothing to undo.\n", run.short()));
+        stream::err(&format!(
+            "Run {} changed nothing: it called no coder. Nothing to undo.\n",
+            run.short()
+        ));
         return Ok(ExitReason::Clean);
     };
-    let kept = Kept { kept_as: &kept_as, left: left.as_ref() };
+    let kept = Kept {
+        kept_as: &kept_as,
+        left: left.as_ref(),
+    };
     let was_undone = workspace.is_undone(&run, &state_dir);
-    let forced = if args.force { Forced::All } else { Forced::None };
-    let mut options = UndoOptions { forced, remove_new: args.remove_new };
+    let forced = if args.force {
+        Forced::All
+    } else {
+        Forced::None
+    };
+    let mut options = UndoOptions {
+        forced,
+        remove_new: args.remove_new,
+    };
     let plan = match args.redo {
         true => workspace.plan_redo(&run, &kept, &options, &state_dir),
         false => workspace.plan_undo(&run, &kept, &options, &state_dir),
@@ -105,9 +128,8 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
             Ok(()) => {}
             Err(AskError::Interrupted) => return Ok(ExitReason::Signal(2)),
             Err(error) => {
-                return Err(
-                    CommandError::new(ExitReason::Usage, error).hint("run the command again; no file was changed")
-                );
+                return Err(CommandError::new(ExitReason::Usage, error)
+                    .hint("run the command again; no file was changed"));
             }
         }
     }
@@ -117,20 +139,30 @@ fn undo(args: &Args, globals: &Globals, found: Found) -> CommandResult {
     }?;
     let (files, is_whole) = (undone.files, undone.conflicts.is_empty());
     match args.redo {
-        true if files > 0 => journal.append(&run, RunEvent::RunRedone { files }).map(drop),
-        false if files > 0 || (is_whole && !was_undone) => {
-            journal.append(&run, RunEvent::RunUndone { files }).map(drop)
-        }
+        true if files > 0 => journal
+            .append(&run, RunEvent::RunRedone { files })
+            .map(drop),
+        false if files > 0 || (is_whole && !was_undone) => journal
+            .append(&run, RunEvent::RunUndone { files })
+            .map(drop),
         _ => Ok(()),
     }?;
     let text = summary(args.redo, &undone);
-    stream::out(if text.is_empty() { nothing(args.redo, &plan, was_undone) } else { &text })?;
+    stream::out(if text.is_empty() {
+        nothing(args.redo, &plan, was_undone)
+    } else {
+        &text
+    })?;
     stream::err(&hints(args.redo, &undone, &run));
     Ok(exit(&undone.conflicts, &undone.new))
 }
 
 fn exit(conflicts: &[UndoConflict], new: &[String]) -> ExitReason {
-    if conflicts.is_empty() && new.is_empty() { ExitReason::Clean } else { ExitReason::DisputeOpen }
+    if conflicts.is_empty() && new.is_empty() {
+        ExitReason::Clean
+    } else {
+        ExitReason::DisputeOpen
+    }
 }
 
 /// Lists each file with the planned change, or with the reason why Glee keeps the file as it is.
@@ -145,27 +177,54 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
             (UndoEffect::Returned, false) => ("bring back", "removed by the coder"),
             (UndoEffect::Returned, true) => ("bring back", "created by the coder"),
             (UndoEffect::Merged, _) => ("merge", "your later changes are kept"),
-            (UndoEffect::Forced, _) => ("restore", "your later changes are discarded; a copy is kept"),
+            (UndoEffect::Forced, _) => (
+                "restore",
+                "your later changes are discarded; a copy is kept",
+            ),
         };
         rows.push((word, path, why));
     }
-    let conflicts: Vec<(String, &str)> = plan.conflicts.iter().map(|it| (it.name(), it.clash.words())).collect();
-    rows.extend(conflicts.iter().map(|(name, why)| ("keep", name.as_str(), *why)));
+    let conflicts: Vec<(String, &str)> = plan
+        .conflicts
+        .iter()
+        .map(|it| (it.name(), it.clash.words()))
+        .collect();
     rows.extend(
-        plan.new.iter().map(|name| ("keep", name.as_str(), "new since the run began; its creator is unknown")),
+        conflicts
+            .iter()
+            .map(|(name, why)| ("keep", name.as_str(), *why)),
     );
+    rows.extend(plan.new.iter().map(|name| {
+        (
+            "keep",
+            name.as_str(),
+            "new since the run began; its creator is unknown",
+        )
+    }));
     // Ignored files are listed only if there are files to restore.
     let ignored = plan.ignored.iter().filter(|_| !plan.files.is_empty());
-    rows.extend(ignored.map(|name| ("keep", name.as_str(), "ignored before the run, so no version was kept")));
+    rows.extend(ignored.map(|name| {
+        (
+            "keep",
+            name.as_str(),
+            "ignored before the run, so no version was kept",
+        )
+    }));
     if rows.is_empty() {
         return String::new();
     }
-    let mut text = format!("{} of run {}:\n", if redo { "Redo" } else { "Undo" }, run.short());
+    let mut text = format!(
+        "{} of run {}:\n",
+        if redo { "Redo" } else { "Undo" },
+        run.short()
+    );
     for (word, name, why) in rows {
         let line = format!("  {} {}", style::pad(word, 10), printable::line(name));
         match columns(&line) + columns(why) + 2 {
             _ if why.is_empty() => text.push_str(&format!("{line}\n")),
-            width if width <= style.width => text.push_str(&format!("{line}  {}\n", style.faint(why))),
+            width if width <= style.width => {
+                text.push_str(&format!("{line}  {}\n", style.faint(why)))
+            }
             _ => {
                 text.push_str(&format!("{line}\n"));
                 for part in style::wrap(why, style.width.saturating_sub(15)) {
@@ -182,8 +241,15 @@ fn listing(style: Style, redo: bool, plan: &UndoPlan, run: &RunId) -> String {
 fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Result<(), AskError> {
     let color = globals.color_stderr();
     let mut chosen = BTreeSet::new();
-    for conflict in plan.conflicts.iter().filter(|conflict| conflict.clash.can_be_forced()) {
-        let question = format!("Discard your changes to {}? (a copy is kept)", printable::line(&conflict.name()));
+    for conflict in plan
+        .conflicts
+        .iter()
+        .filter(|conflict| conflict.clash.can_be_forced())
+    {
+        let question = format!(
+            "Discard your changes to {}? (a copy is kept)",
+            printable::line(&conflict.name())
+        );
         if questions::confirm(color, &question, false)? {
             chosen.insert(conflict.path.clone());
         }
@@ -193,7 +259,8 @@ fn decide(globals: &Globals, plan: &UndoPlan, options: &mut UndoOptions) -> Resu
     }
     if !plan.new.is_empty() {
         let files = style::count(plan.new.len(), "new file");
-        let question = format!("Delete {files} that the coder or somebody else created? (copies are kept)");
+        let question =
+            format!("Delete {files} that the coder or somebody else created? (copies are kept)");
         options.remove_new = questions::confirm(color, &question, false)?;
     }
     Ok(())
@@ -216,11 +283,20 @@ fn summary(redo: bool, undone: &Undone) -> String {
     let mut text = match undone.files {
         0 if left == 0 => return String::new(),
         0 => "No file was changed.\n".to_owned(),
-        files if redo => format!("Restored the coder's changes in {}.\n", style::count(files, "file")),
-        files => format!("Undid the coder's changes in {}.\n", style::count(files, "file")),
+        files if redo => format!(
+            "Restored the coder's changes in {}.\n",
+            style::count(files, "file")
+        ),
+        files => format!(
+            "Undid the coder's changes in {}.\n",
+            style::count(files, "file")
+        ),
     };
     if undone.merged > 0 {
-        text.push_str(&format!("Merged with later changes: {}.\n", style::count(undone.merged, "file")));
+        text.push_str(&format!(
+            "Merged with later changes: {}.\n",
+            style::count(undone.merged, "file")
+        ));
     }
     if left > 0 {
         text.push_str(&format!("Kept as it is: {}.\n", count(left)));
@@ -231,34 +307,58 @@ fn summary(redo: bool, undone: &Undone) -> String {
 fn hints(redo: bool, undone: &Undone, run: &RunId) -> String {
     let mut text = String::new();
     let (run, again) = (run.short(), if redo { " --redo" } else { "" });
-    if undone.conflicts.iter().any(|conflict| conflict.clash.can_be_forced()) {
+    if undone
+        .conflicts
+        .iter()
+        .any(|conflict| conflict.clash.can_be_forced())
+    {
         text.push_str(&format!(
             "hint: to discard your changes to these files: `glee runs undo {run}{again} --force` (copies are kept); to compare: \
              `glee runs undo {run} --to <new folder>`\n"
         ));
     }
     if !undone.new.is_empty() {
-        text.push_str(&format!("hint: to delete the new files: `glee runs undo {run} --remove-new`\n"));
+        text.push_str(&format!(
+            "hint: to delete the new files: `glee runs undo {run} --remove-new`\n"
+        ));
     }
     match (undone.files, redo) {
         (0, _) => {}
-        (_, false) => text.push_str(&format!("hint: to restore the changes: `glee runs undo {run} --redo`\n")),
-        (_, true) => text.push_str(&format!("hint: to undo the changes again: `glee runs undo {run}`\n")),
+        (_, false) => text.push_str(&format!(
+            "hint: to restore the changes: `glee runs undo {run} --redo`\n"
+        )),
+        (_, true) => text.push_str(&format!(
+            "hint: to undo the changes again: `glee runs undo {run}`\n"
+        )),
     }
     text
 }
 
 fn restore(globals: &Globals, found: &Found, folder: &Path) -> CommandResult {
-    let Found { workspace, run, kept_as, left, .. } = found;
+    let Found {
+        workspace,
+        run,
+        kept_as,
+        left,
+        ..
+    } = found;
     let Some(kept_as) = kept_as else {
         let message = format!("run {} kept no tree: it called no coder", run.short());
         return Err(CommandError::usage(message).hint("`glee runs` lists the runs"));
     };
     let into = globals.directory().join(folder);
-    let kept = Kept { kept_as, left: left.as_ref() };
-    let files = style::count(workspace.restore(run, &kept, &place::state_dir()?, &into)?, "file");
+    let kept = Kept {
+        kept_as,
+        left: left.as_ref(),
+    };
+    let files = style::count(
+        workspace.restore(run, &kept, &place::state_dir()?, &into)?,
+        "file",
+    );
     let place = printable::line(&into.to_string_lossy());
-    print(&format!("Wrote {files} as they were before the run to {place}.\n"))
+    print(&format!(
+        "Wrote {files} as they were before the run to {place}.\n"
+    ))
 }
 
 impl Found {
@@ -278,14 +378,24 @@ impl Found {
         let (mut kept_as, mut left) = (None, None);
         for event in journal.events(&run)? {
             match event.kind {
-                EventKind::Review(ReviewEvent::BeforeImage { kept_as: place, .. }) if kept_as.is_none() => {
+                EventKind::Review(ReviewEvent::BeforeImage { kept_as: place, .. })
+                    if kept_as.is_none() =>
+                {
                     kept_as = Some(place)
                 }
-                EventKind::Review(ReviewEvent::TreeChanged { tree, .. }) => left = Some(TreeId(tree)),
+                EventKind::Review(ReviewEvent::TreeChanged { tree, .. }) => {
+                    left = Some(TreeId(tree))
+                }
                 _ => {}
             }
         }
-        Ok(Self { workspace, journal, run, kept_as, left })
+        Ok(Self {
+            workspace,
+            journal,
+            run,
+            kept_as,
+            left,
+        })
     }
 
     /// Finds a run that was recorded before the user moved the work tree to its current path. The run is in the
@@ -301,8 +411,14 @@ impl Found {
         let state_dir = place::state_dir()?;
         for (own, key) in workspace.runs_of_moved_tree(&state_dir)? {
             let path = store::path_for(&state_dir, &key);
-            let Some(history) = Journal::open_read(&path)? else { continue };
-            let run = if text == "last" { Ok(own) } else { history.find_run(text) };
+            let Some(history) = Journal::open_read(&path)? else {
+                continue;
+            };
+            let run = if text == "last" {
+                Ok(own)
+            } else {
+                history.find_run(text)
+            };
             if let Ok(run) = run {
                 return Ok(Some((Journal::open(&path)?, run)));
             }
@@ -323,13 +439,25 @@ mod tests {
                 ("src/app.rs".to_owned(), UndoEffect::Restored),
                 ("src/b.rs".to_owned(), UndoEffect::Merged),
             ],
-            conflicts: vec![UndoConflict { path: b"src/c.rs".to_vec(), clash: Clash::Lines }],
+            conflicts: vec![UndoConflict {
+                path: b"src/c.rs".to_vec(),
+                clash: Clash::Lines,
+            }],
             new: vec!["src/d\u{1b}.rs".to_owned()],
             ignored: vec!["src/e.rs".to_owned()],
         };
         let list = |width| {
-            let style = Style { color: false, unicode: true, width };
-            let text = listing(style, false, &plan, &RunId("01a00000-0000-7000-8000-000000000001".to_owned()));
+            let style = Style {
+                color: false,
+                unicode: true,
+                width,
+            };
+            let text = listing(
+                style,
+                false,
+                &plan,
+                &RunId("01a00000-0000-7000-8000-000000000001".to_owned()),
+            );
             assert!(text.lines().all(|line| columns(line) <= width), "{text}");
             text
         };

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use crate::cli::commands::history::stats::period;
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, execute, history, names, number, place, print, settings,
+    CommandError, CommandResult, Globals, JsonFlag, execute, history, names, number, place, print,
+    settings,
 };
 use crate::cli::report::formats::json::pretty;
 use crate::cli::style::{self, Color, Style, count, thousands};
@@ -55,17 +56,29 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let (settings::Places { root: project, .. }, settings) = settings::runnable(globals, Vec::new(), None)?;
+    let (settings::Places { root: project, .. }, settings) =
+        settings::runnable(globals, Vec::new(), None)?;
     let judge = judge(&settings, args.judge.as_deref())?;
     let seed = args.seed.unwrap_or_else(audit::new_seed);
     let Some(journal) = history::open_read(globals, &workspace)? else {
         return print("The history has no dismissal. Start a review with `glee review`.\n");
     };
-    let sample = audit::sample(&journal, &judge, args.sample, seed, args.since, &settings.rulings.max_age)?;
+    let sample = audit::sample(
+        &journal,
+        &judge,
+        args.sample,
+        seed,
+        args.since,
+        &settings.rulings.max_age,
+    )?;
     drop(journal);
     let report = Report::of(&sample);
     if sample.disputes.is_empty() || args.dry_run {
-        return print(&if args.output.json { report.json(None) } else { report.text(globals.style(), None) });
+        return print(&if args.output.json {
+            report.json(None)
+        } else {
+            report.text(globals.style(), None)
+        });
     }
     execute::require_sandbox(&settings)?;
     let state_dir = place::state_dir()?;
@@ -73,11 +86,22 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let agents = execute::programs(std::slice::from_ref(&judge), &[], workspace.root())?;
     let journal = history::open(globals, &workspace)?;
     let terminal = Terminal::new(globals.screen());
-    let (sink, time_limit) = (execute::sink(false, &terminal, false), settings.budget.duration);
+    let (sink, time_limit) = (
+        execute::sink(false, &terminal, false),
+        settings.budget.duration,
+    );
     let (workspace, limits) = (Arc::new(workspace), settings.clone());
     let (outcome, cause) = execute::drive(time_limit, &terminal, None, |stop| {
         let templates = project.join(".glee").join("prompts");
-        let setup = RunSetup { workspace, state_dir, journal, agents, settings, sink, stop };
+        let setup = RunSetup {
+            workspace,
+            state_dir,
+            journal,
+            agents,
+            settings,
+            sink,
+            stop,
+        };
         async move { audit::start(setup, &templates, sample).await }
     })?;
     let outcome = outcome?;
@@ -91,7 +115,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Rest::Stopped => cause.unwrap_or(ExitReason::Signal(2)),
         Rest::OverBudget => {
             let then = format!("repeat the command with `--seed {seed}`");
-            budget::notices(&limits, &outcome.spent, &then).iter().for_each(|notice| globals.say(notice));
+            budget::notices(&limits, &outcome.spent, &then)
+                .iter()
+                .for_each(|notice| globals.say(notice));
             ExitReason::Budget
         }
         Rest::Ended if outcome.violated => ExitReason::ReadOnlyViolation,
@@ -101,7 +127,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 }
 
 fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError> {
-    let mut judges = settings.agents.iter().filter(|agent| agent.role == Role::Judge);
+    let mut judges = settings
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Judge);
     let Some(named) = named else {
         return judges.next().cloned().ok_or_else(|| {
             CommandError::usage("no agent has the role `judge`")
@@ -111,8 +140,11 @@ fn judge(settings: &Settings, named: Option<&str>) -> Result<Agent, CommandError
     let name = names::full(&settings.agents, named, Some(Role::Judge))?;
     let found = judges.find(|agent| agent.name.0 == name).cloned();
     found.ok_or_else(|| {
-        CommandError::usage(format!("no judge has the name `{}`", printable::line(named)))
-            .hint("give the name of an agent with the role judge; `glee agents` lists the agents")
+        CommandError::usage(format!(
+            "no judge has the name `{}`",
+            printable::line(named)
+        ))
+        .hint("give the name of an agent with the role judge; `glee agents` lists the agents")
     })
 }
 
@@ -134,16 +166,29 @@ impl Report {
             seed: sample.plan.seed,
             population: sample.plan.population,
             unavailable: sample.unavailable,
-            drawn: sample.disputes.iter().map(|dispute| (dispute.number.0, title(dispute))).collect(),
+            drawn: sample
+                .disputes
+                .iter()
+                .map(|dispute| (dispute.number.0, title(dispute)))
+                .collect(),
         }
     }
 
     fn audit(outcome: Option<&AuditOutcome>, number: u64) -> Option<&RulingAudit> {
-        outcome?.audits.iter().find(|audit| audit.dispute.0 == number)
+        outcome?
+            .audits
+            .iter()
+            .find(|audit| audit.dispute.0 == number)
     }
 
     fn agreed(outcome: &AuditOutcome) -> Share {
-        let words = || outcome.audits.iter().filter_map(|audit| audit.ruling.as_ref()).map(|ruling| ruling.ruling);
+        let words = || {
+            outcome
+                .audits
+                .iter()
+                .filter_map(|audit| audit.ruling.as_ref())
+                .map(|ruling| ruling.ruling)
+        };
         let agreed = words().filter(|word| *word == RulingWord::Dismiss).count() as u64;
         let decided = words().filter(|word| *word != RulingWord::Escalate).count() as u64;
         Share::new(agreed, decided)
@@ -206,7 +251,10 @@ impl Report {
                 None => String::new(),
                 Some(None) => format!("{:<9}  ", "no ruling"),
                 Some(Some(word)) => {
-                    format!("{}  ", style.paint(Color::of_ruling(word), &format!("{:<9}", word.as_str())))
+                    format!(
+                        "{}  ",
+                        style.paint(Color::of_ruling(word), &format!("{:<9}", word.as_str()))
+                    )
                 }
             };
             let line = format!("  dispute {number:>width$}  {word}{title}");
@@ -214,7 +262,10 @@ impl Report {
         }
         let Some(outcome) = outcome else {
             let calls = count(number, "call");
-            let _ = writeln!(out, "\nNo agent was called. Without `--dry-run`, {calls} will be made.");
+            let _ = writeln!(
+                out,
+                "\nNo agent was called. Without `--dry-run`, {calls} will be made."
+            );
             return out;
         };
         let share = Self::agreed(outcome);
@@ -231,12 +282,15 @@ impl Report {
             style::paragraph(&mut out, style, "", &line);
         }
         let enforced = self.drawn.iter().find(|(number, _)| {
-            Self::audit(Some(outcome), *number).and_then(|audit| audit.ruling.as_ref()).map(|it| it.ruling)
+            Self::audit(Some(outcome), *number)
+                .and_then(|audit| audit.ruling.as_ref())
+                .map(|it| it.ruling)
                 == Some(RulingWord::Enforce)
         });
         if let Some((number, _)) = enforced {
-            let line =
-                format!("Next: `glee disputes show {number}`; `glee disputes reopen {number}` revokes a ruling.");
+            let line = format!(
+                "Next: `glee disputes show {number}`; `glee disputes reopen {number}` revokes a ruling."
+            );
             style::paragraph(&mut out, style, "", &line);
         }
         out

@@ -27,7 +27,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         Some(journal) => stats::deadlocks(&journal)?,
         None => stats::Deadlocks::default(),
     };
-    print(&if args.output.json { report::deadlocks_json(&found) } else { report::deadlocks(&found) })?;
+    print(&if args.output.json {
+        report::deadlocks_json(&found)
+    } else {
+        report::deadlocks(&found)
+    })?;
     Ok(match (found.all.rate(), args.fail_above) {
         (Some(rate), Some(bound)) if rate > bound => ExitReason::FindingsOpen,
         _ => ExitReason::Clean,

@@ -77,7 +77,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         None => {
             let found = match history::open_read_here(globals)? {
                 Some(journal) => statistics(&journal, args.by, args.since)?,
-                None => ReviewStatistics { schema: ReviewStatistics::SCHEMA, ..ReviewStatistics::default() },
+                None => ReviewStatistics {
+                    schema: ReviewStatistics::SCHEMA,
+                    ..ReviewStatistics::default()
+                },
             };
             show(args, globals, &found)
         }
@@ -86,10 +89,16 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn show(args: &Args, globals: &Globals, found: &ReviewStatistics) -> CommandResult {
     if let Some(file) = &args.html {
-        let given = [ReportOutput { format: Format::Html, file: Some(file.clone()) }];
+        let given = [ReportOutput {
+            format: Format::Html,
+            file: Some(file.clone()),
+        }];
         let outputs = Outputs::check(&given, &globals.directory())?;
         let page = html::render_statistics(&StatisticsView::of(found));
-        outputs.files.iter().try_for_each(|(format, path)| outputs::write(*format, path, &page))?;
+        outputs
+            .files
+            .iter()
+            .try_for_each(|(format, path)| outputs::write(*format, path, &page))?;
         return Ok(ExitReason::Clean);
     }
     if args.output.json {
@@ -108,16 +117,25 @@ pub(crate) fn all(journal: &Journal) -> Result<ReviewStatistics, JournalError> {
     statistics(journal, None, None)
 }
 
-fn statistics(journal: &Journal, by: Option<By>, since: Option<Date>) -> Result<ReviewStatistics, JournalError> {
+fn statistics(
+    journal: &Journal,
+    by: Option<By>,
+    since: Option<Date>,
+) -> Result<ReviewStatistics, JournalError> {
     let of = |kind| -> Result<Vec<Measures>, JournalError> {
         let mut rows = journal.tallies(kind, since)?;
         rows.sort_by_key(|(_, tally)| Reverse(tally.raised));
-        Ok(rows.into_iter().map(|(name, tally)| Measures::of(name, &tally)).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(name, tally)| Measures::of(name, &tally))
+            .collect())
     };
     let wanted = |what| by.is_none_or(|by| by == what);
     let list = |what, kind| wanted(what).then(|| of(kind)).transpose();
     let pairs = |what, kind| -> Result<Option<Vec<PairAgreement>>, JournalError> {
-        let pairs = wanted(what).then(|| journal.agreements(kind, since)).transpose()?;
+        let pairs = wanted(what)
+            .then(|| journal.agreements(kind, since))
+            .transpose()?;
         Ok(pairs.map(|pairs| pairs.into_iter().map(PairAgreement::from).collect()))
     };
     Ok(ReviewStatistics {
@@ -146,13 +164,18 @@ mod tests {
     /// Run `UPDATE_SCHEMA=1 cargo test schema` to regenerate the schema.
     #[test]
     fn the_published_schema_of_statistics_is_the_one_of_the_code() {
-        let generated = serde_json::to_value(schemars::schema_for!(ReviewStatistics)).expect("a schema");
+        let generated =
+            serde_json::to_value(schemars::schema_for!(ReviewStatistics)).expect("a schema");
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/stats.json");
+            let path =
+                std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema/stats.json");
             let text = serde_json::to_string_pretty(&generated).expect("a schema") + "\n";
             std::fs::write(path, text).expect("a writable folder");
         } else {
-            assert_eq!(serde_json::from_str::<Value>(PUBLISHED).expect("JSON"), generated);
+            assert_eq!(
+                serde_json::from_str::<Value>(PUBLISHED).expect("JSON"),
+                generated
+            );
         }
     }
 
@@ -177,7 +200,10 @@ mod tests {
                 found.since = Some("2026-11-01".to_owned());
             }
             let value = serde_json::to_value(&found).expect("JSON");
-            let errors: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+            let errors: Vec<String> = schema
+                .iter_errors(&value)
+                .map(|error| error.to_string())
+                .collect();
             assert_eq!(errors, Vec::<String>::new());
         }
         let mut broken = serde_json::to_value(&found).expect("JSON");

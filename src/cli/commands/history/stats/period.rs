@@ -8,7 +8,10 @@ use jiff::{Span, Timestamp};
 pub(crate) fn first_day(text: &str) -> Result<Date, String> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let age = || text.parse::<Span>().ok().filter(|age| age.is_positive());
-    let day = text.parse::<Date>().ok().or_else(|| today.checked_sub(age()?).ok());
+    let day = text
+        .parse::<Date>()
+        .ok()
+        .or_else(|| today.checked_sub(age()?).ok());
     day.ok_or_else(|| "give a date (2026-11-01) or an age in days (90d)".to_owned())
 }
 

@@ -23,8 +23,16 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     let mut line = |text: &str| {
         let _ = writeln!(out, "{}", style.cut(text, style.width));
     };
-    let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
-    line(&style.strong(format!("{}{since}: {} fixed", count(all.raised, "finding"), thousands(all.fixed.count))));
+    let since = found
+        .since
+        .as_ref()
+        .map(|day| format!(" since {day}"))
+        .unwrap_or_default();
+    line(&style.strong(format!(
+        "{}{since}: {} fixed",
+        count(all.raised, "finding"),
+        thousands(all.fixed.count)
+    )));
     line(&format!(
         "{}: {} upheld, {} dismissed, {} held",
         count(all.disputed.count, "dispute"),
@@ -32,23 +40,45 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         thousands(all.dismissed.count),
         thousands(all.held)
     ));
-    line(&format!("{} in {}, {}", count(all.calls, "call"), style::duration(all.millis), cost(all)));
-    let lists = [("Reviewers", &found.reviewers), ("Judges", &found.judges), ("Categories", &found.categories)];
+    line(&format!(
+        "{} in {}, {}",
+        count(all.calls, "call"),
+        style::duration(all.millis),
+        cost(all)
+    ));
+    let lists = [
+        ("Reviewers", &found.reviewers),
+        ("Judges", &found.judges),
+        ("Categories", &found.categories),
+    ];
     for ((title, list), most) in lists.into_iter().zip(MOST) {
-        let Some(list) = list.as_deref().filter(|list| !list.is_empty()) else { continue };
+        let Some(list) = list.as_deref().filter(|list| !list.is_empty()) else {
+            continue;
+        };
         line("");
         let title = match list.len() > most {
             true => format!("{title} ({most} of {})", thousands(list.len() as u64)),
             false => title.to_owned(),
         };
-        let heads = if title.starts_with("Judges") { JUDGE } else { REVIEWER };
+        let heads = if title.starts_with("Judges") {
+            JUDGE
+        } else {
+            REVIEWER
+        };
         let mut rows: Vec<[String; 5]> = vec![heads.map(str::to_owned)];
         rows[0][0] = title;
-        rows.extend(list.iter().take(most).map(|measures| row(measures, heads == JUDGE)));
+        rows.extend(
+            list.iter()
+                .take(most)
+                .map(|measures| row(measures, heads == JUDGE)),
+        );
         // The column with the names gets the width that the columns with numbers leave free.
-        let numbers: usize = (1..5).map(|column| 2 + style::widest(rows.iter().map(|row| &row[column]))).sum();
+        let numbers: usize = (1..5)
+            .map(|column| 2 + style::widest(rows.iter().map(|row| &row[column])))
+            .sum();
         let room = style.width.saturating_sub(numbers).max(NAME);
-        rows.iter_mut().for_each(|row| row[0] = style.cut(&row[0], room));
+        rows.iter_mut()
+            .for_each(|row| row[0] = style.cut(&row[0], room));
         let mut rows = style::table(&rows, &[1]).into_iter();
         line(&style.strong(rows.next().unwrap_or_default()));
         rows.for_each(|row| line(&row));
@@ -66,14 +96,24 @@ fn row(measures: &Measures, is_judge: bool) -> [String; 5] {
         format!("  {}", printable::line(&measures.name)),
         thousands(measures.raised),
         share(measures.upheld),
-        share(if is_judge { measures.overturned } else { measures.fixed }),
-        if measures.calls == 0 { String::new() } else { cost(measures) },
+        share(if is_judge {
+            measures.overturned
+        } else {
+            measures.fixed
+        }),
+        if measures.calls == 0 {
+            String::new()
+        } else {
+            cost(measures)
+        },
     ]
 }
 
 /// Formats a share, for example as `9/15 36-80%`.
 fn share(share: Share) -> String {
-    let Some((low, high)) = share.low.zip(share.high) else { return "-".to_owned() };
+    let Some((low, high)) = share.low.zip(share.high) else {
+        return "-".to_owned();
+    };
     let (count, of) = (thousands(share.count), thousands(share.of));
     format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
 }
@@ -81,7 +121,10 @@ fn share(share: Share) -> String {
 /// Formats the cost in dollars. A `+` after the amount means that the cost of some calls is unknown.
 fn cost(measures: &Measures) -> String {
     let more = if measures.unpriced_calls > 0 { "+" } else { "" };
-    measures.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{}{more}", dollars(usd)))
+    measures.usd.map_or_else(
+        || "cost unknown".to_owned(),
+        |usd| format!("{}{more}", dollars(usd)),
+    )
 }
 
 #[cfg(test)]
@@ -105,7 +148,11 @@ mod tests {
             ..FindingTally::default()
         };
         let list = |what: &str, number: usize| {
-            Some((0..number).map(|at| Measures::of(format!("{what} with a long name {at}"), &tally)).collect())
+            Some(
+                (0..number)
+                    .map(|at| Measures::of(format!("{what} with a long name {at}"), &tally))
+                    .collect(),
+            )
         };
         let found = ReviewStatistics {
             all: Measures::of(String::new(), &tally),
@@ -115,12 +162,29 @@ mod tests {
             ..ReviewStatistics::default()
         };
         for width in [40, 80, 200] {
-            let text = statistics(Style { color: false, unicode: true, width }, &found);
+            let text = statistics(
+                Style {
+                    color: false,
+                    unicode: true,
+                    width,
+                },
+                &found,
+            );
             // The last row of the screen is needed for the prompt of the shell.
             assert!(text.lines().count() < 24, "{text}");
-            assert!(text.lines().all(|line| style::columns(line) <= width), "{text}");
+            assert!(
+                text.lines().all(|line| style::columns(line) <= width),
+                "{text}"
+            );
         }
-        let text = statistics(Style { color: false, unicode: true, width: 80 }, &found);
+        let text = statistics(
+            Style {
+                color: false,
+                unicode: true,
+                width: 80,
+            },
+            &found,
+        );
         insta::assert_snapshot!(text);
     }
 }

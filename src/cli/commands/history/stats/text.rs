@@ -25,7 +25,11 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
     if let Some(nothing) = nothing(found) {
         return nothing;
     }
-    let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
+    let since = found
+        .since
+        .as_ref()
+        .map(|day| format!(" since {day}"))
+        .unwrap_or_default();
     block(&mut out, style, &format!("All findings{since}"), &found.all);
     let lists = [
         ("Reviewer", &found.reviewers),
@@ -43,28 +47,58 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         }
         if list.len() > MOST {
             let more = thousands((list.len() - MOST) as u64);
-            let _ = writeln!(out, "\n{}", style.faint(format!("and {more} more: `glee stats --json`")));
+            let _ = writeln!(
+                out,
+                "\n{}",
+                style.faint(format!("and {more} more: `glee stats --json`"))
+            );
         }
     }
-    agreements(&mut out, style, "Agreement of reviewers", found.reviewer_agreement.as_deref());
-    agreements(&mut out, style, "Agreement of judges", found.judge_agreement.as_deref());
+    agreements(
+        &mut out,
+        style,
+        "Agreement of reviewers",
+        found.reviewer_agreement.as_deref(),
+    );
+    agreements(
+        &mut out,
+        style,
+        "Agreement of judges",
+        found.judge_agreement.as_deref(),
+    );
     out
 }
 
 /// Returns a message if the history contains neither findings nor calls, and otherwise `None`.
 pub(crate) fn nothing(found: &ReviewStatistics) -> Option<String> {
-    let since = found.since.as_ref().map(|day| format!(" since {day}")).unwrap_or_default();
+    let since = found
+        .since
+        .as_ref()
+        .map(|day| format!(" since {day}"))
+        .unwrap_or_default();
     (found.all.raised == 0 && found.all.calls == 0)
         .then(|| format!("No finding is recorded{since}. Start a review with `glee review`.\n"))
 }
 
 fn block(out: &mut String, style: Style, title: &str, measures: &Measures) {
     let _ = writeln!(out, "{}", style.strong(title));
-    let Measures { raised, held, calls, unpriced_calls, millis, input_tokens, output_tokens, .. } = *measures;
+    let Measures {
+        raised,
+        held,
+        calls,
+        unpriced_calls,
+        millis,
+        input_tokens,
+        output_tokens,
+        ..
+    } = *measures;
     if raised > 0 {
         row(out, style, "raised", &thousands(raised));
     }
-    let before = [("seen by one", measures.alone), ("disputed", measures.disputed)];
+    let before = [
+        ("seen by one", measures.alone),
+        ("disputed", measures.disputed),
+    ];
     let decisions = [
         ("upheld", measures.upheld),
         ("dismissed", measures.dismissed),
@@ -75,23 +109,45 @@ fn block(out: &mut String, style: Style, title: &str, measures: &Measures) {
         ("reverted", measures.reverted),
     ];
     let widths = widths(before.iter().chain(&decisions).map(|(_, share)| *share));
-    before.iter().for_each(|(label, share)| plotted(out, style, widths, label, *share));
+    before
+        .iter()
+        .for_each(|(label, share)| plotted(out, style, widths, label, *share));
     if held > 0 {
-        row(out, style, "held", &format!("{} without a decision", thousands(held)));
+        row(
+            out,
+            style,
+            "held",
+            &format!("{} without a decision", thousands(held)),
+        );
     }
-    decisions.iter().for_each(|(label, share)| plotted(out, style, widths, label, *share));
+    decisions
+        .iter()
+        .for_each(|(label, share)| plotted(out, style, widths, label, *share));
     if calls == 0 {
         return;
     }
-    row(out, style, "time", &format!("{} in {}", style::duration(millis), count(calls, "call")));
+    row(
+        out,
+        style,
+        "time",
+        &format!("{} in {}", style::duration(millis), count(calls, "call")),
+    );
     if input_tokens + output_tokens > 0 {
-        let tokens = format!("{} read, {} written", thousands(input_tokens), thousands(output_tokens));
+        let tokens = format!(
+            "{} read, {} written",
+            thousands(input_tokens),
+            thousands(output_tokens)
+        );
         row(out, style, "tokens", &tokens);
     }
     let cost = match measures.usd {
         None => "unknown".to_owned(),
         Some(usd) if unpriced_calls == 0 => dollars(usd),
-        Some(usd) => format!("{}, and {} of unknown cost", dollars(usd), count(unpriced_calls, "call")),
+        Some(usd) => format!(
+            "{}, and {} of unknown cost",
+            dollars(usd),
+            count(unpriced_calls, "call")
+        ),
     };
     row(out, style, "cost", &cost);
     if let Some(usd) = measures.usd_per_upheld {
@@ -112,19 +168,29 @@ fn counts(share: Share) -> String {
 
 fn interval(share: Share) -> Option<String> {
     let (rate, low, high) = values(share)?;
-    Some(format!("{:.1}% ({:.1} to {:.1})", rate * 100.0, low * 100.0, high * 100.0))
+    Some(format!(
+        "{:.1}% ({:.1} to {:.1})",
+        rate * 100.0,
+        low * 100.0,
+        high * 100.0
+    ))
 }
 
 /// The widths of the columns with the counts and the intervals.
 fn widths(shares: impl Iterator<Item = Share> + Clone) -> (usize, usize) {
     let shares = shares.filter(|share| share.of > 0);
-    (style::widest(shares.clone().map(counts)), style::widest(shares.filter_map(interval)))
+    (
+        style::widest(shares.clone().map(counts)),
+        style::widest(shares.filter_map(interval)),
+    )
 }
 
 /// Appends one line about a share: the label, the counts, the confidence interval and the bar. Appends nothing if
 /// the denominator is zero.
 fn plotted(out: &mut String, style: Style, widths: (usize, usize), label: &str, share: Share) {
-    let Some(interval) = interval(share) else { return };
+    let Some(interval) = interval(share) else {
+        return;
+    };
     let counts = counts(share);
     let line = format!(
         "  {}  {}  {}",
@@ -142,17 +208,27 @@ fn plotted(out: &mut String, style: Style, widths: (usize, usize), label: &str, 
 }
 
 fn agreements(out: &mut String, style: Style, title: &str, pairs: Option<&[PairAgreement]>) {
-    let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty()) else { return };
+    let Some(pairs) = pairs.filter(|pairs| !pairs.is_empty()) else {
+        return;
+    };
     let _ = writeln!(out, "\n{}", style.strong(title));
     let widths = widths(pairs.iter().take(MOST).map(|pair| pair.agreed));
-    for PairAgreement { between: [one, other], agreed } in pairs.iter().take(MOST) {
+    for PairAgreement {
+        between: [one, other],
+        agreed,
+    } in pairs.iter().take(MOST)
+    {
         let names = format!("  {}, {}", printable::line(one), printable::line(other));
         let _ = writeln!(out, "{}", style.cut(&names, style.width.saturating_sub(1)));
         plotted(out, style, widths, "  agreed", *agreed);
     }
     if pairs.len() > MOST {
         let more = thousands((pairs.len() - MOST) as u64);
-        let _ = writeln!(out, "{}", style.faint(format!("  and {more} more: `glee stats --json`")));
+        let _ = writeln!(
+            out,
+            "{}",
+            style.faint(format!("  and {more} more: `glee stats --json`"))
+        );
     }
 }
 
@@ -168,8 +244,11 @@ fn plot(style: Style, share: Share, width: usize) -> Option<String> {
         return None;
     }
     let (rate, low, high) = values(share)?;
-    let [sure, likely, possible, none] =
-        if style.unicode { ['█', '▓', '░', '·'] } else { ['#', '=', '-', '.'] };
+    let [sure, likely, possible, none] = if style.unicode {
+        ['█', '▓', '░', '·']
+    } else {
+        ['#', '=', '-', '.']
+    };
     #[expect(clippy::cast_precision_loss, reason = "a bar has few columns")]
     let middle = |column: usize| (column as f64 + 0.5) / width as f64;
     let cell = |column: usize| match middle(column) {
@@ -182,7 +261,11 @@ fn plot(style: Style, share: Share, width: usize) -> Option<String> {
 }
 
 fn dollars(usd: f64) -> String {
-    if usd > 0.0 && usd < 0.01 { format!("${usd:.4}") } else { format!("${usd:.2}") }
+    if usd > 0.0 && usd < 0.01 {
+        format!("${usd:.4}")
+    } else {
+        format!("${usd:.2}")
+    }
 }
 
 #[cfg(test)]
@@ -212,8 +295,10 @@ mod tests {
             output_tokens: 8_900,
             micros: 4_500_000,
         };
-        let pair =
-            PairAgreement { between: ["ada".to_owned(), "b\u{1b}[2Job".to_owned()], agreed: Share::new(18, 30) };
+        let pair = PairAgreement {
+            between: ["ada".to_owned(), "b\u{1b}[2Job".to_owned()],
+            agreed: Share::new(18, 30),
+        };
         ReviewStatistics {
             schema: 1,
             since: Some("2026-11-01".to_owned()),
@@ -226,7 +311,16 @@ mod tests {
 
     #[test]
     fn shares_have_denominators_intervals_and_plots_where_they_fit() {
-        let at = |width, unicode| statistics(Style { color: false, unicode, width }, &sample());
+        let at = |width, unicode| {
+            statistics(
+                Style {
+                    color: false,
+                    unicode,
+                    width,
+                },
+                &sample(),
+            )
+        };
         for width in [30, 50, 80, 120] {
             for line in at(width, true).lines() {
                 assert!(style::columns(line) <= width, "{width}: {line}");
@@ -234,16 +328,31 @@ mod tests {
         }
         assert!(at(120, false).is_ascii());
         insta::assert_snapshot!(
-            [50, 80, 120].map(|width| at(width, true)).join("\n====\n") + "\n====\n" + &at(80, false)
+            [50, 80, 120].map(|width| at(width, true)).join("\n====\n")
+                + "\n====\n"
+                + &at(80, false)
         );
     }
 
     #[test]
     fn a_plot_shows_the_interval() {
-        let style = Style { color: false, unicode: true, width: 80 };
-        assert_eq!(plot(style, Share::new(5, 10), 20).as_deref(), Some("█████▓▓▓▓▓░░░░░·····"));
-        assert_eq!(plot(style, Share::new(0, 1_000_000), 10).as_deref(), Some("··········"));
-        assert_eq!(plot(style, Share::new(1_000_000, 1_000_000), 10).as_deref(), Some("██████████"));
+        let style = Style {
+            color: false,
+            unicode: true,
+            width: 80,
+        };
+        assert_eq!(
+            plot(style, Share::new(5, 10), 20).as_deref(),
+            Some("█████▓▓▓▓▓░░░░░·····")
+        );
+        assert_eq!(
+            plot(style, Share::new(0, 1_000_000), 10).as_deref(),
+            Some("··········")
+        );
+        assert_eq!(
+            plot(style, Share::new(1_000_000, 1_000_000), 10).as_deref(),
+            Some("██████████")
+        );
         assert_eq!(plot(style, Share::new(5, 10), 9), None);
         assert_eq!(plot(style, Share::new(0, 0), 20), None);
     }

@@ -47,9 +47,16 @@ pub(crate) struct UninstallArgs {
 /// Returns the folder of the hooks. Fails in a Jujutsu repository that has no git folder. The hint then shows a
 /// command that reviews without a hook.
 pub(crate) fn folder(workspace: &Workspace) -> Result<HooksFolder, CommandError> {
-    if !workspace.is_git() && workspace.root().ancestors().any(|folder| folder.join(".jj").is_dir()) {
-        return Err(CommandError::usage("this is a repository of Jujutsu, which runs no hooks of git")
-            .hint("review before a push: `jj diff --git --from 'trunk()' | glee review --diff -`"));
+    if !workspace.is_git()
+        && workspace
+            .root()
+            .ancestors()
+            .any(|folder| folder.join(".jj").is_dir())
+    {
+        return Err(CommandError::usage(
+            "this is a repository of Jujutsu, which runs no hooks of git",
+        )
+        .hint("review before a push: `jj diff --git --from 'trunk()' | glee review --diff -`"));
     }
     Ok(workspace.hooks_folder()?)
 }
@@ -63,26 +70,37 @@ pub(crate) struct HookFiles {
 impl HookFiles {
     pub(crate) fn of(folder: &HooksFolder, hook: Hook) -> Self {
         let own = folder.path.join(hook.name());
-        Self { earlier: own.with_extension(script::EARLIER), own }
+        Self {
+            earlier: own.with_extension(script::EARLIER),
+            own,
+        }
     }
 
     /// Returns whether Glee wrote the installed hook, or `None` if no hook is installed.
     pub(crate) fn is_own(&self, hook: Hook) -> Result<Option<bool>, CommandError> {
-        let unreadable = |error| CommandError::caused(format!("cannot read `{}`", self.own.display()), error);
+        let unreadable =
+            |error| CommandError::caused(format!("cannot read `{}`", self.own.display()), error);
         match fs::symlink_metadata(&self.own) {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound) => Ok(None),
             Err(error) => Err(unreadable(error)),
             // Glee never installs a symbolic link as a hook. The target of a symbolic link is not read, because
             // the target can be missing.
             Ok(meta) if meta.is_symlink() => Ok(Some(false)),
-            Ok(_) => Ok(Some(script::is_own(hook, &fs::read(&self.own).map_err(unreadable)?))),
+            Ok(_) => Ok(Some(script::is_own(
+                hook,
+                &fs::read(&self.own).map_err(unreadable)?,
+            ))),
         }
     }
 
     /// Whether the paths `own` and `earlier` are hard links to the same file. The two hard links remain if an
     /// installation is interrupted after [`keep`].
     fn is_half_kept(&self) -> bool {
-        let of = |path: &Path| fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        let of = |path: &Path| {
+            fs::symlink_metadata(path)
+                .ok()
+                .map(|meta| (meta.dev(), meta.ino()))
+        };
         of(&self.own).is_some_and(|own| of(&self.earlier) == Some(own))
     }
 }
@@ -93,12 +111,21 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     let (name, operation) = (hook.name(), hook.operation());
     check(args, &workspace, &folder)?;
     let files = HookFiles::of(&folder, hook);
-    let failed = |error| CommandError::caused(format!("cannot write the hook `{}`", files.own.display()), error);
+    let failed = |error| {
+        CommandError::caused(
+            format!("cannot write the hook `{}`", files.own.display()),
+            error,
+        )
+    };
     let is_own = files.is_own(hook)?;
     if is_own == Some(false) && files.earlier.symlink_metadata().is_ok() && !files.is_half_kept() {
         let (own, earlier) = (files.own.display(), files.earlier.display());
-        return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
-            .hint(format!("compare `{own}` with `{earlier}`, and remove the file that is not needed")));
+        return Err(CommandError::usage(format!(
+            "another program has replaced Glee's hook `{own}`"
+        ))
+        .hint(format!(
+            "compare `{own}` with `{earlier}`, and remove the file that is not needed"
+        )));
     }
     fs::create_dir_all(&folder.path).map_err(failed)?;
     if is_own == Some(false) && !files.is_half_kept() {
@@ -106,16 +133,28 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
     }
     write(&files.own, &script::text(hook, &args.options)).map_err(failed)?;
     let shown = WorkFolder::new(&globals.directory(), workspace.root());
-    let show = |path: &Path| match path.strip_prefix(workspace.root()).ok().and_then(Path::to_str) {
+    let show = |path: &Path| match path
+        .strip_prefix(workspace.root())
+        .ok()
+        .and_then(Path::to_str)
+    {
         Some(path) => shown.in_tree(path),
         None => path.display().to_string(),
     };
-    globals.say(&format!("installed `{}` (mode `{}`)", show(&files.own), args.options.mode.word()));
+    globals.say(&format!(
+        "installed `{}` (mode `{}`)",
+        show(&files.own),
+        args.options.mode.word()
+    ));
     if files.earlier.symlink_metadata().is_ok() {
-        globals.say(&format!("the earlier hook is kept as `{}` and runs first", show(&files.earlier)));
+        globals.say(&format!(
+            "the earlier hook is kept as `{}` and runs first",
+            show(&files.earlier)
+        ));
     }
     if folder.is_in_tree {
-        globals.say("the hook is a file of the work tree: commit it, so that other clones get it too");
+        globals
+            .say("the hook is a file of the work tree: commit it, so that other clones get it too");
     }
     if workspace.root().join(".jj").is_dir() {
         globals.say("note: Jujutsu runs no hooks; the hook runs only when you use git");
@@ -129,15 +168,19 @@ pub(crate) fn install(args: &Args, globals: &Globals) -> CommandResult {
 fn check(args: &Args, workspace: &Workspace, folder: &HooksFolder) -> Result<(), CommandError> {
     let (name, path) = (args.hook.name(), folder.path.display());
     if folder.path.symlink_metadata().is_ok() && !folder.path.is_dir() {
-        let message = format!("git runs no hooks here: `core.hooksPath` is `{path}`, which is not a folder");
-        return Err(CommandError::usage(message).hint("remove the setting: `git config --unset core.hooksPath`"));
+        let message =
+            format!("git runs no hooks here: `core.hooksPath` is `{path}`, which is not a folder");
+        return Err(CommandError::usage(message)
+            .hint("remove the setting: `git config --unset core.hooksPath`"));
     }
     if args.force {
         return Ok(());
     }
     managers::refuse(workspace, folder, args.hook)?;
     if !folder.is_own {
-        let message = format!("other repositories can use the folder of hooks `{path}` (`core.hooksPath`) too");
+        let message = format!(
+            "other repositories can use the folder of hooks `{path}` (`core.hooksPath`) too"
+        );
         return Err(CommandError::usage(message).hint(format!(
             "install the hook for all repositories that use this folder with `glee hook install {name} \
              --force`, or set a folder of hooks for this repository: `git config core.hooksPath \"$(git \
@@ -153,7 +196,9 @@ fn keep(files: &HookFiles) -> io::Result<()> {
     match fs::hard_link(&files.own, &files.earlier) {
         // Some file systems do not support hard links. Without hard links, git finds no hook until Glee's hook
         // is written.
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::rename(&files.own, &files.earlier),
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            fs::rename(&files.own, &files.earlier)
+        }
         linked => linked,
     }
 }
@@ -161,7 +206,8 @@ fn keep(files: &HookFiles) -> io::Result<()> {
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(path.parent().ok_or(ErrorKind::NotFound)?)?;
     file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(Permissions::from_mode(0o755))?;
+    file.as_file()
+        .set_permissions(Permissions::from_mode(0o755))?;
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
@@ -175,12 +221,19 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
     match files.is_own(hook)? {
         Some(true) => {}
         Some(false) if !has_earlier => {
-            return Err(CommandError::usage(format!("the hook `{own}` is not a hook of Glee"))
-                .hint("if the file contains commands of Glee, remove these commands by hand"));
+            return Err(
+                CommandError::usage(format!("the hook `{own}` is not a hook of Glee"))
+                    .hint("if the file contains commands of Glee, remove these commands by hand"),
+            );
         }
         Some(false) => {
-            return Err(CommandError::usage(format!("another program has replaced Glee's hook `{own}`"))
-                .hint(format!("the hook that Glee's hook replaced is `{}`", files.earlier.display())));
+            return Err(CommandError::usage(format!(
+                "another program has replaced Glee's hook `{own}`"
+            ))
+            .hint(format!(
+                "the hook that Glee's hook replaced is `{}`",
+                files.earlier.display()
+            )));
         }
         None => {
             globals.say(&format!("the hook `{name}` is not installed"));
@@ -190,7 +243,9 @@ pub(crate) fn uninstall(args: &UninstallArgs, globals: &Globals) -> CommandResul
     let failed = |error| CommandError::caused(format!("cannot remove the hook `{own}`"), error);
     if has_earlier {
         fs::rename(&files.earlier, &files.own).map_err(failed)?;
-        globals.say(&format!("removed the hook `{name}`; the earlier hook is restored"));
+        globals.say(&format!(
+            "removed the hook `{name}`; the earlier hook is restored"
+        ));
     } else {
         fs::remove_file(&files.own).map_err(failed)?;
         globals.say(&format!("removed the hook `{name}`"));

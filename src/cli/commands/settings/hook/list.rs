@@ -45,7 +45,9 @@ impl HookState {
 pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
     let folder = folder(&place::workspace(globals)?)?;
     let hooks = Hook::ALL.map(|hook| state(&HookFiles::of(&folder, hook), hook));
-    let hooks = hooks.into_iter().collect::<Result<Vec<_>, CommandError>>()?;
+    let hooks = hooks
+        .into_iter()
+        .collect::<Result<Vec<_>, CommandError>>()?;
     output.print(&hooks, || {
         let head = ["HOOK", "STATE", "OPTIONS", "FILE"].map(str::to_owned);
         let rows: Vec<_> = std::iter::once(head).chain(hooks.iter().map(row)).collect();
@@ -55,10 +57,22 @@ pub(crate) fn run(output: &JsonFlag, globals: &Globals) -> CommandResult {
 }
 
 fn row(hook: &InstalledHook) -> [String; 4] {
-    let and_earlier = if hook.earlier.is_some() { ", after an earlier hook" } else { "" };
-    let options = hook.options.as_deref().map_or_else(|| "-".to_owned(), printable::line);
+    let and_earlier = if hook.earlier.is_some() {
+        ", after an earlier hook"
+    } else {
+        ""
+    };
+    let options = hook
+        .options
+        .as_deref()
+        .map_or_else(|| "-".to_owned(), printable::line);
     let path = printable::line(&hook.path.display().to_string());
-    [hook.hook.name().to_owned(), format!("{}{and_earlier}", hook.state.words()), options, path]
+    [
+        hook.hook.name().to_owned(),
+        format!("{}{and_earlier}", hook.state.words()),
+        options,
+        path,
+    ]
 }
 
 fn state(files: &HookFiles, hook: Hook) -> Result<InstalledHook, CommandError> {
@@ -74,5 +88,11 @@ fn state(files: &HookFiles, hook: Hook) -> Result<InstalledHook, CommandError> {
     let options = script::options(hook, &text).map(str::to_owned);
     let earlier = matches!(state, HookState::Installed) && files.earlier.symlink_metadata().is_ok();
     let earlier = earlier.then(|| files.earlier.clone());
-    Ok(InstalledHook { hook, path: files.own.clone(), state, options, earlier })
+    Ok(InstalledHook {
+        hook,
+        path: files.own.clone(),
+        state,
+        options,
+        earlier,
+    })
 }

@@ -16,8 +16,16 @@ pub(crate) enum Hook {
 }
 
 pub(crate) const HOOKS: Words<Hook> = &[
-    ("pre-commit", Hook::PreCommit, "Review the staged changes before a commit"),
-    ("pre-push", Hook::PrePush, "Review the new commits before a push"),
+    (
+        "pre-commit",
+        Hook::PreCommit,
+        "Review the staged changes before a commit",
+    ),
+    (
+        "pre-push",
+        Hook::PrePush,
+        "Review the new commits before a push",
+    ),
 ];
 
 impl Hook {
@@ -47,8 +55,16 @@ pub(crate) enum HookMode {
 }
 
 pub(crate) const MODES: Words<HookMode> = &[
-    ("warn", HookMode::Warn, "Print the report and let git continue"),
-    ("block", HookMode::Block, "Stop git if mandatory findings are open, or if the review cannot be completed"),
+    (
+        "warn",
+        HookMode::Warn,
+        "Print the report and let git continue",
+    ),
+    (
+        "block",
+        HookMode::Block,
+        "Stop git if mandatory findings are open, or if the review cannot be completed",
+    ),
 ];
 
 impl HookMode {

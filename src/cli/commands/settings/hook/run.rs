@@ -32,7 +32,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     // A hook asks no questions, even if standard output and standard error are terminals.
-    let globals = &Globals { no_input: true, no_pager: true, ..globals.clone() };
+    let globals = &Globals {
+        no_input: true,
+        no_pager: true,
+        ..globals.clone()
+    };
     let targets = match args.hook {
         Hook::PreCommit => staged(globals),
         Hook::PrePush => pushed(args, globals),
@@ -42,7 +46,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     match targets {
         Ok(targets) => {
             for target in targets {
-                let left = args.options.timeout.saturating_sub(began.elapsed()).max(Duration::from_secs(1));
+                let left = args
+                    .options
+                    .timeout
+                    .saturating_sub(began.elapsed())
+                    .max(Duration::from_secs(1));
                 worst = worst.strongest(reason(review(&target, globals, left), globals));
                 if matches!(worst, ExitReason::Signal(_)) {
                     return Ok(worst);
@@ -61,12 +69,15 @@ fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
     match args.options.mode {
         _ if worst == ExitReason::Clean => {}
         HookMode::Warn => {
-            globals.say(&format!("glee: the {operation} goes on, because the hook has the mode `warn`"));
+            globals.say(&format!(
+                "glee: the {operation} goes on, because the hook has the mode `warn`"
+            ));
             return ExitReason::Clean;
         }
         HookMode::Block => {
-            globals
-                .say(&format!("glee: the {operation} is refused; skip the hook once: git {operation} --no-verify"));
+            globals.say(&format!(
+                "glee: the {operation} is refused; skip the hook once: git {operation} --no-verify"
+            ));
         }
     }
     worst
@@ -76,7 +87,9 @@ fn decide(args: &Args, globals: &Globals, worst: ExitReason) -> ExitReason {
 fn staged(globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
     let workspace = place::workspace(globals)?;
     if let Some(operation) = workspace.git_operation() {
-        globals.say(&format!("glee: the hook reviews nothing during a {operation}"));
+        globals.say(&format!(
+            "glee: the hook reviews nothing during a {operation}"
+        ));
         return Ok(Vec::new());
     }
     Ok(vec![["--staged", "--quick"].map(str::to_owned).to_vec()])
@@ -86,7 +99,11 @@ fn staged(globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
 fn pushed(args: &Args, globals: &Globals) -> Result<Vec<Vec<String>>, CommandError> {
     let workspace = place::workspace(globals)?;
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let remote = args.arguments.first().cloned().or_else(|| variable("PRE_COMMIT_REMOTE_NAME"));
+    let remote = args
+        .arguments
+        .first()
+        .cloned()
+        .or_else(|| variable("PRE_COMMIT_REMOTE_NAME"));
     let remote = remote.unwrap_or_else(|| "origin".to_owned());
     let mut targets: Vec<Vec<String>> = Vec::new();
     for pushed in refs(variable)? {

@@ -10,12 +10,16 @@ pub(crate) const EARLIER: &str = "before-glee";
 /// The second line of the script. Glee recognises its own hooks by this line.
 fn mark(hook: Hook) -> String {
     let name = hook.name();
-    format!("# `glee hook install {name}` wrote this file, and `glee hook uninstall {name}` removes it.")
+    format!(
+        "# `glee hook install {name}` wrote this file, and `glee hook uninstall {name}` removes it."
+    )
 }
 
 pub(crate) fn is_own(hook: Hook, text: &[u8]) -> bool {
     let mark = mark(hook);
-    text.split(|byte| *byte == b'\n').take(3).any(|line| line == mark.as_bytes())
+    text.split(|byte| *byte == b'\n')
+        .take(3)
+        .any(|line| line == mark.as_bytes())
 }
 
 /// Finds the command `glee hook run` in the text of an installed script, and returns the options of this command,
@@ -23,7 +27,10 @@ pub(crate) fn is_own(hook: Hook, text: &[u8]) -> bool {
 pub(crate) fn options(hook: Hook, text: &str) -> Option<&str> {
     let call = format!("glee hook run {} ", hook.name());
     let (_, words) = text.lines().rev().find_map(|line| line.split_once(&call))?;
-    let end = [" </dev/null", " -- "].iter().filter_map(|end| words.find(end)).min();
+    let end = [" </dev/null", " -- "]
+        .iter()
+        .filter_map(|end| words.find(end))
+        .min();
     Some(&words[..end.unwrap_or(words.len())])
 }
 
@@ -36,9 +43,11 @@ pub(crate) fn text(hook: Hook, options: &HookOptions) -> String {
     let mode = options.mode.word();
     let timeout = units::duration_text(options.timeout);
     let (read, feed, call) = match hook {
-        Hook::PreCommit => {
-            ("", "", format!("exec glee hook run {name} --mode {mode} --timeout {timeout} </dev/null"))
-        }
+        Hook::PreCommit => (
+            "",
+            "",
+            format!("exec glee hook run {name} --mode {mode} --timeout {timeout} </dev/null"),
+        ),
         Hook::PrePush => (
             "input=$(cat && echo .)\n",
             "printf %s \"${input%.}\" | ",
@@ -69,10 +78,23 @@ mod tests {
     #[test]
     fn a_script_is_recognised_with_its_options() {
         for hook in Hook::ALL {
-            let text = text(hook, &HookOptions { mode: HookMode::Block, timeout: Duration::from_secs(90) });
+            let text = text(
+                hook,
+                &HookOptions {
+                    mode: HookMode::Block,
+                    timeout: Duration::from_secs(90),
+                },
+            );
             assert!(is_own(hook, text.as_bytes()), "{text}");
-            assert_eq!(options(hook, &text), Some("--mode block --timeout 1m30s"), "{text}");
+            assert_eq!(
+                options(hook, &text),
+                Some("--mode block --timeout 1m30s"),
+                "{text}"
+            );
         }
-        assert!(!is_own(Hook::PrePush, b"#!/bin/sh\nglee hook run pre-push\n"));
+        assert!(!is_own(
+            Hook::PrePush,
+            b"#!/bin/sh\nglee hook run pre-push\n"
+        ));
     }
 }

@@ -31,19 +31,35 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     args.request.ask(globals, |context, id, agents| {
         files::name(id)?;
         let stage = files::stage(&context.project, &args.stage)?;
-        let asking = Asking { id, agents, prompt, input: None, resolved: None };
-        Ok(consensus::stage(&context.settings, context.workspace.root(), &stage, asking)?)
+        let asking = Asking {
+            id,
+            agents,
+            prompt,
+            input: None,
+            resolved: None,
+        };
+        Ok(consensus::stage(
+            &context.settings,
+            context.workspace.root(),
+            &stage,
+            asking,
+        )?)
     })
 }
 
-pub(crate) fn prompt(given: Option<&str>, file: Option<&Path>, globals: &Globals) -> Result<String, CommandError> {
+pub(crate) fn prompt(
+    given: Option<&str>,
+    file: Option<&Path>,
+    globals: &Globals,
+) -> Result<String, CommandError> {
     let text = match (given, file) {
         (Some(text), _) if text != "-" => text.to_owned(),
         (None, None) if std::io::stdin().is_terminal() => String::new(),
         (given, file) => {
             let input = Input::open(globals, file.filter(|_| given.is_none()))?;
             let name = input.name.clone();
-            String::from_utf8(input.bytes(LARGEST)?).map_err(|error| unreadable(&name, Error::other(error)))?
+            String::from_utf8(input.bytes(LARGEST)?)
+                .map_err(|error| unreadable(&name, Error::other(error)))?
         }
     };
     if text.trim().is_empty() {

@@ -20,7 +20,12 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
     let mut listed: Vec<(StageOutcome, String)> = Vec::new();
     if let Some(journal) = history::open_read(globals, &place::workspace(globals)?)? {
         let newest = journal.stages()?.into_iter().rev().take(args.recent);
-        let listing = newest.map(|row| Ok((consensus::recorded(&journal, &row.run)?, local_time(row.started))));
+        let listing = newest.map(|row| {
+            Ok((
+                consensus::recorded(&journal, &row.run)?,
+                local_time(row.started),
+            ))
+        });
         listed = listing.collect::<Result<_, CommandError>>()?;
     }
     if args.output.json {
@@ -30,11 +35,25 @@ pub(crate) fn run(args: &StageFilters, globals: &Globals) -> CommandResult {
     if listed.is_empty() {
         return print("No stage is recorded yet. Start a stage with `glee consensus ask`.\n");
     }
-    let width = listed.iter().map(|(outcome, _)| outcome.id.len()).max().unwrap_or(0).clamp(2, 30);
-    let mut out = format!("{:<width$}  {:<14}  {:<16}  ENDED\n", "ID", "STAGE", "STARTED");
+    let width = listed
+        .iter()
+        .map(|(outcome, _)| outcome.id.len())
+        .max()
+        .unwrap_or(0)
+        .clamp(2, 30);
+    let mut out = format!(
+        "{:<width$}  {:<14}  {:<16}  ENDED\n",
+        "ID", "STAGE", "STARTED"
+    );
     for (outcome, started) in listed {
-        let (id, stage) = (printable::line(&outcome.id), printable::line(&outcome.stage));
-        out.push_str(&format!("{id:<width$}  {stage:<14}  {started:<16}  {}\n", report::state(&outcome)));
+        let (id, stage) = (
+            printable::line(&outcome.id),
+            printable::line(&outcome.stage),
+        );
+        out.push_str(&format!(
+            "{id:<width$}  {stage:<14}  {started:<16}  {}\n",
+            report::state(&outcome)
+        ));
     }
     print(&out)
 }

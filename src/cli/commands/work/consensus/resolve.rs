@@ -1,6 +1,8 @@
 //! `glee consensus resolve`: ends a deadlock by recording a person's decision.
 
-use crate::cli::context::{CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, names};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, ReasonFlag, ReportFormat, StageContext, names,
+};
 use crate::workflows::consensus::{self, Last, NextStep};
 
 /// End a deadlock by deciding the conflict yourself
@@ -42,8 +44,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             context.resume(run, &last.plan)?
         }
         None => {
-            return Err(CommandError::usage("without a terminal, a decision is required")
-                .hint(format!("choose an agent or `hybrid`: `glee consensus resolve {} <decision>`", args.id)));
+            return Err(
+                CommandError::usage("without a terminal, a decision is required").hint(format!(
+                    "choose an agent or `hybrid`: `glee consensus resolve {} <decision>`",
+                    args.id
+                )),
+            );
         }
     };
     context.finish(outcome)
@@ -52,13 +58,22 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 fn waiting(mut all: Vec<Last>, args: &Args) -> Result<Last, CommandError> {
     all.retain(|last| {
         matches!(last.outcome.step, NextStep::Stage { .. })
-            && args.stage.as_ref().is_none_or(|stage| *stage == last.outcome.stage)
+            && args
+                .stage
+                .as_ref()
+                .is_none_or(|stage| *stage == last.outcome.stage)
     });
     match (all.pop(), all.as_slice()) {
         (Some(last), []) => Ok(last),
-        (Some(_), _) => Err(CommandError::usage(format!("several stages of `{}` wait for a decision", args.id))
-            .hint("choose a stage with `--stage`; `glee consensus` lists the stages")),
-        (None, _) => Err(CommandError::usage(format!("no stage of `{}` waits for a decision", args.id))
-            .hint("`glee consensus` lists the recorded stages")),
+        (Some(_), _) => Err(CommandError::usage(format!(
+            "several stages of `{}` wait for a decision",
+            args.id
+        ))
+        .hint("choose a stage with `--stage`; `glee consensus` lists the stages")),
+        (None, _) => Err(CommandError::usage(format!(
+            "no stage of `{}` waits for a decision",
+            args.id
+        ))
+        .hint("`glee consensus` lists the recorded stages")),
     }
 }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::commands::work::gate;
-use crate::cli::context::{CommandError, CommandResult, Globals, ReportFormat, StageContext, names};
+use crate::cli::context::{
+    CommandError, CommandResult, Globals, ReportFormat, StageContext, names,
+};
 use crate::config::files::stages::{self as files, Gate, PipelineStep, Stage};
 use crate::domain::{ExitReason, Role, StagePlan, Untrusted};
 use crate::workflows::consensus::{self, Asking, NextStep, StageOutcome};
@@ -47,9 +49,20 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
     };
     let context = StageContext::new(globals, args.report.format)?;
-    let steps = steps(&context, &pipeline.stages, path.parent().unwrap_or(Path::new(".")))?;
+    let steps = steps(
+        &context,
+        &pipeline.stages,
+        path.parent().unwrap_or(Path::new(".")),
+    )?;
     let agents = names::full_of_any_role(&context.settings.agents, &args.agents, Role::Reviewer)?;
-    let mut pipeline = Pipeline { context: &context, args, agents, prompt, input: None, resolved: Vec::new() };
+    let mut pipeline = Pipeline {
+        context: &context,
+        args,
+        agents,
+        prompt,
+        input: None,
+        resolved: Vec::new(),
+    };
     let mut outcomes = Vec::new();
     let mut exit = ExitReason::Clean;
     // Glee plans all stages and checkpoints before the first call of an agent, so that a mistake in the pipeline
@@ -64,11 +77,17 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
         let goes_on = match &outcome.step {
             NextStep::Stage { advances, .. } => {
-                pipeline.input = outcome.synthesis_json().map(|value| value.to_string().into());
+                pipeline.input = outcome
+                    .synthesis_json()
+                    .map(|value| value.to_string().into());
                 *advances && matches!(outcome.exit, ExitReason::Clean | ExitReason::AgentFailed)
             }
-            NextStep::Checkpoint { resolved: answers, .. } => {
-                pipeline.resolved.push(json!({ "checkpoint": outcome.stage, "resolved": answers }));
+            NextStep::Checkpoint {
+                resolved: answers, ..
+            } => {
+                pipeline
+                    .resolved
+                    .push(json!({ "checkpoint": outcome.stage, "resolved": answers }));
                 outcome.exit == ExitReason::Clean
             }
         };
@@ -83,11 +102,17 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 /// Returns the stages and checkpoints of a pipeline in the order of their execution. The checkpoints of a stage
 /// come directly after the stage. Paths in a pipeline are relative to `folder`.
-fn steps(context: &StageContext<'_>, steps: &[PipelineStep], folder: &Path) -> Result<Vec<Step>, CommandError> {
+fn steps(
+    context: &StageContext<'_>,
+    steps: &[PipelineStep],
+    folder: &Path,
+) -> Result<Vec<Step>, CommandError> {
     let mut all = Vec::new();
     for step in steps {
         match step {
-            PipelineStep::Gate(gate) => all.push(Step::Gate(gate.clone(), folder.join(&gate.questions))),
+            PipelineStep::Gate(gate) => {
+                all.push(Step::Gate(gate.clone(), folder.join(&gate.questions)))
+            }
             PipelineStep::Stage(name) => {
                 let stage = files::stage(&context.project, name)?;
                 let folder = context.project.join(files::FOLDER);
@@ -117,12 +142,26 @@ impl Pipeline<'_> {
     fn plan(&self, step: &Step) -> Result<StagePlan, CommandError> {
         let (context, args) = (self.context, self.args);
         match step {
-            Step::Gate(named, questions) => gate::plan(context, &args.id, &named.gate, questions, &self.agents),
+            Step::Gate(named, questions) => {
+                gate::plan(context, &args.id, &named.gate, questions, &self.agents)
+            }
             Step::Stage(stage) => {
-                let resolved = (!self.resolved.is_empty()).then(|| json!(self.resolved).to_string().into());
+                let resolved =
+                    (!self.resolved.is_empty()).then(|| json!(self.resolved).to_string().into());
                 let (prompt, input) = (self.prompt.clone(), self.input.clone());
-                let asking = Asking { id: &args.id, agents: &self.agents, prompt, input, resolved };
-                Ok(consensus::stage(&context.settings, context.workspace.root(), stage, asking)?)
+                let asking = Asking {
+                    id: &args.id,
+                    agents: &self.agents,
+                    prompt,
+                    input,
+                    resolved,
+                };
+                Ok(consensus::stage(
+                    &context.settings,
+                    context.workspace.root(),
+                    stage,
+                    asking,
+                )?)
             }
         }
     }

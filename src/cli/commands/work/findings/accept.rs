@@ -8,7 +8,8 @@ use super::{RecordedRun, RunOption, finding_id};
 use crate::cli::commands::history::disputes::common;
 use crate::cli::context::{CommandError, CommandResult, Globals, history, stream};
 use crate::domain::{
-    Answer, Disposition, Dispute, ExitReason, FindingId, FindingState, Objector, Response, SettledFinding, Sides,
+    Answer, Disposition, Dispute, ExitReason, FindingId, FindingState, Objector, Response,
+    SettledFinding, Sides,
 };
 use crate::protocol::text::printable;
 
@@ -28,7 +29,12 @@ pub(crate) struct Args {
     #[arg(value_name = "FINDING", value_parser = finding_id)]
     finding: FindingId,
     /// Your ruling on the finding
-    #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "accepted-risk")]
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "WHAT",
+        default_value = "accepted-risk"
+    )]
     ruling: PersonRuling,
     /// The reason for your decision, to be recorded in the history
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -85,23 +91,41 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         }
     };
     let ended = printable::line(&common::outcome(&disposition));
-    let until = args.until.map(|day| format!(" until {day}")).unwrap_or_default();
-    stream::out(&format!("{}: DISMISS by you, {ended}{until} (dispute {number}).\n", finding.id))?;
+    let until = args
+        .until
+        .map(|day| format!(" until {day}"))
+        .unwrap_or_default();
+    stream::out(&format!(
+        "{}: DISMISS by you, {ended}{until} (dispute {number}).\n",
+        finding.id
+    ))?;
     if finding.anchor.is_none() {
-        globals.say("note: the finding names no code, so later reviews do not recognise the finding");
+        globals
+            .say("note: the finding names no code, so later reviews do not recognise the finding");
     }
-    globals.say(&format!("Next: `glee runs resume {}` to finish the run", found.run.short()));
+    globals.say(&format!(
+        "Next: `glee runs resume {}` to finish the run",
+        found.run.short()
+    ));
     Ok(ExitReason::Clean)
 }
 
 fn disposition(args: &Args) -> Result<Disposition, CommandError> {
-    let reference = args.reference.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let reference = args
+        .reference
+        .as_deref()
+        .map(str::trim)
+        .filter(|text| !text.is_empty());
     match (args.ruling, reference) {
         (PersonRuling::AcceptedRisk, None) => Ok(Disposition::AcceptedRisk),
         (PersonRuling::Refuted, None) => Ok(Disposition::Refuted),
-        (PersonRuling::Deferred, Some(reference)) => Ok(Disposition::Deferred { reference: reference.to_owned() }),
-        (PersonRuling::Deferred, None) => Err(CommandError::usage("`--as deferred` requires `--ref`")
-            .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
+        (PersonRuling::Deferred, Some(reference)) => Ok(Disposition::Deferred {
+            reference: reference.to_owned(),
+        }),
+        (PersonRuling::Deferred, None) => Err(CommandError::usage(
+            "`--as deferred` requires `--ref`",
+        )
+        .hint("add the issue that tracks the finding: `--as deferred --ref <issue or link>`")),
         (PersonRuling::AcceptedRisk | PersonRuling::Refuted, Some(_)) => {
             Err(CommandError::usage("`--ref` requires `--as deferred`")
                 .hint("remove `--ref`, or defer the finding with `--as deferred`"))
@@ -116,11 +140,17 @@ fn refuse_decided(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result
         (_, Some(dispute)) => dispute.number.to_string(),
         (FindingState::AlreadyRuled { dispute, .. }, None) => dispute.to_string(),
         (FindingState::Resolved | FindingState::Unchecked, None) => {
-            return Err(CommandError::usage(format!("the finding {id} is already implemented"))
-                .hint(format!("`glee show {id}` shows the finding")));
+            return Err(
+                CommandError::usage(format!("the finding {id} is already implemented"))
+                    .hint(format!("`glee show {id}` shows the finding")),
+            );
         }
         (_, None) => return Ok(()),
     };
-    Err(CommandError::usage(format!("dispute {ruling} has already settled the finding {id}"))
-        .hint(format!("to rule again, reopen the dispute with `glee disputes reopen {ruling}`")))
+    Err(CommandError::usage(format!(
+        "dispute {ruling} has already settled the finding {id}"
+    ))
+    .hint(format!(
+        "to rule again, reopen the dispute with `glee disputes reopen {ruling}`"
+    )))
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{RecordedRun, RunOption, finding_id};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
-use crate::cli::context::{CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute};
+use crate::cli::context::{
+    CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
+};
 use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
 use crate::workflows::review;
@@ -33,7 +35,12 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
-    hand_over(globals, RecordedRun::find(globals, &args.run.run)?, args.findings.clone(), &outputs)
+    hand_over(
+        globals,
+        RecordedRun::find(globals, &args.run.run)?,
+        args.findings.clone(),
+        &outputs,
+    )
 }
 
 /// Hands all open mandatory findings of a run to the coder.
@@ -44,15 +51,28 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
     let is_open = |settled: &&SettledFinding| {
         settled.finding.mandatory && refuse_settled(settled, outcome.dispute_of(settled)).is_ok()
     };
-    let findings: Vec<FindingId> =
-        outcome.findings.iter().filter(is_open).map(|settled| settled.finding.id).collect();
+    let findings: Vec<FindingId> = outcome
+        .findings
+        .iter()
+        .filter(is_open)
+        .map(|settled| settled.finding.id)
+        .collect();
     let run = found.run.short();
     if findings.is_empty() {
-        return Err(CommandError::usage(format!("no mandatory finding of run {run} is open"))
-            .hint(format!("fix another finding with `glee fix F1 --run {run}`")));
+        return Err(
+            CommandError::usage(format!("no mandatory finding of run {run} is open")).hint(
+                format!("fix another finding with `glee fix F1 --run {run}`"),
+            ),
+        );
     }
-    let names = findings.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    globals.say(&format!("The run continues as with `glee fix {names} --run {run}`"));
+    let names = findings
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(" ");
+    globals.say(&format!(
+        "The run continues as with `glee fix {names} --run {run}`"
+    ));
     hand_over(globals, found, findings, outputs)
 }
 
@@ -64,33 +84,63 @@ fn hand_over(
 ) -> CommandResult {
     findings.sort();
     findings.dedup();
-    let settled = findings.iter().map(|id| found.finding(*id)).collect::<Result<Vec<_>, _>>()?;
-    settled.iter().try_for_each(|finding| refuse_settled(finding, found.outcome().dispute_of(finding)))?;
+    let settled = findings
+        .iter()
+        .map(|id| found.finding(*id))
+        .collect::<Result<Vec<_>, _>>()?;
+    settled
+        .iter()
+        .try_for_each(|finding| refuse_settled(finding, found.outcome().dispute_of(finding)))?;
     found.require_end()?;
     let reviewed = &found.recorded.reviewed;
     let mut files: Vec<_> = settled
         .iter()
-        .filter_map(|settled| reviewed.file(settled.finding.round, settled.finding.raw.file.as_deref()?).cloned())
+        .filter_map(|settled| {
+            reviewed
+                .file(settled.finding.round, settled.finding.raw.file.as_deref()?)
+                .cloned()
+        })
         .collect();
     files.dedup_by(|a, b| a.path == b.path);
-    let RecordedRun { workspace, journal, run, .. } = found;
+    let RecordedRun {
+        workspace,
+        journal,
+        run,
+        ..
+    } = found;
     let recalled = lookup::recall(globals, workspace, &journal, &run, None)?;
     let folder = journal.folder_of(&run);
     drop(journal);
     lookup::refuse_undone(&recalled.events, &run)?;
     let reports = lookup::refuse_changed(&recalled.workspace, &folder, &recalled.events, &run)?;
-    let Recalled { workspace, settings, mut plan, .. } = recalled;
+    let Recalled {
+        workspace,
+        settings,
+        mut plan,
+        ..
+    } = recalled;
     let request = review::fix_request(&settings, &plan, findings.clone(), &files)?;
     plan.agents.extend(request.coder.clone());
     plan.backups.extend(request.backups.iter().cloned());
     let agents = lookup::programs(&plan, &[], &workspace)?;
     let outputs = &reports.put_aside(workspace.root(), outputs)?;
-    let context =
-        CommandContext { outputs, mode: Mode::Fix, chosen: None, globals, findings: &findings, filter: None };
+    let context = CommandContext {
+        outputs,
+        mode: Mode::Fix,
+        chosen: None,
+        globals,
+        findings: &findings,
+        filter: None,
+    };
     let fix = execute::fix_command(globals, &plan);
-    execute::review(&context, Arc::new(workspace), settings, agents, (&run, &fix), |setup, resolver| {
-        review::fix(setup, resolver, run.clone(), request)
-    })
+    execute::review(
+        &context,
+        Arc::new(workspace),
+        settings,
+        agents,
+        (&run, &fix),
+        |setup, resolver| review::fix(setup, resolver, run.clone(), request),
+    )
 }
 
 /// Fails if the finding is implemented, if a ruling has closed the finding, or if a dispute about the finding is
@@ -98,23 +148,32 @@ fn hand_over(
 fn refuse_settled(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
     let id = settled.finding.id;
     let closed = |dispute: String| {
-        Err(CommandError::usage(format!("dispute {dispute} has closed the finding {id}"))
-            .hint(format!("to rule again, reopen the dispute with `glee disputes reopen {dispute}`")))
+        Err(
+            CommandError::usage(format!("dispute {dispute} has closed the finding {id}")).hint(
+                format!("to rule again, reopen the dispute with `glee disputes reopen {dispute}`"),
+            ),
+        )
     };
     match (&settled.state, dispute) {
         (FindingState::Discarded, Some(dispute)) => closed(dispute.number.to_string()),
-        (FindingState::AlreadyRuled { dispute, disposition }, _) if disposition.closes() => {
-            closed(dispute.to_string())
-        }
+        (
+            FindingState::AlreadyRuled {
+                dispute,
+                disposition,
+            },
+            _,
+        ) if disposition.closes() => closed(dispute.to_string()),
         (FindingState::Dismissed { dispute }, _) => closed(dispute.to_string()),
-        (FindingState::Disputed { dispute }, _) => {
-            Err(CommandError::usage(format!("the finding {id} waits for a decision on dispute {dispute}"))
-                .hint(format!("settle the dispute first: `glee disputes resolve {dispute}`")))
-        }
-        (FindingState::Resolved | FindingState::Unchecked, _) => {
-            Err(CommandError::usage(format!("the finding {id} is already implemented"))
-                .hint(format!("`glee show {id}` shows the finding")))
-        }
+        (FindingState::Disputed { dispute }, _) => Err(CommandError::usage(format!(
+            "the finding {id} waits for a decision on dispute {dispute}"
+        ))
+        .hint(format!(
+            "settle the dispute first: `glee disputes resolve {dispute}`"
+        ))),
+        (FindingState::Resolved | FindingState::Unchecked, _) => Err(CommandError::usage(format!(
+            "the finding {id} is already implemented"
+        ))
+        .hint(format!("`glee show {id}` shows the finding"))),
         (
             FindingState::Open
             | FindingState::Unanswered

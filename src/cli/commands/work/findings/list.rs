@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::cli::context::{
-    CommandError, CommandResult, Globals, JsonFlag, Viewer, history, place, pretty, settings, stream,
+    CommandError, CommandResult, Globals, JsonFlag, Viewer, history, place, pretty, settings,
+    stream,
 };
 use crate::cli::report::{filter::FindingFilter, paths::WorkFolder};
 use crate::cli::style::links::{PlaceLinks, linked};
@@ -48,12 +49,18 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let journal = history::open_read(globals, &workspace)?;
     let found = all(globals, &workspace, journal.as_ref())?;
     let folder = place::work_folder(globals, &workspace);
-    let listed = found.into_iter().filter(|finding| args.all || finding.standing.is_open());
+    let listed = found
+        .into_iter()
+        .filter(|finding| args.all || finding.standing.is_open());
     let (findings, hidden): (Vec<TreeFinding>, Vec<TreeFinding>) = listed.partition(|finding| {
         let path = location(finding, &folder).map(|place| place.file);
         args.filter.shows(&finding.settled.finding, path.as_deref())
     });
-    let listing = Listing { schema: 1, findings, hidden: hidden.len() };
+    let listing = Listing {
+        schema: 1,
+        findings,
+        hidden: hidden.len(),
+    };
     if args.output.json {
         stream::out(&pretty(&listing))?;
         return Ok(ExitReason::Clean);
@@ -61,11 +68,23 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let viewer = Viewer::new(globals, false);
     let mut text = summary(&listing, &args.filter);
     if !listing.findings.is_empty() {
-        text = format!("{}\n{text}", table(&listing.findings, &folder, globals.table_style(), viewer.links()));
+        text = format!(
+            "{}\n{text}",
+            table(
+                &listing.findings,
+                &folder,
+                globals.table_style(),
+                viewer.links()
+            )
+        );
     }
     viewer.show(&text)?;
     if let Some(TreeFinding { run, settled, .. }) = listing.findings.first() {
-        globals.say(&format!("Next: `glee show {} --run {}` shows a finding", settled.finding.id, run.short()));
+        globals.say(&format!(
+            "Next: `glee show {} --run {}` shows a finding",
+            settled.finding.id,
+            run.short()
+        ));
     }
     Ok(ExitReason::Clean)
 }
@@ -76,42 +95,80 @@ pub(crate) fn all(
     workspace: &Workspace,
     journal: Option<&Journal>,
 ) -> Result<Vec<TreeFinding>, CommandError> {
-    let Some(journal) = journal else { return Ok(Vec::new()) };
+    let Some(journal) = journal else {
+        return Ok(Vec::new());
+    };
     let (_, loaded) = settings::load(globals)?;
-    let found = TreeQuery { workspace, journal, settings: &loaded.settings }.findings()?;
+    let found = TreeQuery {
+        workspace,
+        journal,
+        settings: &loaded.settings,
+    }
+    .findings()?;
     Ok(found.into_iter().map(secrets::redact_value).collect())
 }
 
 /// Returns the current location of the finding. If the current location is unknown, returns the location in the
 /// reviewed code. The path is relative to `folder`.
 fn location(finding: &TreeFinding, folder: &WorkFolder) -> Option<Location> {
-    let mut place = finding.now.clone().or_else(|| finding.settled.finding.raw.location())?;
+    let mut place = finding
+        .now
+        .clone()
+        .or_else(|| finding.settled.finding.raw.location())?;
     folder.path(&mut place.file);
     Some(place)
 }
 
-fn table(findings: &[TreeFinding], folder: &WorkFolder, look: Style, links: Option<&PlaceLinks>) -> String {
-    let heads =
-        ["RUN", "FINDING", "SEVERITY", "STATE", "PLACE", "TITLE"].map(|head| look.paint(Color::Faint, head));
+fn table(
+    findings: &[TreeFinding],
+    folder: &WorkFolder,
+    look: Style,
+    links: Option<&PlaceLinks>,
+) -> String {
+    let heads = ["RUN", "FINDING", "SEVERITY", "STATE", "PLACE", "TITLE"]
+        .map(|head| look.paint(Color::Faint, head));
     let row = |finding: &TreeFinding| {
         let raw = &finding.settled.finding.raw;
-        let place = location(finding, folder).map(|place| Location { end_line: None, ..place });
+        let place = location(finding, folder).map(|place| Location {
+            end_line: None,
+            ..place
+        });
         let place = place.map_or_else(String::new, |place| {
-            linked(links, printable::line(&place.to_string()), &place.file, place.line)
+            linked(
+                links,
+                printable::line(&place.to_string()),
+                &place.file,
+                place.line,
+            )
         });
         let is_open = finding.standing.is_open();
         let severity = look.cut(&printable::line(&raw.severity.to_string()), 12);
         [
             look.faint(finding.run.short()),
             look.strong(finding.settled.finding.id.to_string()),
-            look.paint(if is_open { Color::of(&raw.severity) } else { Color::Faint }, &severity),
-            look.paint(if is_open { Color::Plain } else { Color::Faint }, &state(finding)),
+            look.paint(
+                if is_open {
+                    Color::of(&raw.severity)
+                } else {
+                    Color::Faint
+                },
+                &severity,
+            ),
+            look.paint(
+                if is_open { Color::Plain } else { Color::Faint },
+                &state(finding),
+            ),
             place,
             printable::line(&raw.title),
         ]
     };
-    let rows: Vec<[String; 6]> = std::iter::once(heads).chain(findings.iter().map(row)).collect();
-    style::table(&rows, &[]).iter().map(|line| look.cut(line, look.width) + "\n").collect()
+    let rows: Vec<[String; 6]> = std::iter::once(heads)
+        .chain(findings.iter().map(row))
+        .collect();
+    style::table(&rows, &[])
+        .iter()
+        .map(|line| look.cut(line, look.width) + "\n")
+        .collect()
 }
 
 pub(crate) fn state(finding: &TreeFinding) -> String {
@@ -123,15 +180,29 @@ pub(crate) fn state(finding: &TreeFinding) -> String {
 }
 
 fn summary(listing: &Listing, filter: &FindingFilter) -> String {
-    let open: Vec<&TreeFinding> = listing.findings.iter().filter(|finding| finding.standing.is_open()).collect();
-    let mandatory = open.iter().filter(|finding| finding.settled.finding.mandatory).count();
+    let open: Vec<&TreeFinding> = listing
+        .findings
+        .iter()
+        .filter(|finding| finding.standing.is_open())
+        .collect();
+    let mandatory = open
+        .iter()
+        .filter(|finding| finding.settled.finding.mandatory)
+        .count();
     let hidden = match listing.hidden {
         0 => String::new(),
-        hidden => format!("; {} hidden by {}", style::count(hidden, "finding"), filter.flags().join(" and ")),
+        hidden => format!(
+            "; {} hidden by {}",
+            style::count(hidden, "finding"),
+            filter.flags().join(" and ")
+        ),
     };
     match open.len() {
         0 if listing.hidden > 0 => format!("No finding matches{hidden}.\n"),
         0 => "No open findings.\n".to_owned(),
-        open => format!("{}, {mandatory} mandatory{hidden}.\n", style::count(open, "open finding")),
+        open => format!(
+            "{}, {mandatory} mandatory{hidden}.\n",
+            style::count(open, "open finding")
+        ),
     }
 }

@@ -32,7 +32,12 @@ impl RecordedRun {
     fn find(globals: &Globals, run: &str) -> Result<Self, CommandError> {
         let (workspace, journal, run) = lookup::find(globals, run)?;
         let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
-        Ok(Self { workspace, journal, run, recorded })
+        Ok(Self {
+            workspace,
+            journal,
+            run,
+            recorded,
+        })
     }
 
     fn outcome(&self) -> &Outcome {
@@ -55,8 +60,11 @@ impl RecordedRun {
             return Ok(());
         }
         let run = self.run.short();
-        Err(CommandError::usage(format!("run {run} has not ended"))
-            .hint(format!("wait until the run ends, or resume the run with `glee runs resume {run}`")))
+        Err(
+            CommandError::usage(format!("run {run} has not ended")).hint(format!(
+                "wait until the run ends, or resume the run with `glee runs resume {run}`"
+            )),
+        )
     }
 }
 

@@ -41,7 +41,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let finding = found.finding(args.finding)?;
     let about = found.outcome().dispute_of(finding);
     if args.output.json {
-        stream::out(&pretty(&Shown { schema: 1, run: &found.run, finding, about }))?;
+        stream::out(&pretty(&Shown {
+            schema: 1,
+            run: &found.run,
+            finding,
+            about,
+        }))?;
         return Ok(ExitReason::Clean);
     }
     let viewer = Viewer::new(globals, false);
@@ -53,9 +58,15 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         detail: Detail::Full,
         source: &|path, round| found.recorded.reviewed.shown(round, &folder.in_tree(path)),
         events: &[],
-        fix: &FixCommand { command: None, has_coder: false },
+        fix: &FixCommand {
+            command: None,
+            has_coder: false,
+        },
         only: &[],
-        text: TextOptions { links: viewer.links(), filter: None },
+        text: TextOptions {
+            links: viewer.links(),
+            filter: None,
+        },
     };
     viewer.show(&text::finding(&outcome, args.finding, &options).unwrap_or_default())?;
     if let Some(next) = next(finding, &args.run, &found.run) {
@@ -66,7 +77,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn next(finding: &SettledFinding, typed: &RunOption, run: &RunId) -> Option<String> {
     let (id, short) = (finding.finding.id, run.short());
-    let of_run = if typed.run == "last" { String::new() } else { format!(" --run {short}") };
+    let of_run = if typed.run == "last" {
+        String::new()
+    } else {
+        format!(" --run {short}")
+    };
     Some(match &finding.state {
         FindingState::Open
         | FindingState::Unanswered

@@ -31,14 +31,19 @@ pub(crate) fn apply(
     let mut unapplied = Unapplied::default();
     for comments in batches(&publication.comments, host.batch()) {
         match host.comment(request, comments) {
-            Err(HostError::Refused { .. }) => unapplied.comments += one_by_one(on_host, comments, globals)?,
+            Err(HostError::Refused { .. }) => {
+                unapplied.comments += one_by_one(on_host, comments, globals)?
+            }
             done => done?,
         }
     }
     for change in &publication.threads {
         match change {
             ThreadChange::Reply { thread, body } => host.reply(request, thread, body)?,
-            ThreadChange::Resolve { thread, is_resolved } => {
+            ThreadChange::Resolve {
+                thread,
+                is_resolved,
+            } => {
                 // The host or the access token possibly does not permit this change. The thread then stays as it
                 // is.
                 if !host.set_resolved(request, thread, *is_resolved)? {
@@ -54,7 +59,11 @@ pub(crate) fn apply(
     host.check(request, &publication.check)?;
     let left = unapplied.open + unapplied.resolved;
     if left > 0 {
-        let threads = if left == 1 { "1 thread has".to_owned() } else { format!("{left} threads have") };
+        let threads = if left == 1 {
+            "1 thread has".to_owned()
+        } else {
+            format!("{left} threads have")
+        };
         globals.say(&format!(
             "note: {threads} the wrong state, because the host or the token is not able to resolve threads; change the state \
              on the page of the pull request"
@@ -73,20 +82,32 @@ fn batches(comments: &[NewComment], size: usize) -> impl Iterator<Item = &[NewCo
 /// Sends each comment of a refused batch on its own. If the host refuses a comment on a line, Glee sends the text
 /// as a comment on the whole file. Returns the number of comments that the host refused on the line and also on
 /// the file.
-fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Globals) -> Result<usize, HostError> {
+fn one_by_one(
+    on_host: &RequestOnHost,
+    comments: &[NewComment],
+    globals: &Globals,
+) -> Result<usize, HostError> {
     let RequestOnHost { host, request } = on_host;
     let mut refused = 0;
     for comment in comments {
-        let Err(error) = host.comment(request, std::slice::from_ref(comment)) else { continue };
+        let Err(error) = host.comment(request, std::slice::from_ref(comment)) else {
+            continue;
+        };
         if !matches!(error, HostError::Refused { .. }) {
             return Err(error);
         }
-        let of_file = NewComment { line: None, start_line: None, ..comment.clone() };
+        let of_file = NewComment {
+            line: None,
+            start_line: None,
+            ..comment.clone()
+        };
         match host.comment(request, &[of_file]) {
             Err(HostError::Refused { why, .. }) => {
                 refused += 1;
                 let (path, why) = (printable::line(&comment.path), printable::line(&why));
-                globals.say(&format!("note: the host refused a comment on `{path}`: {why}"));
+                globals.say(&format!(
+                    "note: the host refused a comment on `{path}`: {why}"
+                ));
             }
             done => done?,
         }
@@ -96,8 +117,15 @@ fn one_by_one(on_host: &RequestOnHost, comments: &[NewComment], globals: &Global
 
 /// Lists the changes that the host made, as in `2 comments, 1 reply, the check`.
 pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String {
-    let comments = publication.comments.len().saturating_sub(unapplied.comments);
-    let replies = publication.threads.iter().filter(|change| matches!(change, ThreadChange::Reply { .. })).count();
+    let comments = publication
+        .comments
+        .len()
+        .saturating_sub(unapplied.comments);
+    let replies = publication
+        .threads
+        .iter()
+        .filter(|change| matches!(change, ThreadChange::Reply { .. }))
+        .count();
     let resolved = |wanted: bool| {
         let is_it = |change: &&ThreadChange| matches!(change, ThreadChange::Resolve { is_resolved, .. } if *is_resolved == wanted);
         publication.threads.iter().filter(is_it).count()
@@ -110,9 +138,20 @@ pub(crate) fn summary(publication: &Publication, unapplied: Unapplied) -> String
     let parts = [
         (comments > 0).then(|| count(comments, "comment")),
         several(replies, "reply", "replies"),
-        several(resolved(true).saturating_sub(unapplied.open), "thread resolved", "threads resolved"),
-        several(resolved(false).saturating_sub(unapplied.resolved), "thread opened again", "threads opened again"),
-        publication.summary.as_ref().map(|_| "the summary".to_owned()),
+        several(
+            resolved(true).saturating_sub(unapplied.open),
+            "thread resolved",
+            "threads resolved",
+        ),
+        several(
+            resolved(false).saturating_sub(unapplied.resolved),
+            "thread opened again",
+            "threads opened again",
+        ),
+        publication
+            .summary
+            .as_ref()
+            .map(|_| "the summary".to_owned()),
         Some("the check".to_owned()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -126,14 +165,26 @@ mod tests {
     /// then refuse the comment on the file. After the refusal, Glee would send all comments of the batch again.
     #[test]
     fn a_comment_on_a_file_is_a_batch_of_its_own() {
-        let comment = |line| NewComment { path: "a".to_owned(), line, start_line: None, body: String::new() };
+        let comment = |line| NewComment {
+            path: "a".to_owned(),
+            line,
+            start_line: None,
+            body: String::new(),
+        };
         let comments = [Some(1), Some(2), Some(3), None, None, Some(4)].map(comment);
         let lines = |size| -> Vec<Vec<Option<u32>>> {
-            batches(&comments, size).map(|batch| batch.iter().map(|comment| comment.line).collect()).collect()
+            batches(&comments, size)
+                .map(|batch| batch.iter().map(|comment| comment.line).collect())
+                .collect()
         };
         assert_eq!(
             lines(30),
-            [vec![Some(1), Some(2), Some(3)], vec![None], vec![None], vec![Some(4)]],
+            [
+                vec![Some(1), Some(2), Some(3)],
+                vec![None],
+                vec![None],
+                vec![Some(4)]
+            ],
             "of a large size"
         );
         assert_eq!(lines(2)[..2], [vec![Some(1), Some(2)], vec![Some(3)]]);

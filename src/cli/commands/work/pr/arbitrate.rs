@@ -27,5 +27,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let on_host = RequestOnHost::open(&args.pr, globals)?;
     let run = session::newest_run(&on_host, globals)?;
-    publish::publish(&mut RequestSession::open(on_host, &run, globals)?, None, globals)
+    publish::publish(
+        &mut RequestSession::open(on_host, &run, globals)?,
+        None,
+        globals,
+    )
 }

@@ -23,14 +23,29 @@ pub(crate) struct PullRequestChange {
 }
 
 impl PullRequestChange {
-    pub(crate) fn fetch(wanted: &str, globals: &Globals, workspace: &Workspace) -> Result<Self, CommandError> {
+    pub(crate) fn fetch(
+        wanted: &str,
+        globals: &Globals,
+        workspace: &Workspace,
+    ) -> Result<Self, CommandError> {
         let on_host = RequestOnHost::open(wanted, globals)?;
         on_host.require_open()?;
         let commits = fetch(&on_host.request, workspace)?;
-        let conversation = on_host.host.conversation(&on_host.request).map_err(failed)?;
+        let conversation = on_host
+            .host
+            .conversation(&on_host.request)
+            .map_err(failed)?;
         let found = rulings(&conversation);
-        found.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
-        Ok(Self { on_host, commits, rulings: found.rulings, wanted: wanted.to_owned() })
+        found
+            .notices
+            .iter()
+            .for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
+        Ok(Self {
+            on_host,
+            commits,
+            rulings: found.rulings,
+            wanted: wanted.to_owned(),
+        })
     }
 
     /// The range of commits from the merge base to the head commit of the pull request.
@@ -41,7 +56,9 @@ impl PullRequestChange {
     /// Reads the base commit's version of the files that configure Glee. The field `edited` lists the
     /// configuration files that the pull request edits. The work tree does not affect this list.
     pub(crate) fn steering(&self, workspace: &Workspace) -> Result<ControlFiles, CommandError> {
-        let FetchedChange { base, from, head, .. } = &self.commits;
+        let FetchedChange {
+            base, from, head, ..
+        } = &self.commits;
         let edited = workspace.edited_control_files(from, head)?;
         let mut steering = workspace.control_files_at(base)?;
         steering.edited = edited;
@@ -56,13 +73,20 @@ impl PullRequestChange {
         scripts: &[String],
         workspace: &Workspace,
     ) -> Result<Vec<String>, CommandError> {
-        let changed: BTreeSet<String> = workspace.changed_paths(&self.commits.from, &self.commits.head)?;
-        let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+        let changed: BTreeSet<String> =
+            workspace.changed_paths(&self.commits.from, &self.commits.head)?;
+        let folder = |path: &str| {
+            path.rsplit_once('/')
+                .map(|(folder, _)| format!("{folder}/"))
+        };
         let is_edited = |script: &&String| {
             let beside = folder(script);
-            changed
-                .iter()
-                .any(|path| path == *script || beside.as_ref().is_some_and(|beside| path.starts_with(beside)))
+            changed.iter().any(|path| {
+                path == *script
+                    || beside
+                        .as_ref()
+                        .is_some_and(|beside| path.starts_with(beside))
+            })
         };
         Ok(scripts.iter().filter(is_edited).cloned().collect())
     }
@@ -78,19 +102,28 @@ impl PullRequestChange {
             "the coder edits the work tree, which does not contain the head commit {} of {name}",
             short(head)
         ))
-        .hint(format!("review without a coder, or first check out the commit: `git checkout {}`", short(head))))
+        .hint(format!(
+            "review without a coder, or first check out the commit: `git checkout {}`",
+            short(head)
+        )))
     }
 
     /// Records the pull request in the plan of a review.
     pub(crate) fn record(&self, plan: &mut Plan, target: &mut Target) {
-        let FetchedChange { base, from, head, .. } = &self.commits;
+        let FetchedChange {
+            base, from, head, ..
+        } = &self.commits;
         let request = &self.on_host.request;
         target.description = self.on_host.name();
         plan.target = self.on_host.name();
         plan.steered_by = Some(base.clone());
         plan.rulings_at = Some(base.clone());
         let is_link = self.wanted.contains("://");
-        let named = if is_link { request.link.clone() } else { request.number.to_string() };
+        let named = if is_link {
+            request.link.clone()
+        } else {
+            request.number.to_string()
+        };
         plan.target_args = Some(vec!["--pr".to_owned(), named]);
         plan.pull_request = Some(PullRequestPlan {
             number: request.number,
@@ -104,7 +137,10 @@ impl PullRequestChange {
 }
 
 /// Fetches the commits of a pull request into the repository of the work tree.
-pub(crate) fn fetch(request: &PullRequest, workspace: &Workspace) -> Result<FetchedChange, CommandError> {
+pub(crate) fn fetch(
+    request: &PullRequest,
+    workspace: &Workspace,
+) -> Result<FetchedChange, CommandError> {
     Ok(workspace.fetch_change(&ChangeSource {
         repository: &request.repository,
         head_ref: &request.head_ref,

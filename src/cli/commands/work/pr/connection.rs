@@ -20,7 +20,8 @@ impl RequestOnHost {
         let remote = workspace.remote_address();
         let env = |name: &str| std::env::var(name).ok();
         let address = address::find(wanted, remote.as_deref(), &env)?;
-        let host = crate::workflows::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
+        let host =
+            crate::workflows::hosts::connect(address, workspace.root(), &env).map_err(failed)?;
         let request = host.request().map_err(failed)?;
         Ok(Self { host, request })
     }
@@ -37,11 +38,13 @@ impl RequestOnHost {
             RequestState::Merged => "merged",
         };
         let (base, head) = (&self.request.base.id, &self.request.head.id);
-        Err(CommandError::usage(format!("{} is {state}", self.name())).hint(format!(
-            "review the commits instead: `glee review {}...{}`",
-            short(base),
-            short(head)
-        )))
+        Err(
+            CommandError::usage(format!("{} is {state}", self.name())).hint(format!(
+                "review the commits instead: `glee review {}...{}`",
+                short(base),
+                short(head)
+            )),
+        )
     }
 }
 
@@ -52,15 +55,18 @@ pub(crate) fn short(commit: &str) -> &str {
 /// Converts an error of a host, such as GitHub, to an error of a command.
 pub(crate) fn failed(error: HostError) -> CommandError {
     let (exit, hint) = match &error {
-        HostError::Unreachable { .. } => {
-            (ExitReason::AgentFailed, "check the network, then run the command again; nothing is published twice")
-        }
-        HostError::Unauthorised { .. } => {
-            (ExitReason::Usage, "renew the token, then run the command again; nothing is published twice")
-        }
-        HostError::Forbidden { .. } => {
-            (ExitReason::Usage, "use a token that is allowed to read and write pull requests")
-        }
+        HostError::Unreachable { .. } => (
+            ExitReason::AgentFailed,
+            "check the network, then run the command again; nothing is published twice",
+        ),
+        HostError::Unauthorised { .. } => (
+            ExitReason::Usage,
+            "renew the token, then run the command again; nothing is published twice",
+        ),
+        HostError::Forbidden { .. } => (
+            ExitReason::Usage,
+            "use a token that is allowed to read and write pull requests",
+        ),
         HostError::NotFound { .. } => (
             ExitReason::Usage,
             "check the number and the remote, and whether the token is allowed to read the repository",
@@ -69,12 +75,18 @@ pub(crate) fn failed(error: HostError) -> CommandError {
             ExitReason::Usage,
             "submit or discard your review on the page of the pull request, then run the command again; it continues where it stopped",
         ),
-        HostError::RateLimited { .. } => {
-            (ExitReason::Budget, "run the command again after this time; nothing is published twice")
-        }
-        HostError::Refused { .. } | HostError::Unexpected { .. } => {
-            (ExitReason::AgentFailed, "run the command again; nothing is published twice")
-        }
+        HostError::RateLimited { .. } => (
+            ExitReason::Budget,
+            "run the command again after this time; nothing is published twice",
+        ),
+        HostError::Refused { .. } | HostError::Unexpected { .. } => (
+            ExitReason::AgentFailed,
+            "run the command again; nothing is published twice",
+        ),
     };
-    CommandError::new(exit, anyhow::Error::msg(printable::line(&error.to_string()))).hint(hint)
+    CommandError::new(
+        exit,
+        anyhow::Error::msg(printable::line(&error.to_string())),
+    )
+    .hint(hint)
 }

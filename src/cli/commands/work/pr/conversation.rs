@@ -7,14 +7,18 @@
 
 use super::session::RequestSession;
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
-use crate::cli::context::{CommandContext, CommandError, Format, Globals, Outputs, execute, history, place};
+use crate::cli::context::{
+    CommandContext, CommandError, Format, Globals, Outputs, execute, history, place,
+};
 use crate::domain::event::{DisputeEvent, EventKind, Mode};
 use crate::domain::{
-    Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector, Participant,
-    Relation, Response, Role, Route, RulingWord, SettledFinding, Sides, Untrusted,
+    Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
+    Participant, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides, Untrusted,
 };
 use crate::history::{GivenRuling, store::Journal};
-use crate::workflows::pull_request::{PersonRuling, Replies, ReplyObjection, RequestDispute, replies};
+use crate::workflows::pull_request::{
+    PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
+};
 use crate::workflows::review::disputes::rulings::shared_form;
 
 /// What Glee decided about the replies in the conversation of a pull request.
@@ -28,10 +32,16 @@ pub(crate) struct Decided {
 }
 
 /// Records the rulings of people, opens disputes for objections, and lets the judge rule on the new disputes.
-pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<Decided, CommandError> {
+pub(crate) fn decide(
+    session: &mut RequestSession,
+    globals: &Globals,
+) -> Result<Decided, CommandError> {
     let known = known(session, globals)?;
     let found: Replies = session.with_review(&known, replies);
-    let mut decided = Decided { refused: found.refusals.len(), ..Decided::default() };
+    let mut decided = Decided {
+        refused: found.refusals.len(),
+        ..Decided::default()
+    };
     let mut numbers: Vec<(FindingId, DisputeNumber, bool)> = Vec::new();
     let mut journal = history::open(globals, &session.workspace)?;
     for given in &found.rulings {
@@ -42,10 +52,15 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     }
     let mut waiting = Vec::new();
     for objection in &found.objections {
-        if numbers.iter().any(|(finding, ..)| *finding == objection.finding) {
+        if numbers
+            .iter()
+            .any(|(finding, ..)| *finding == objection.finding)
+        {
             continue;
         }
-        let Some((number, is_waiting)) = record_objection(session, &mut journal, objection)? else { continue };
+        let Some((number, is_waiting)) = record_objection(session, &mut journal, objection)? else {
+            continue;
+        };
         decided.objections += 1;
         numbers.push((objection.finding, number, true));
         if is_waiting {
@@ -59,7 +74,9 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
     session.refresh(globals)?;
     let journal = session.journal(globals)?;
     for settled in &session.outcome.findings {
-        let is_handled = numbers.iter().any(|(finding, ..)| *finding == settled.finding.id);
+        let is_handled = numbers
+            .iter()
+            .any(|(finding, ..)| *finding == settled.finding.id);
         if let Some(number) = dispute_of(session, settled).filter(|_| !is_handled) {
             numbers.push((settled.finding.id, number, false));
         }
@@ -77,7 +94,10 @@ pub(crate) fn decide(session: &mut RequestSession, globals: &Globals) -> Result<
 }
 
 /// Returns the recorded disputes about findings of the run.
-pub(crate) fn known(session: &RequestSession, globals: &Globals) -> Result<Vec<RequestDispute>, CommandError> {
+pub(crate) fn known(
+    session: &RequestSession,
+    globals: &Globals,
+) -> Result<Vec<RequestDispute>, CommandError> {
     let journal = session.journal(globals)?;
     let mut known = Vec::new();
     for settled in &session.outcome.findings {
@@ -92,7 +112,10 @@ fn dispute_of(session: &RequestSession, settled: &SettledFinding) -> Option<Disp
     match &settled.state {
         FindingState::AlreadyRuled { dispute, .. } => dispute.number(),
         FindingState::Disputed { dispute } => Some(*dispute),
-        _ => session.outcome.dispute_of(settled).map(|dispute| dispute.number),
+        _ => session
+            .outcome
+            .dispute_of(settled)
+            .map(|dispute| dispute.number),
     }
 }
 
@@ -101,10 +124,20 @@ fn read(
     finding: FindingId,
     number: DisputeNumber,
 ) -> Result<Option<RequestDispute>, CommandError> {
-    let Some(record) = journal.dispute(number)? else { return Ok(None) };
-    let person = record.settlement.as_ref().and_then(|settlement| settlement.person.clone());
+    let Some(record) = journal.dispute(number)? else {
+        return Ok(None);
+    };
+    let person = record
+        .settlement
+        .as_ref()
+        .and_then(|settlement| settlement.person.clone());
     let shared = shared_form(&record, &journal.events(&record.run)?, person);
-    Ok(Some(RequestDispute { finding, dispute: record.dispute, shared, is_new: false }))
+    Ok(Some(RequestDispute {
+        finding,
+        dispute: record.dispute,
+        shared,
+        is_new: false,
+    }))
 }
 
 /// Returns the dispute about `finding`, if the dispute was opened for `comments`.
@@ -116,13 +149,27 @@ fn opened(
 ) -> Result<Option<Dispute>, CommandError> {
     let is_it = |dispute: &Dispute| {
         let participant = dispute.participant.as_ref();
-        participant.is_some_and(|participant| comments.iter().all(|comment| participant.comments.contains(comment)))
+        participant.is_some_and(|participant| {
+            comments
+                .iter()
+                .all(|comment| participant.comments.contains(comment))
+        })
     };
-    let own = session.outcome.disputes.iter().filter(|dispute| dispute.finding.id == finding.finding.id);
-    if let Some(dispute) = own.clone().find(|dispute| dispute.opened_by.is_none() && is_it(dispute)) {
+    let own = session
+        .outcome
+        .disputes
+        .iter()
+        .filter(|dispute| dispute.finding.id == finding.finding.id);
+    if let Some(dispute) = own
+        .clone()
+        .find(|dispute| dispute.opened_by.is_none() && is_it(dispute))
+    {
         return Ok(Some(dispute.clone()));
     }
-    let record = dispute_of(session, finding).map(|number| journal.dispute(number)).transpose()?.flatten();
+    let record = dispute_of(session, finding)
+        .map(|number| journal.dispute(number))
+        .transpose()?
+        .flatten();
     Ok(record.map(|record| record.dispute).filter(is_it))
 }
 
@@ -131,7 +178,9 @@ fn record_ruling(
     journal: &mut Journal,
     given: &PersonRuling,
 ) -> Result<Option<DisputeNumber>, CommandError> {
-    let Some(settled) = session.outcome.finding(given.finding).cloned() else { return Ok(None) };
+    let Some(settled) = session.outcome.finding(given.finding).cloned() else {
+        return Ok(None);
+    };
     let comments = vec![given.comment.0.clone()];
     if let Some(dispute) = opened(session, journal, &settled, &comments)? {
         return Ok(Some(dispute.number));
@@ -165,7 +214,10 @@ fn record_ruling(
         objection,
         objector: Objector::Participant,
         earlier: settled.earlier,
-        participant: Some(Participant { logins: vec![given.by.clone()], comments }),
+        participant: Some(Participant {
+            logins: vec![given.by.clone()],
+            comments,
+        }),
         finding: settled.finding,
     };
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
@@ -179,10 +231,17 @@ fn record_objection(
     journal: &mut Journal,
     objection: &ReplyObjection,
 ) -> Result<Option<(DisputeNumber, bool)>, CommandError> {
-    let Some(settled) = session.outcome.finding(objection.finding).cloned() else { return Ok(None) };
-    let comments: Vec<String> = objection.comments.iter().map(|comment| comment.0.clone()).collect();
+    let Some(settled) = session.outcome.finding(objection.finding).cloned() else {
+        return Ok(None);
+    };
+    let comments: Vec<String> = objection
+        .comments
+        .iter()
+        .map(|comment| comment.0.clone())
+        .collect();
     if let Some(dispute) = opened(session, journal, &settled, &comments)? {
-        let is_waiting = dispute.is_open() && dispute.rulings.is_empty() && dispute.route != Some(Route::Human);
+        let is_waiting =
+            dispute.is_open() && dispute.rulings.is_empty() && dispute.route != Some(Route::Human);
         return Ok(Some((dispute.number, is_waiting)));
     }
     if let FindingState::Disputed { dispute } = settled.state
@@ -194,7 +253,12 @@ fn record_objection(
         }
         // The old dispute ends without a ruling. The new dispute also contains the comments of the old dispute.
         let reason = "a later objection replaces this objection".into();
-        let ended = GivenRuling { disposition: Disposition::Discarded, reason, until: None, person: None };
+        let ended = GivenRuling {
+            disposition: Disposition::Discarded,
+            reason,
+            until: None,
+            person: None,
+        };
         journal.resolve_as(dispute, ended)?;
     }
     let mut earlier = settled.earlier.clone();
@@ -211,7 +275,10 @@ fn record_objection(
         objection: response,
         objector: Objector::Participant,
         earlier,
-        participant: Some(Participant { logins: objection.by.clone(), comments }),
+        participant: Some(Participant {
+            logins: objection.by.clone(),
+            comments,
+        }),
         finding: settled.finding,
     };
     let events = journal.open_disputes(&session.run, [sides])?;
@@ -230,14 +297,24 @@ fn reopened(
     settled: &SettledFinding,
     evidence: &[Untrusted],
 ) -> Result<Option<EarlierDispute>, CommandError> {
-    let Some(record) = dispute_of(session, settled).map(|number| journal.dispute(number)).transpose()?.flatten()
+    let Some(record) = dispute_of(session, settled)
+        .map(|number| journal.dispute(number))
+        .transpose()?
+        .flatten()
     else {
         return Ok(None);
     };
-    let rationale = record.dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default();
+    let rationale = record
+        .dispute
+        .rulings
+        .last()
+        .map(|last| last.ruling.rationale.clone())
+        .unwrap_or_default();
     Ok(Some(EarlierDispute {
         dispute: record.dispute.number.into(),
-        relation: Relation::Reopens { evidence: evidence.to_vec() },
+        relation: Relation::Reopens {
+            evidence: evidence.to_vec(),
+        },
         title: record.dispute.finding.raw.title.clone(),
         disposition: record.dispute.disposition.clone(),
         new_tag: None,
@@ -247,21 +324,44 @@ fn reopened(
 
 /// Lets the judge rule on disputes. Without a judge, the disputes wait for a maintainer. Returns whether the
 /// user or a signal stopped the judge.
-fn settle(session: &RequestSession, disputes: Vec<DisputeNumber>, globals: &Globals) -> Result<bool, CommandError> {
+fn settle(
+    session: &RequestSession,
+    disputes: Vec<DisputeNumber>,
+    globals: &Globals,
+) -> Result<bool, CommandError> {
     let journal = session.journal(globals)?;
-    let recall = |route| lookup::recall(globals, place::workspace(globals)?, &journal, &session.run, route);
+    let recall = |route| {
+        lookup::recall(
+            globals,
+            place::workspace(globals)?,
+            &journal,
+            &session.run,
+            route,
+        )
+    };
     let Recalled { judges, plan, .. } = recall(None)?;
     let has_judge = !judges.is_empty() || plan.agents.iter().any(|agent| agent.role == Role::Judge);
     if !has_judge {
         let mut journal = history::open(globals, &session.workspace)?;
-        let routes = disputes
-            .into_iter()
-            .map(|dispute| DisputeEvent::RouteChosen { dispute, route: Route::Human, by_person: false }.into());
+        let routes = disputes.into_iter().map(|dispute| {
+            DisputeEvent::RouteChosen {
+                dispute,
+                route: Route::Human,
+                by_person: false,
+            }
+            .into()
+        });
         journal.append_all(&session.run, routes)?;
         globals.say("note: no judge is connected, so the objections wait for a maintainer");
         return Ok(false);
     }
-    let Recalled { workspace, settings, plan, judges, .. } = recall(Some(Route::Judge))?;
+    let Recalled {
+        workspace,
+        settings,
+        plan,
+        judges,
+        ..
+    } = recall(Some(Route::Judge))?;
     let agents = lookup::programs(&plan, &judges, &workspace)?;
     let outputs = Outputs::only(Format::Text);
     let context = CommandContext {
@@ -272,6 +372,14 @@ fn settle(session: &RequestSession, disputes: Vec<DisputeNumber>, globals: &Glob
         findings: &[],
         filter: None,
     };
-    let (_, is_stopped) = execute::settle(&context, workspace, settings, agents, &session.run, disputes, judges)?;
+    let (_, is_stopped) = execute::settle(
+        &context,
+        workspace,
+        settings,
+        agents,
+        &session.run,
+        disputes,
+        judges,
+    )?;
     Ok(is_stopped)
 }

@@ -6,7 +6,9 @@ use super::connection::{RequestOnHost, failed};
 use super::conversation::{self, Decided};
 use super::session::{self, RequestSession};
 use crate::cli::commands::history::runs::lookup;
-use crate::cli::context::{CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream};
+use crate::cli::context::{
+    CommandError, CommandResult, Format, Globals, Outputs, execute, place, stream,
+};
 use crate::cli::style::count;
 use crate::config::settings::PrMode;
 use crate::domain::{ExitReason, RunId};
@@ -39,8 +41,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let named = args.run.as_deref().map(|run| of_run(run, globals)).transpose()?;
-    let wanted = args.pr.clone().or_else(|| named.as_ref().map(|(_, link)| link.clone())).unwrap_or_default();
+    let named = args
+        .run
+        .as_deref()
+        .map(|run| of_run(run, globals))
+        .transpose()?;
+    let wanted = args
+        .pr
+        .clone()
+        .or_else(|| named.as_ref().map(|(_, link)| link.clone()))
+        .unwrap_or_default();
     let on_host = RequestOnHost::open(&wanted, globals)?;
     let run = match named {
         Some((run, _)) => run,
@@ -61,8 +71,11 @@ fn of_run(text: &str, globals: &Globals) -> Result<(RunId, String), CommandError
     let (_, journal, run) = lookup::find(globals, text)?;
     let plan = lookup::plan(&journal.events(&run)?, &run)?;
     let request = plan.pull_request.ok_or_else(|| {
-        CommandError::usage(format!("run {} is not a review of a pull request", run.short()))
-            .hint("review a pull request with `glee review --pr N`")
+        CommandError::usage(format!(
+            "run {} is not a review of a pull request",
+            run.short()
+        ))
+        .hint("review a pull request with `glee review --pr N`")
     })?;
     Ok((run, request.link))
 }
@@ -85,7 +98,9 @@ pub(crate) fn publish_review(
         ));
         return Ok(exit);
     }
-    let PullRequestChange { on_host, commits, .. } = change;
+    let PullRequestChange {
+        on_host, commits, ..
+    } = change;
     let request = on_host.host.request().map_err(failed)?;
     if request.head.id != commits.head {
         globals.say(&format!(
@@ -95,18 +110,29 @@ pub(crate) fn publish_review(
         return Ok(exit);
     }
     let on_host = RequestOnHost { request, ..on_host };
-    publish(&mut RequestSession::open(on_host, run, globals)?, Some(shown), globals)
+    publish(
+        &mut RequestSession::open(on_host, run, globals)?,
+        Some(shown),
+        globals,
+    )
 }
 
 /// Settles the objections in replies, and publishes the rulings and the review. `shown` is the format of the
 /// report that was already printed.
-pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globals: &Globals) -> CommandResult {
+pub(crate) fn publish(
+    session: &mut RequestSession,
+    shown: Option<Format>,
+    globals: &Globals,
+) -> CommandResult {
     let decided = conversation::decide(session, globals)?;
     if decided.is_stopped {
         return Ok(ExitReason::Signal(2));
     }
     let publication = session.with_review(&decided.disputes, plan);
-    publication.notices.iter().for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
+    publication
+        .notices
+        .iter()
+        .for_each(|notice| globals.say(&format!("note: {}", printable::line(notice))));
     match apply::apply(&session.on_host, &publication, globals) {
         Ok(unapplied) => {
             let text = published(session, &decided, &apply::summary(&publication, unapplied));
@@ -118,7 +144,11 @@ pub(crate) fn publish(session: &mut RequestSession, shown: Option<Format>, globa
         Err(error @ HostError::Forbidden { .. }) => annotate(session, &error, shown, globals)?,
         Err(error) => return Err(failed(error)),
     }
-    Ok(reported_exit(session.outcome.exit, session.settings.mode, globals))
+    Ok(reported_exit(
+        session.outcome.exit,
+        session.settings.mode,
+        globals,
+    ))
 }
 
 fn published(session: &RequestSession, decided: &Decided, summary: &str) -> String {
@@ -126,10 +156,19 @@ fn published(session: &RequestSession, decided: &Decided, summary: &str) -> Stri
     let replies = [
         (decided.rulings, count(decided.rulings, "ruling")),
         (decided.objections, count(decided.objections, "objection")),
-        (decided.refused, format!("{} by people who are not allowed to rule", count(decided.refused, "command"))),
+        (
+            decided.refused,
+            format!(
+                "{} by people who are not allowed to rule",
+                count(decided.refused, "command")
+            ),
+        ),
     ];
-    let replies: Vec<String> =
-        replies.into_iter().filter(|(number, _)| *number > 0).map(|(_, words)| words).collect();
+    let replies: Vec<String> = replies
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(_, words)| words)
+        .collect();
     if !replies.is_empty() {
         text.push_str(&format!("\nReplies: {}.", replies.join(", ")));
     }
@@ -149,7 +188,11 @@ fn annotate(
         "note: nothing more is published on {}, because the token is not allowed to write ({}){}",
         session.on_host.name(),
         printable::line(&error.to_string()),
-        if is_printed { "" } else { "; the findings follow" }
+        if is_printed {
+            ""
+        } else {
+            "; the findings follow"
+        }
     ));
     if is_printed {
         return Ok(());
@@ -174,44 +217,84 @@ fn annotate(
 /// Returns the exit reason of a command about a pull request. With `pr.mode: warn`, open findings and open
 /// disputes cause no failure.
 pub(crate) fn reported_exit(exit: ExitReason, mode: PrMode, globals: &Globals) -> ExitReason {
-    let is_quiet = mode == PrMode::Warn && matches!(exit, ExitReason::FindingsOpen | ExitReason::DisputeOpen);
+    let is_quiet =
+        mode == PrMode::Warn && matches!(exit, ExitReason::FindingsOpen | ExitReason::DisputeOpen);
     if !is_quiet {
         return exit;
     }
-    let what = if exit == ExitReason::FindingsOpen { "mandatory findings are open" } else { "a dispute is open" };
-    globals.say(&format!("note: {what}; the exit code is 0, because `pr.mode` is `warn`"));
+    let what = if exit == ExitReason::FindingsOpen {
+        "mandatory findings are open"
+    } else {
+        "a dispute is open"
+    };
+    globals.say(&format!(
+        "note: {what}; the exit code is 0, because `pr.mode` is `warn`"
+    ));
     ExitReason::Clean
 }
 
 /// Lists the planned comments and changes for `--dry-run`.
 fn described(publication: &Publication) -> String {
-    let mut text = format!("Would publish: {}.\n", apply::summary(publication, Unapplied::default()));
+    let mut text = format!(
+        "Would publish: {}.\n",
+        apply::summary(publication, Unapplied::default())
+    );
     for comment in &publication.comments {
-        let line = comment.line.map(|line| format!(":{line}")).unwrap_or_default();
-        text.push_str(&format!("\ncomment on {}{line}\n{}\n", comment.path, indented(&comment.body)));
+        let line = comment
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
+        text.push_str(&format!(
+            "\ncomment on {}{line}\n{}\n",
+            comment.path,
+            indented(&comment.body)
+        ));
     }
     for change in &publication.threads {
         let place = |thread: &crate::workflows::hosts::Thread| {
-            let line = thread.line.map(|line| format!(":{line}")).unwrap_or_default();
-            format!("{}{line}", thread.path.as_deref().unwrap_or("the pull request"))
+            let line = thread
+                .line
+                .map(|line| format!(":{line}"))
+                .unwrap_or_default();
+            format!(
+                "{}{line}",
+                thread.path.as_deref().unwrap_or("the pull request")
+            )
         };
         text.push_str(&match change {
-            ThreadChange::Reply { thread, body } => format!("\nreply at {}\n{}\n", place(thread), indented(body)),
-            ThreadChange::Resolve { thread, is_resolved: true } => {
+            ThreadChange::Reply { thread, body } => {
+                format!("\nreply at {}\n{}\n", place(thread), indented(body))
+            }
+            ThreadChange::Resolve {
+                thread,
+                is_resolved: true,
+            } => {
                 format!("\nresolve the thread at {}\n", place(thread))
             }
-            ThreadChange::Resolve { thread, .. } => format!("\nopen the thread at {} again\n", place(thread)),
+            ThreadChange::Resolve { thread, .. } => {
+                format!("\nopen the thread at {} again\n", place(thread))
+            }
         });
     }
     if let Some(summary) = &publication.summary {
-        let what = if summary.existing.is_some() { "edit the summary" } else { "add the summary" };
+        let what = if summary.existing.is_some() {
+            "edit the summary"
+        } else {
+            "add the summary"
+        };
         text.push_str(&format!("\n{what}\n{}\n", indented(&summary.body)));
     }
-    text.push_str(&format!("\ncheck: {:?}, {}\n", publication.check.state, publication.check.title));
+    text.push_str(&format!(
+        "\ncheck: {:?}, {}\n",
+        publication.check.state, publication.check.title
+    ));
     printable::block(&text)
 }
 
 fn indented(text: &str) -> String {
     let visible = text.lines().filter(|line| !line.starts_with("<!-- glee:"));
-    visible.map(|line| format!("    {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    visible
+        .map(|line| format!("    {line}").trim_end().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -32,26 +32,54 @@ pub(crate) struct RequestSession {
 impl RequestSession {
     /// Reads a recorded run and the conversation on the pull request. Fails if the run did not review the head
     /// commit of the pull request.
-    pub(crate) fn open(on_host: RequestOnHost, run: &RunId, globals: &Globals) -> Result<Self, CommandError> {
+    pub(crate) fn open(
+        on_host: RequestOnHost,
+        run: &RunId,
+        globals: &Globals,
+    ) -> Result<Self, CommandError> {
         let workspace = place::workspace(globals)?;
         let journal = lookup::journal(globals, &workspace)?;
-        let plan = journal.plan(run)?.filter(|plan| plan.pull_request.is_some()).ok_or_else(|| {
-            CommandError::usage(format!("run {} is not a review of a pull request", run.short()))
+        let plan = journal
+            .plan(run)?
+            .filter(|plan| plan.pull_request.is_some())
+            .ok_or_else(|| {
+                CommandError::usage(format!(
+                    "run {} is not a review of a pull request",
+                    run.short()
+                ))
                 .hint("review a pull request with `glee review --pr N`")
-        })?;
+            })?;
         let reviewed = plan.pull_request.as_ref().expect("the plan was filtered");
         require_same(&on_host, reviewed, run)?;
         on_host.require_open()?;
         if !view::is_ended(&journal.events(run)?) {
-            return Err(CommandError::usage(format!("run {} has not ended", run.short()))
-                .hint(format!("resume the run with `glee runs resume {}`", run.short())));
+            return Err(
+                CommandError::usage(format!("run {} has not ended", run.short())).hint(format!(
+                    "resume the run with `glee runs resume {}`",
+                    run.short()
+                )),
+            );
         }
         let commits = super::change::fetch(&on_host.request, &workspace)?;
         let files = on_host.host.files(&on_host.request).map_err(failed)?;
-        let conversation = on_host.host.conversation(&on_host.request).map_err(failed)?;
+        let conversation = on_host
+            .host
+            .conversation(&on_host.request)
+            .map_err(failed)?;
         let (outcome, sources) = recorded(&workspace, &journal, run)?;
         let (run, settings) = (run.clone(), Settings::of_record(&plan.settings).pr);
-        Ok(Self { on_host, run, plan, settings, files, conversation, outcome, sources, workspace, commits })
+        Ok(Self {
+            on_host,
+            run,
+            plan,
+            settings,
+            files,
+            conversation,
+            outcome,
+            sources,
+            workspace,
+            commits,
+        })
     }
 
     /// Reads the outcome again, after disputes were opened or settled.
@@ -85,7 +113,11 @@ impl RequestSession {
     }
 }
 
-fn recorded(workspace: &Workspace, journal: &Journal, run: &RunId) -> Result<(Outcome, Sources), CommandError> {
+fn recorded(
+    workspace: &Workspace,
+    journal: &Journal,
+    run: &RunId,
+) -> Result<(Outcome, Sources), CommandError> {
     let mut recorded = view::recorded(workspace, &place::state_dir()?, journal, run)?;
     if let Some(exit) = view::exit_now(&journal.events(run)?) {
         recorded.outcome.exit = exit;
@@ -95,7 +127,11 @@ fn recorded(workspace: &Workspace, journal: &Journal, run: &RunId) -> Result<(Ou
 
 /// Fails if the run did not review the head commit of the pull request, because the line numbers of the findings
 /// apply only to the reviewed commit.
-fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId) -> Result<(), CommandError> {
+fn require_same(
+    on_host: &RequestOnHost,
+    reviewed: &PullRequestPlan,
+    run: &RunId,
+) -> Result<(), CommandError> {
     let (request, name) = (&on_host.request, on_host.name());
     if request.link != reviewed.link || request.number != reviewed.number {
         return Err(CommandError::usage(format!(
@@ -114,15 +150,23 @@ fn require_same(on_host: &RequestOnHost, reviewed: &PullRequestPlan, run: &RunId
         "the head commit of {name} is now {now}, but run {} reviewed {then}",
         run.short()
     ))
-    .hint(format!("review again: `glee review --pr {} --publish`", request.number)))
+    .hint(format!(
+        "review again: `glee review --pr {} --publish`",
+        request.number
+    )))
 }
 
 /// Returns the newest recorded review of a pull request.
-pub(crate) fn newest_run(on_host: &RequestOnHost, globals: &Globals) -> Result<RunId, CommandError> {
+pub(crate) fn newest_run(
+    on_host: &RequestOnHost,
+    globals: &Globals,
+) -> Result<RunId, CommandError> {
     let workspace = place::workspace(globals)?;
     let missing = || {
-        CommandError::usage(format!("no review of {} is recorded", on_host.name()))
-            .hint(format!("first review the pull request: `glee review --pr {}`", on_host.request.number))
+        CommandError::usage(format!("no review of {} is recorded", on_host.name())).hint(format!(
+            "first review the pull request: `glee review --pr {}`",
+            on_host.request.number
+        ))
     };
     let journal = history::open_read(globals, &workspace)?.ok_or_else(missing)?;
     for run in journal.runs_of_target(&on_host.name())? {

@@ -53,23 +53,59 @@ pub(crate) fn run(command: &Command, globals: &Globals) -> CommandResult {
     let reason = |flag: &ReasonFlag| flag.reason.clone();
     match command {
         Command::Status(output) => {
-            let (report, runs) = query(globals, &WatchCommand::Status, |reply| reply.standing, recorded)?;
-            output.print(&report, || watch_status::text(globals.style(), &report, runs))?;
+            let (report, runs) = query(
+                globals,
+                &WatchCommand::Status,
+                |reply| reply.standing,
+                recorded,
+            )?;
+            output.print(&report, || {
+                watch_status::text(globals.style(), &report, runs)
+            })?;
             Ok(match report.status {
                 WatchStatus::Running => ExitReason::Clean,
                 WatchStatus::Paused => ExitReason::DisputeOpen,
             })
         }
-        Command::Issues { command: Some(Issues::Close { issue, reason: why }), .. } => {
-            change(globals, &WatchCommand::Close { issue: *issue, reason: reason(why) })
+        Command::Issues {
+            command: Some(Issues::Close { issue, reason: why }),
+            ..
+        } => change(
+            globals,
+            &WatchCommand::Close {
+                issue: *issue,
+                reason: reason(why),
+            },
+        ),
+        Command::Issues {
+            command: Some(Issues::List(output)),
+            ..
         }
-        Command::Issues { command: Some(Issues::List(output)), .. } | Command::Issues { command: None, output } => {
-            let (issues, _) = query(globals, &WatchCommand::Issues, |reply| reply.issues, recorded_issues)?;
+        | Command::Issues {
+            command: None,
+            output,
+        } => {
+            let (issues, _) = query(
+                globals,
+                &WatchCommand::Issues,
+                |reply| reply.issues,
+                recorded_issues,
+            )?;
             output.print(&issues, || watch_status::issues(globals.style(), &issues))
         }
         Command::Review => send(globals, &WatchCommand::Review),
-        Command::Pause(why) => send(globals, &WatchCommand::Pause { reason: reason(why) }),
-        Command::Resume(why) => change(globals, &WatchCommand::Resume { reason: reason(why) }),
+        Command::Pause(why) => send(
+            globals,
+            &WatchCommand::Pause {
+                reason: reason(why),
+            },
+        ),
+        Command::Resume(why) => change(
+            globals,
+            &WatchCommand::Resume {
+                reason: reason(why),
+            },
+        ),
         Command::Stop => send(globals, &WatchCommand::Stop),
     }
 }
@@ -84,7 +120,10 @@ fn show_reply(globals: &Globals, reply: Option<CommandReply>) -> CommandResult {
 
 fn show(globals: &Globals, report: &WatchReport) -> ExitReason {
     if !globals.quiet {
-        stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), report)));
+        stream::err(&format!(
+            "{}\n",
+            watch_status::line(globals.screen().style(), report)
+        ));
     }
     ExitReason::Clean
 }
@@ -103,7 +142,10 @@ fn query<T>(
             let workspace = place::workspace(globals)?;
             let journal = history::open_read(globals, &workspace)?;
             let root = workspace.root().to_string_lossy();
-            let found = journal.map(|journal| recorded(&journal, &root)).transpose()?.flatten();
+            let found = journal
+                .map(|journal| recorded(&journal, &root))
+                .transpose()?
+                .flatten();
             Ok((found.ok_or(error)?, false))
         }
         Err(error) => Err(error.into()),
@@ -124,20 +166,31 @@ fn change(globals: &Globals, command: &WatchCommand) -> CommandResult {
     // fails, and does not write to the history of the watch.
     let _lock = lock(&address(&workspace)?, workspace.root())?;
     let mut journal = history::open(globals, &workspace)?;
-    let Some(last) = recorded(&journal, &root)? else { return Err(error.into()) };
+    let Some(last) = recorded(&journal, &root)? else {
+        return Err(error.into());
+    };
     let by = own_name().into();
     let event = match command {
         WatchCommand::Resume { .. } if last.status == WatchStatus::Running => {
             return Err(CommandError::usage("the work is not paused"));
         }
-        WatchCommand::Resume { reason } => WatchEvent::WatchResumed { by, reason: reason.as_str().into() },
-        WatchCommand::Close { issue, .. } if last.issues.iter().all(|known| known.number != *issue) => {
-            return Err(CommandError::usage(format!("there is no open issue {issue}"))
-                .hint("`glee watch issues` lists the open issues"));
+        WatchCommand::Resume { reason } => WatchEvent::WatchResumed {
+            by,
+            reason: reason.as_str().into(),
+        },
+        WatchCommand::Close { issue, .. }
+            if last.issues.iter().all(|known| known.number != *issue) =>
+        {
+            return Err(
+                CommandError::usage(format!("there is no open issue {issue}"))
+                    .hint("`glee watch issues` lists the open issues"),
+            );
         }
-        WatchCommand::Close { issue, reason } => {
-            WatchEvent::IssueClosed { issue: *issue, by, reason: reason.as_str().into() }
-        }
+        WatchCommand::Close { issue, reason } => WatchEvent::IssueClosed {
+            issue: *issue,
+            by,
+            reason: reason.as_str().into(),
+        },
         _ => return Err(error.into()),
     };
     journal.append(&RunId(last.run), EventKind::Watch(event))?;

@@ -12,8 +12,8 @@ use tokio::sync::{oneshot, watch as channel};
 use crate::agents::process::own_process;
 use crate::cli::commands::work::watch::connection::address;
 use crate::cli::context::{
-    BasicFormat, CommandError, CommandResult, FreshFlag, Globals, Input, ReportFormat, execute, history, names,
-    place, pretty, settings, stream,
+    BasicFormat, CommandError, CommandResult, FreshFlag, Globals, Input, ReportFormat, execute,
+    history, names, place, pretty, settings, stream,
 };
 use crate::cli::style::watch_status;
 use crate::cli::ui::live::jsonl::JsonLines;
@@ -59,18 +59,33 @@ const UNLIMITED: Duration = Duration::MAX;
 
 pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     let workspace = place::workspace(globals)?;
-    let lists = [("watch.agents", &args.agents), ("watch.reviewers", &args.reviewers)];
-    let flags = lists.into_iter().filter_map(|(key, names)| Some((key.to_owned(), json!(names.as_ref()?))));
+    let lists = [
+        ("watch.agents", &args.agents),
+        ("watch.reviewers", &args.reviewers),
+    ];
+    let flags = lists
+        .into_iter()
+        .filter_map(|(key, names)| Some((key.to_owned(), json!(names.as_ref()?))));
     let fresh = args.fresh.is_given(globals);
     let (places, settings) = settings::runnable(globals, flags.collect(), None)?;
     execute::require_sandbox(&settings)?;
     let state_dir = place::state_dir()?;
     place::refuse_inside(&workspace, &state_dir)?;
     let plan = plan::plan(&settings, &workspace, jobs(&settings.agents, &args.tasks)?)?;
-    let all: Vec<Agent> = plan.reviewers.iter().chain(&plan.judge).chain(&plan.agents).cloned().collect();
+    let all: Vec<Agent> = plan
+        .reviewers
+        .iter()
+        .chain(&plan.judge)
+        .chain(&plan.agents)
+        .cloned()
+        .collect();
     let agents = execute::programs(&all, &plan.backups, workspace.root())?;
     let templates = places.root.join(".glee").join("prompts");
-    let events = args.events.as_deref().map(|path| Input::open(globals, Some(path))).transpose()?;
+    let events = args
+        .events
+        .as_deref()
+        .map(|path| Input::open(globals, Some(path)))
+        .transpose()?;
     let journal = history::open(globals, &workspace)?;
     let path = address(&workspace)?;
     let terminal = Terminal::new(globals.screen());
@@ -93,7 +108,8 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             let serving = tokio::spawn(listener.serve(intake.clone()));
             let (status, shown) = channel::channel(Default::default());
             let (typed, typing) = channel::channel(String::new());
-            let drawing = shows.then(|| tokio::spawn(watch_view::draw(terminal.clone(), shown, typing)));
+            let drawing =
+                shows.then(|| tokio::spawn(watch_view::draw(terminal.clone(), shown, typing)));
             // With `--events`, no key presses are read, because `--events -` reads standard input.
             match events {
                 Some(events) => read_events(events.reader, intake.clone()),
@@ -102,7 +118,15 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
             }
             let workspace = Arc::new(workspace);
             let setup = WatchSetup {
-                run: RunSetup { workspace, state_dir, journal, agents, settings, sink, stop },
+                run: RunSetup {
+                    workspace,
+                    state_dir,
+                    journal,
+                    agents,
+                    settings,
+                    sink,
+                    stop,
+                },
                 templates,
                 standing: status,
                 intake,
@@ -110,7 +134,9 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
                 socket: Some(path),
                 stay: args.stay,
             };
-            let ended = watch::run(setup, plan, fresh).await.map_err(CommandError::from);
+            let ended = watch::run(setup, plan, fresh)
+                .await
+                .map_err(CommandError::from);
             all_answered.await;
             serving.abort();
             if let Some(drawing) = drawing {
@@ -124,19 +150,29 @@ pub(crate) fn run(args: &WatchOptions, globals: &Globals) -> CommandResult {
     if args.report.format == BasicFormat::Json {
         stream::out(&pretty(&ended.standing))?;
     } else if args.report.format == BasicFormat::Text && !globals.quiet {
-        stream::err(&format!("{}\n", watch_status::line(globals.screen().style(), &ended.standing)));
+        stream::err(&format!(
+            "{}\n",
+            watch_status::line(globals.screen().style(), &ended.standing)
+        ));
         globals.say("The watch has stopped; `glee watch` continues the watch");
     }
-    Ok(if ended.by_command { ended.exit } else { ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2))) })
+    Ok(if ended.by_command {
+        ended.exit
+    } else {
+        ended.exit.strongest(cause.unwrap_or(ExitReason::Signal(2)))
+    })
 }
 
 fn jobs(agents: &[Agent], tasks: &[String]) -> Result<Vec<Job>, CommandError> {
     let job = |task: &String| match task.split_once('=') {
         Some((name, text)) if !name.trim().is_empty() && !text.trim().is_empty() => Ok(Job {
-            agent: names::full(agents, name.trim(), Some(Role::Coder))?.as_str().into(),
+            agent: names::full(agents, name.trim(), Some(Role::Coder))?
+                .as_str()
+                .into(),
             task: text.trim().to_owned(),
         }),
-        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT").hint("use `--task NAME='...'`")),
+        _ => Err(CommandError::usage("`--task` requires the form NAME=TEXT")
+            .hint("use `--task NAME='...'`")),
     };
     tasks.iter().map(job).collect()
 }
@@ -161,11 +197,19 @@ fn read_events(mut source: BufReader<Box<dyn Read + Send>>, intake: Intake) {
                         break;
                     }
                     Ok(_) if line.trim_ascii().is_empty() => {}
-                    Ok(_) => items.push(protocol::for_agent(protocol::read(line.trim_ascii(), None))),
+                    Ok(_) => {
+                        items.push(protocol::for_agent(protocol::read(line.trim_ascii(), None)))
+                    }
                 }
             }
             let (answer, answered) = oneshot::channel();
-            if intake.blocking_send(Batch { items, by: by.clone(), answer: Some(answer) }).is_err()
+            if intake
+                .blocking_send(Batch {
+                    items,
+                    by: by.clone(),
+                    answer: Some(answer),
+                })
+                .is_err()
                 || answered.blocking_recv().is_err()
             {
                 return;

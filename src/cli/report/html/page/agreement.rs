@@ -9,7 +9,8 @@ use super::calls::TimedCall;
 use super::cast::Cast;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Role, Ruler, Ruling, RulingWord,
+    AgentName, Answer, DefenceWord, ExaminationWord, FindingId, Grounds, Outcome, Role, Ruler,
+    Ruling, RulingWord,
 };
 use crate::protocol::text::printable;
 
@@ -53,7 +54,11 @@ struct AgreementCell {
 type Stances = BTreeMap<FindingId, BTreeMap<Voter, Stance>>;
 
 /// Returns `None` if no two participants expressed an opinion on the same finding.
-pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Option<AgreementView> {
+pub(crate) fn view(
+    outcome: &Outcome,
+    calls: &[TimedCall<'_>],
+    cast: &Cast,
+) -> Option<AgreementView> {
     let stances = stances(outcome, calls, cast);
     let mut pairs: HashMap<(&Voter, &Voter), (u64, u64)> = HashMap::new();
     for positions in stances.values() {
@@ -65,7 +70,10 @@ pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> O
             }
         }
     }
-    let members = cast.members.iter().map(|(name, role)| (Voter::Agent(name.clone()), *role));
+    let members = cast
+        .members
+        .iter()
+        .map(|(name, role)| (Voter::Agent(name.clone()), *role));
     let mut voters: Vec<_> = members.chain([(Voter::Person, None)]).collect();
     voters.retain(|(voter, _)| pairs.keys().any(|(one, _)| *one == voter));
     if voters.is_empty() {
@@ -87,11 +95,11 @@ pub(crate) fn view(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> O
                 _ => "bad",
             },
         },
-        None => {
-            AgreementCell {
-                text: if one == other { "·" } else { "–" }.to_owned(), share: String::new(), tone: ""
-            }
-        }
+        None => AgreementCell {
+            text: if one == other { "·" } else { "–" }.to_owned(),
+            share: String::new(),
+            tone: "",
+        },
     };
     let rows = voters.iter().map(|(voter, role)| AgreementRow {
         name: name(voter),
@@ -113,8 +121,16 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
         let own = stances.entry(finding.id).or_default();
         own.extend(finding.raised_by.iter().map(|by| (agent(by), Stance::For)));
         if let Some(consensus) = &finding.consensus {
-            own.extend(consensus.confirmed_by.iter().map(|by| (agent(by), Stance::For)));
-            let denials = consensus.positions.iter().filter(|position| position.denies);
+            own.extend(
+                consensus
+                    .confirmed_by
+                    .iter()
+                    .map(|by| (agent(by), Stance::For)),
+            );
+            let denials = consensus
+                .positions
+                .iter()
+                .filter(|position| position.denies);
             own.extend(denials.map(|position| (agent(&position.reviewer), Stance::Against)));
         }
     }
@@ -137,40 +153,61 @@ fn stances(outcome: &Outcome, calls: &[TimedCall<'_>], cast: &Cast) -> Stances {
                 add(said.finding, stance);
             }),
             CallAnswer::Defend { defences } => {
-                for said in defences.iter().filter(|said| said.action == DefenceWord::Concede) {
+                for said in defences
+                    .iter()
+                    .filter(|said| said.action == DefenceWord::Concede)
+                {
                     add(said.finding, Stance::Against);
                 }
             }
             // If a ruling forces the coder to implement a finding, the coder's answer is ignored. Such an answer
             // does not show the coder's own opinion.
-            CallAnswer::Respond { responses, .. } if call.id.purpose.is_coder() && !is_enforced(call) => {
+            CallAnswer::Respond { responses, .. }
+                if call.id.purpose.is_coder() && !is_enforced(call) =>
+            {
                 coder = Some(by);
-                responses.iter().for_each(|response| add(response.finding, of_answer(response.answer)));
+                responses
+                    .iter()
+                    .for_each(|response| add(response.finding, of_answer(response.answer)));
             }
             _ => {}
         }
     }
     if coder.is_none()
-        && let Some((coder, _)) = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder))
+        && let Some((coder, _)) = cast
+            .members
+            .iter()
+            .find(|(_, role)| *role == Some(Role::Coder))
     {
         for settled in &outcome.findings {
-            if let (Some(response), Some(own)) = (&settled.response, stances.get_mut(&settled.finding.id)) {
+            if let (Some(response), Some(own)) =
+                (&settled.response, stances.get_mut(&settled.finding.id))
+            {
                 own.insert(agent(coder), of_answer(response.answer));
             }
         }
     }
-    for dispute in outcome.disputes.iter().filter(|dispute| dispute.opened_by.is_none()) {
-        let Some(own) = stances.get_mut(&dispute.finding.id) else { continue };
+    for dispute in outcome
+        .disputes
+        .iter()
+        .filter(|dispute| dispute.opened_by.is_none())
+    {
+        let Some(own) = stances.get_mut(&dispute.finding.id) else {
+            continue;
+        };
         for record in &dispute.rulings {
-            let mut add =
-                |voter: Voter, ruling: &Ruling| own.extend(of_ruling(ruling).map(|stance| (voter, stance)));
+            let mut add = |voter: Voter, ruling: &Ruling| {
+                own.extend(of_ruling(ruling).map(|stance| (voter, stance)))
+            };
             match &record.by {
                 Ruler::Judge { name } => add(agent(name), &record.ruling),
                 Ruler::Human => add(Voter::Person, &record.ruling),
                 Ruler::Panel | Ruler::Policy => {}
             }
             for vote in &record.votes {
-                vote.ruling.iter().for_each(|ruling| add(agent(&vote.judge), ruling));
+                vote.ruling
+                    .iter()
+                    .for_each(|ruling| add(agent(&vote.judge), ruling));
             }
         }
     }
@@ -193,7 +230,9 @@ fn of_answer(answer: Answer) -> Stance {
 fn of_ruling(ruling: &Ruling) -> Option<Stance> {
     match ruling.ruling {
         RulingWord::Enforce => Some(Stance::For),
-        RulingWord::Dismiss if ruling.new_tag.is_some() || ruling.grounds == Some(Grounds::NotMandatory) => {
+        RulingWord::Dismiss
+            if ruling.new_tag.is_some() || ruling.grounds == Some(Grounds::NotMandatory) =>
+        {
             Some(Stance::InPart)
         }
         RulingWord::Dismiss => Some(Stance::Against),
@@ -212,21 +251,54 @@ mod unit_tests {
         let mut outcome = clean();
         for id in 1..=3 {
             let raised = finding(id, Tag::High, "a.py:3", "A");
-            let answer = if id == 1 { Answer::Implemented } else { Answer::Disagree };
-            outcome.findings.push(settled(raised.clone(), FindingState::Open, Some((answer, "so"))));
+            let answer = if id == 1 {
+                Answer::Implemented
+            } else {
+                Answer::Disagree
+            };
+            outcome.findings.push(settled(
+                raised.clone(),
+                FindingState::Open,
+                Some((answer, "so")),
+            ));
             if id > 1 {
                 let mut disputed = dispute(u64::from(id), raised, "no", &[]);
-                let word = if id == 2 { RulingWord::Dismiss } else { RulingWord::Escalate };
+                let word = if id == 2 {
+                    RulingWord::Dismiss
+                } else {
+                    RulingWord::Escalate
+                };
                 disputed.rulings = vec![ruling(word, "because")];
                 outcome.disputes.push(disputed);
             }
         }
-        let members = [("rules", Role::Reviewer), ("fixer", Role::Coder), ("referee", Role::Judge)]
-            .map(|(name, role)| (AgentName::from(name), Some(role)));
-        let view = view(&outcome, &[], &Cast { members: members.to_vec() }).expect("positions");
-        let texts: Vec<Vec<&str>> =
-            view.rows.iter().map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect()).collect();
+        let members = [
+            ("rules", Role::Reviewer),
+            ("fixer", Role::Coder),
+            ("referee", Role::Judge),
+        ]
+        .map(|(name, role)| (AgentName::from(name), Some(role)));
+        let view = view(
+            &outcome,
+            &[],
+            &Cast {
+                members: members.to_vec(),
+            },
+        )
+        .expect("positions");
+        let texts: Vec<Vec<&str>> = view
+            .rows
+            .iter()
+            .map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect())
+            .collect();
         assert_eq!(view.names, ["rules", "fixer", "referee"]);
-        assert_eq!(texts, [["·", "1 of 3", "0 of 1"], ["1 of 3", "·", "1 of 1"], ["0 of 1", "1 of 1", "·"]]);
+        assert_eq!(
+            texts,
+            [
+                ["·", "1 of 3", "0 of 1"],
+                ["1 of 3", "·", "1 of 1"],
+                ["0 of 1", "1 of 1", "·"]
+            ]
+        );
     }
 }

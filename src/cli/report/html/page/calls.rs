@@ -33,13 +33,36 @@ pub(crate) fn calls(events: &[Event]) -> Vec<TimedCall<'_>> {
         match &event.kind {
             EventKind::Run(RunEvent::CallStarted { call, role, .. }) => {
                 running.insert(call, calls.len());
-                calls.push(TimedCall { id: call, role: Some(*role), began: event.at, ended: None });
+                calls.push(TimedCall {
+                    id: call,
+                    role: Some(*role),
+                    began: event.at,
+                    ended: None,
+                });
             }
-            EventKind::Run(RunEvent::CallFinished { call, answer, millis, usage, told, .. }) => {
-                let end = CallCompletion { at: event.at, millis: *millis, answer, usage, told };
+            EventKind::Run(RunEvent::CallFinished {
+                call,
+                answer,
+                millis,
+                usage,
+                told,
+                ..
+            }) => {
+                let end = CallCompletion {
+                    at: event.at,
+                    millis: *millis,
+                    answer,
+                    usage,
+                    told,
+                };
                 match running.remove(call) {
                     Some(at) => calls[at].ended = Some(end),
-                    None => calls.push(TimedCall { id: call, role: None, began: event.at, ended: Some(end) }),
+                    None => calls.push(TimedCall {
+                        id: call,
+                        role: None,
+                        began: event.at,
+                        ended: Some(end),
+                    }),
                 }
             }
             _ => {}
@@ -51,7 +74,9 @@ pub(crate) fn calls(events: &[Event]) -> Vec<TimedCall<'_>> {
 impl TimedCall<'_> {
     pub(crate) fn work(&self) -> String {
         let work = match &self.id.purpose {
-            Purpose::Review { round, shard } => format!("review, round {round}, shard {}", shard + 1),
+            Purpose::Review { round, shard } => {
+                format!("review, round {round}, shard {}", shard + 1)
+            }
             Purpose::Examine { .. } => "examine the others' findings".to_owned(),
             Purpose::Defend { .. } => "defend its findings".to_owned(),
             Purpose::Respond { round } => format!("respond to the findings of round {round}"),
@@ -64,22 +89,39 @@ impl TimedCall<'_> {
             Purpose::Work => "work".to_owned(),
             Purpose::Peer { cycle } => format!("review cycle {cycle}"),
         };
-        if self.id.attempt > 1 { format!("{work}, attempt {}", self.id.attempt) } else { work }
+        if self.id.attempt > 1 {
+            format!("{work}, attempt {}", self.id.attempt)
+        } else {
+            work
+        }
     }
 
     pub(crate) fn has_failed(&self) -> bool {
         self.ended.as_ref().is_some_and(|end| {
-            matches!(end.answer, CallAnswer::Failed { .. } | CallAnswer::Invalid { .. })
-                || matches!(end.answer, CallAnswer::Review { status, .. } if !status.is_complete())
+            matches!(
+                end.answer,
+                CallAnswer::Failed { .. } | CallAnswer::Invalid { .. }
+            ) || matches!(end.answer, CallAnswer::Review { status, .. } if !status.is_complete())
         })
     }
 
     pub(crate) fn result(&self) -> String {
-        let Some(end) = &self.ended else { return "not ended".to_owned() };
+        let Some(end) = &self.ended else {
+            return "not ended".to_owned();
+        };
         match end.answer {
-            CallAnswer::Review { status: AnswerStatus::Clean, .. } => "clean".to_owned(),
-            CallAnswer::Review { status: AnswerStatus::Incomplete, .. } => "incomplete".to_owned(),
-            CallAnswer::Review { status: AnswerStatus::NotReviewed, .. } => "not reviewed".to_owned(),
+            CallAnswer::Review {
+                status: AnswerStatus::Clean,
+                ..
+            } => "clean".to_owned(),
+            CallAnswer::Review {
+                status: AnswerStatus::Incomplete,
+                ..
+            } => "incomplete".to_owned(),
+            CallAnswer::Review {
+                status: AnswerStatus::NotReviewed,
+                ..
+            } => "not reviewed".to_owned(),
             CallAnswer::Review { findings, .. } => number(findings.len(), "finding"),
             CallAnswer::Examine { examinations, .. } => number(examinations.len(), "examination"),
             CallAnswer::Defend { defences } => number(defences.len(), "defence"),
@@ -90,7 +132,9 @@ impl TimedCall<'_> {
                 format!("{resolved} of {} resolved", checks.len())
             }
             CallAnswer::Compare { comparisons } => number(comparisons.len(), "comparison"),
-            CallAnswer::Stage { .. } | CallAnswer::Work { .. } | CallAnswer::Peer { .. } => "answered".to_owned(),
+            CallAnswer::Stage { .. } | CallAnswer::Work { .. } | CallAnswer::Peer { .. } => {
+                "answered".to_owned()
+            }
             CallAnswer::Invalid { error } => format!("invalid: {}", secrets::redact(error)),
             CallAnswer::Failed { error, .. } => format!("failed: {}", secrets::redact(error)),
         }

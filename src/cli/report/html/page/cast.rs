@@ -15,10 +15,17 @@ pub(crate) struct Cast {
 
 impl Cast {
     pub(crate) fn of(outcome: &Outcome, plan: Option<&Plan>, calls: &[TimedCall<'_>]) -> Self {
-        let planned = plan.iter().flat_map(|plan| plan.agents.iter().chain(&plan.backups));
-        let mut roles: BTreeMap<AgentName, Option<Role>> =
-            planned.map(|agent| (agent.name.clone(), Some(agent.role))).collect();
-        let reviewers = outcome.proof.reviewers.iter().map(|reviewer| &reviewer.name);
+        let planned = plan
+            .iter()
+            .flat_map(|plan| plan.agents.iter().chain(&plan.backups));
+        let mut roles: BTreeMap<AgentName, Option<Role>> = planned
+            .map(|agent| (agent.name.clone(), Some(agent.role)))
+            .collect();
+        let reviewers = outcome
+            .proof
+            .reviewers
+            .iter()
+            .map(|reviewer| &reviewer.name);
         for name in reviewers {
             roles.insert(name.clone(), Some(Role::Reviewer));
         }
@@ -26,7 +33,11 @@ impl Cast {
         for call in calls {
             roles.entry(call.id.agent.clone()).or_insert(call.role);
         }
-        for name in outcome.findings.iter().flat_map(|finding| &finding.finding.raised_by) {
+        for name in outcome
+            .findings
+            .iter()
+            .flat_map(|finding| &finding.finding.raised_by)
+        {
             roles.entry(name.clone()).or_insert(None);
         }
         let mut members: Vec<_> = roles.into_iter().collect();
@@ -41,7 +52,10 @@ impl Cast {
     }
 
     pub(crate) fn role(&self, name: &AgentName) -> Option<Role> {
-        self.members.iter().find(|(known, _)| known == name).and_then(|(_, role)| *role)
+        self.members
+            .iter()
+            .find(|(known, _)| known == name)
+            .and_then(|(_, role)| *role)
     }
 }
 

@@ -75,12 +75,23 @@ impl Excerpts {
         let mut left = MOST_BYTES;
         for place in places {
             let key = (place.file.clone(), place.round);
-            let text = texts.entry(key.clone()).or_insert_with(|| Some(shown(&source(&place.file, place.round)?)));
-            let Some(text) = text.as_deref() else { continue };
+            let text = texts
+                .entry(key.clone())
+                .or_insert_with(|| Some(shown(&source(&place.file, place.round)?)));
+            let Some(text) = text.as_deref() else {
+                continue;
+            };
             let lines = place.shown();
             let (skipped, number) = (*lines.start() as usize - 1, lines.clone().count());
-            let size: usize = text.lines().skip(skipped).take(number).map(|line| line.len() + 40).sum();
-            let Some(rest) = left.checked_sub(size) else { break };
+            let size: usize = text
+                .lines()
+                .skip(skipped)
+                .take(number)
+                .map(|line| line.len() + 40)
+                .sum();
+            let Some(rest) = left.checked_sub(size) else {
+                break;
+            };
             left = rest;
             let ranges = wanted.entry(key.clone()).or_default();
             if ranges.is_empty() {
@@ -91,7 +102,10 @@ impl Excerpts {
         let mut highlighter = Highlighter::new(MOST_PARSED);
         let mut files = HashMap::new();
         for key in order {
-            let (Some(Some(text)), Some(mut ranges)) = (texts.get(&key), wanted.remove(&key)) else { continue };
+            let (Some(Some(text)), Some(mut ranges)) = (texts.get(&key), wanted.remove(&key))
+            else {
+                continue;
+            };
             ranges.sort_by_key(|range| (*range.start(), Reverse(*range.end())));
             let lines = highlighter.lines(&key.0, text, &ranges);
             files.insert(key, lines);
@@ -108,10 +122,15 @@ impl Excerpts {
         for (number, line) in lines.range(place.shown()) {
             let is_named = (place.line..=place.last()).contains(number);
             let mark = if is_named { " m" } else { "" };
-            let _ = write!(html, "<span class=\"l{mark}\" data-n=\"{number}\">{line}\n</span>");
+            let _ = write!(
+                html,
+                "<span class=\"l{mark}\" data-n=\"{number}\">{line}\n</span>"
+            );
         }
         let end = place.end_line.filter(|end| *end > place.line);
-        let hidden = place.last().saturating_sub(place.line.saturating_add(LONGEST - 1));
+        let hidden = place
+            .last()
+            .saturating_sub(place.line.saturating_add(LONGEST - 1));
         Some(CodeView {
             place: printable::line(&format!(
                 "{}:{}{}",
@@ -120,7 +139,8 @@ impl Excerpts {
                 end.map_or_else(String::new, |end| format!("-{end}"))
             )),
             html: Value::from_safe_string(html),
-            more: (hidden > 0).then(|| format!("The finding names {} more.", count(hidden, "line"))),
+            more: (hidden > 0)
+                .then(|| format!("The finding names {} more.", count(hidden, "line"))),
         })
     }
 }

@@ -62,37 +62,65 @@ struct CitationView {
 /// Returns the locations of two kinds of source code: the code that is disputed, and the code that rulings cite.
 pub(crate) fn code_places(outcome: &Outcome) -> Vec<CodePlace> {
     let places = outcome.disputes.iter().flat_map(|dispute| {
-        let cited = dispute.rulings.iter().flat_map(|record| &record.ruling.citations);
-        let cited = cited.filter_map(|citation| cited_place(&printable::line(citation), dispute.finding.round));
-        code_place(&dispute.finding.raw, dispute.finding.round).into_iter().chain(cited)
+        let cited = dispute
+            .rulings
+            .iter()
+            .flat_map(|record| &record.ruling.citations);
+        let cited = cited
+            .filter_map(|citation| cited_place(&printable::line(citation), dispute.finding.round));
+        code_place(&dispute.finding.raw, dispute.finding.round)
+            .into_iter()
+            .chain(cited)
     });
     places.collect()
 }
 
 fn cited_place(citation: &str, round: u32) -> Option<CodePlace> {
     let (file, line, end_line) = location::split(citation)?;
-    Some(CodePlace { file: file.to_owned(), round, line, end_line })
+    Some(CodePlace {
+        file: file.to_owned(),
+        round,
+        line,
+        end_line,
+    })
 }
 
 pub(crate) fn views(outcome: &Outcome, cast: &Cast, excerpts: &Excerpts) -> Vec<DisputeView> {
     let mut disputes: Vec<&Dispute> = outcome.disputes.iter().collect();
     disputes.sort_by_key(|dispute| (!dispute.is_open(), dispute.number));
-    disputes.into_iter().map(|dispute| view(outcome, dispute, cast, excerpts)).collect()
+    disputes
+        .into_iter()
+        .map(|dispute| view(outcome, dispute, cast, excerpts))
+        .collect()
 }
 
 fn view(outcome: &Outcome, dispute: &Dispute, cast: &Cast, excerpts: &Excerpts) -> DisputeView {
     let disputed = own(outcome, dispute).unwrap_or(&dispute.finding);
     let raw = &dispute.finding.raw;
     let (color, word, detail) = ending(dispute);
-    let detail = if dispute.is_open() { "waits for a person".to_owned() } else { detail };
-    let ending = if detail.is_empty() { word.to_owned() } else { format!("{word} ({detail})") };
-    let finding = outcome
-        .findings
-        .iter()
-        .find(|settled| outcome.dispute_of(settled).is_some_and(|known| known.number == dispute.number));
+    let detail = if dispute.is_open() {
+        "waits for a person".to_owned()
+    } else {
+        detail
+    };
+    let ending = if detail.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word} ({detail})")
+    };
+    let finding = outcome.findings.iter().find(|settled| {
+        outcome
+            .dispute_of(settled)
+            .is_some_and(|known| known.number == dispute.number)
+    });
     let mut facts = Vec::new();
     facts.extend(dispute.route.map(|route| format!("route: {route}")));
-    facts.extend(dispute.opened_by.as_ref().map(|run| format!("opened by run {}", printable::line(run.short()))));
+    facts.extend(
+        dispute
+            .opened_by
+            .as_ref()
+            .map(|run| format!("opened by run {}", printable::line(run.short()))),
+    );
     let number = dispute.number.to_string();
     DisputeView {
         anchor: format!("dispute-{number}"),
@@ -103,14 +131,22 @@ fn view(outcome: &Outcome, dispute: &Dispute, cast: &Cast, excerpts: &Excerpts) 
         ending: printable::line(&ending),
         tone: tone(color),
         facts,
-        finding: finding.map(|settled| settled.finding.id.to_string()).unwrap_or_default(),
+        finding: finding
+            .map(|settled| settled.finding.id.to_string())
+            .unwrap_or_default(),
         finding_anchor: finding.map(anchor),
         sides: sides(dispute, cast),
         code: code_place(raw, dispute.finding.round).and_then(|place| excerpts.view(&place)),
         earlier: earlier(&dispute.earlier),
-        rulings: dispute.rulings.iter().map(|record| ruling(dispute, record, excerpts)).collect(),
+        rulings: dispute
+            .rulings
+            .iter()
+            .map(|record| ruling(dispute, record, excerpts))
+            .collect(),
         discarded_by: dispute.discarded_by.as_ref().map(ruler),
-        command: dispute.is_open().then(|| format!("glee disputes resolve {number}")),
+        command: dispute
+            .is_open()
+            .then(|| format!("glee disputes resolve {number}")),
         number,
     }
 }
@@ -118,7 +154,11 @@ fn view(outcome: &Outcome, dispute: &Dispute, cast: &Cast, excerpts: &Excerpts) 
 fn sides(dispute: &Dispute, cast: &Cast) -> Vec<SideView> {
     let raw = &dispute.finding.raw;
     let (who, role) = objector(dispute, cast);
-    let body = if raw.body.is_blank() { &raw.title } else { &raw.body };
+    let body = if raw.body.is_blank() {
+        &raw.title
+    } else {
+        &raw.body
+    };
     vec![
         SideView {
             heading: "The finding".to_owned(),
@@ -132,7 +172,12 @@ fn sides(dispute: &Dispute, cast: &Cast) -> Vec<SideView> {
             who,
             role,
             text: printable::block(&dispute.objection.text),
-            evidence: dispute.objection.evidence.iter().map(printable::block).collect(),
+            evidence: dispute
+                .objection
+                .evidence
+                .iter()
+                .map(printable::block)
+                .collect(),
         },
     ]
 }
@@ -141,7 +186,11 @@ fn ruling(dispute: &Dispute, record: &RulingRecord, excerpts: &Excerpts) -> Ruli
     let (ruling, round) = (&record.ruling, dispute.finding.round);
     let disputed = code_place(&dispute.finding.raw, round);
     let mut facts = Vec::new();
-    facts.extend(ruling.grounds.map(|grounds| format!("grounds: {}", grounds.as_str().replace('_', " "))));
+    facts.extend(
+        ruling
+            .grounds
+            .map(|grounds| format!("grounds: {}", grounds.as_str().replace('_', " "))),
+    );
     facts.extend(ruling.new_tag.map(|tag| format!("new severity: {tag}")));
     facts.extend(ruling.duplicate_of.map(|of| format!("duplicate of {of}")));
     let citation = |text: String| {
@@ -158,7 +207,15 @@ fn ruling(dispute: &Dispute, record: &RulingRecord, excerpts: &Excerpts) -> Ruli
         rationale: printable::block(&ruling.rationale),
         facts,
         coder_evidence: ruling.coder_evidence.as_ref().map(printable::block),
-        citations: ruling.citations.iter().map(|cited| citation(printable::line(cited))).collect(),
-        votes: record.votes.iter().map(|vote| printable::block(&vote.said())).collect(),
+        citations: ruling
+            .citations
+            .iter()
+            .map(|cited| citation(printable::line(cited)))
+            .collect(),
+        votes: record
+            .votes
+            .iter()
+            .map(|vote| printable::block(&vote.said()))
+            .collect(),
     }
 }

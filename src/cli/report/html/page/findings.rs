@@ -10,7 +10,8 @@ use super::thread::{ThreadEntry, Threads};
 use crate::cli::report::text::findings::{agreement, positions};
 use crate::cli::style::{self, Color, count};
 use crate::domain::{
-    AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, RulingRef, SettledFinding, Tag,
+    AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, RulingRef, SettledFinding,
+    Tag,
 };
 use crate::protocol::text::printable;
 
@@ -94,7 +95,8 @@ pub(crate) fn anchor(finding: &SettledFinding) -> String {
 }
 
 pub(crate) fn place(raw: &RawFinding) -> String {
-    raw.location().map_or_else(String::new, |place| printable::line(&place.to_string()))
+    raw.location()
+        .map_or_else(String::new, |place| printable::line(&place.to_string()))
 }
 
 fn lines(raw: &RawFinding) -> String {
@@ -105,7 +107,11 @@ fn lines(raw: &RawFinding) -> String {
 }
 
 fn range(line: u32, end: u32) -> String {
-    if end > line { format!("lines {line}–{end}") } else { format!("line {line}") }
+    if end > line {
+        format!("lines {line}–{end}")
+    } else {
+        format!("line {line}")
+    }
 }
 
 pub(crate) fn earlier(items: &[EarlierDispute]) -> Vec<EarlierView> {
@@ -118,21 +124,38 @@ pub(crate) fn earlier(items: &[EarlierDispute]) -> Vec<EarlierView> {
 }
 
 pub(crate) fn code_place(raw: &RawFinding, round: u32) -> Option<CodePlace> {
-    Some(CodePlace { file: raw.file.clone()?, round, line: raw.line?, end_line: raw.end_line })
+    Some(CodePlace {
+        file: raw.file.clone()?,
+        round,
+        line: raw.line?,
+        end_line: raw.end_line,
+    })
 }
 
 /// Returns the locations of all findings in the code. The locations of open findings come first.
 pub(crate) fn code_places(findings: &[&SettledFinding]) -> Vec<CodePlace> {
     let mut sorted = findings.to_vec();
-    sorted.sort_by_key(|finding| (!finding.blocks(), finding.state.is_closed(), finding.finding.id));
-    sorted.iter().filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round)).collect()
+    sorted.sort_by_key(|finding| {
+        (
+            !finding.blocks(),
+            finding.state.is_closed(),
+            finding.finding.id,
+        )
+    });
+    sorted
+        .iter()
+        .filter_map(|finding| code_place(&finding.finding.raw, finding.finding.round))
+        .collect()
 }
 
 /// Returns the agents that raised at least one finding of the run. The filter on the page uses the index of an
 /// agent in this list.
 pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
-    let mut names: Vec<AgentName> =
-        outcome.findings.iter().flat_map(|finding| finding.finding.raised_by.iter().cloned()).collect();
+    let mut names: Vec<AgentName> = outcome
+        .findings
+        .iter()
+        .flat_map(|finding| finding.finding.raised_by.iter().cloned())
+        .collect();
     names.sort();
     names.dedup();
     names
@@ -140,7 +163,8 @@ pub(crate) fn raisers(outcome: &Outcome) -> Vec<AgentName> {
 
 /// Returns at most `most` open mandatory findings, the most severe first.
 pub(crate) fn open(findings: &[&SettledFinding], most: usize) -> Vec<OpenView> {
-    let mut open: Vec<&&SettledFinding> = findings.iter().filter(|finding| finding.blocks()).collect();
+    let mut open: Vec<&&SettledFinding> =
+        findings.iter().filter(|finding| finding.blocks()).collect();
     open.sort_by_key(|finding| (finding.finding.raw.severity.tag, finding.finding.id));
     let view = |finding: &&SettledFinding| OpenView {
         anchor: anchor(finding),
@@ -154,13 +178,28 @@ pub(crate) fn open(findings: &[&SettledFinding], most: usize) -> Vec<OpenView> {
 
 pub(crate) fn severities(findings: &[&SettledFinding]) -> Vec<FilterView> {
     let levels = Tag::ALL.map(|tag| (level(Some(tag)), tag.to_string()));
-    let all = levels.into_iter().chain([(level(None), "other".to_owned())]);
-    filters(all, findings, |finding| level(finding.finding.raw.severity.tag))
+    let all = levels
+        .into_iter()
+        .chain([(level(None), "other".to_owned())]);
+    filters(all, findings, |finding| {
+        level(finding.finding.raw.severity.tag)
+    })
 }
 
 pub(crate) fn states(findings: &[&SettledFinding]) -> Vec<FilterView> {
-    const GROUPS: [&str; 6] = ["open", "disputed", "enforced", "fixed", "dismissed", "discarded"];
-    filters(GROUPS.into_iter().map(|group| (group, group.to_owned())), findings, group)
+    const GROUPS: [&str; 6] = [
+        "open",
+        "disputed",
+        "enforced",
+        "fixed",
+        "dismissed",
+        "discarded",
+    ];
+    filters(
+        GROUPS.into_iter().map(|group| (group, group.to_owned())),
+        findings,
+        group,
+    )
 }
 
 fn filters(
@@ -174,7 +213,11 @@ fn filters(
     }
     let view = |(key, name): (&'static str, String)| {
         let count = style::thousands(*counts.get(key)?);
-        Some(FilterView { key: key.to_owned(), name, count })
+        Some(FilterView {
+            key: key.to_owned(),
+            name,
+            count,
+        })
     };
     all.filter_map(view).collect()
 }
@@ -217,13 +260,20 @@ pub(crate) fn files(
 ) -> Vec<FileView> {
     let mut by_file: BTreeMap<Option<&str>, Vec<&SettledFinding>> = BTreeMap::new();
     for finding in findings {
-        by_file.entry(finding.finding.raw.file.as_deref()).or_default().push(finding);
+        by_file
+            .entry(finding.finding.raw.file.as_deref())
+            .or_default()
+            .push(finding);
     }
     let mut files: Vec<_> = by_file.into_iter().collect();
     let is_closed = |finding: &SettledFinding| group(finding) != "open" && !finding.blocks();
     files.sort_by_key(|(path, findings)| {
         let blocks = findings.iter().any(|finding| finding.blocks());
-        (!blocks, findings.iter().all(|finding| is_closed(finding)), path.is_none())
+        (
+            !blocks,
+            findings.iter().all(|finding| is_closed(finding)),
+            path.is_none(),
+        )
     });
     let mut unfolded = UNFOLDED;
     files
@@ -231,7 +281,12 @@ pub(crate) fn files(
         .map(|(path, mut findings)| {
             findings.sort_by_key(|finding| {
                 let raw = &finding.finding.raw;
-                (!finding.blocks(), is_closed(finding), raw.line, finding.finding.id)
+                (
+                    !finding.blocks(),
+                    is_closed(finding),
+                    raw.line,
+                    finding.finding.id,
+                )
             });
             let mut view = |settled: &&SettledFinding| {
                 let is_shown = !is_closed(settled) && unfolded > 0;
@@ -258,45 +313,74 @@ fn finding_view(
 ) -> FindingView {
     let SettledFinding { finding, .. } = settled;
     let raw = &finding.raw;
-    let keys = finding.raised_by.iter().filter_map(|name| raisers.binary_search(name).ok());
+    let keys = finding
+        .raised_by
+        .iter()
+        .filter_map(|name| raisers.binary_search(name).ok());
     FindingView {
         id: finding.id.to_string(),
         anchor: anchor(settled),
         tag: style::tag(finding),
         level: level(raw.severity.tag),
-        tone: if is_shown || settled.blocks() { tone(Color::of(&raw.severity)) } else { "minor" },
+        tone: if is_shown || settled.blocks() {
+            tone(Color::of(&raw.severity))
+        } else {
+            "minor"
+        },
         title: printable::line(&raw.title),
         lines: lines(raw),
         state: state(settled),
         group: group(settled),
-        by_keys: keys.map(|key| key.to_string()).collect::<Vec<_>>().join(" "),
+        by_keys: keys
+            .map(|key| key.to_string())
+            .collect::<Vec<_>>()
+            .join(" "),
         is_shown,
         body: printable::block(&raw.body),
         code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
         evidence: raw.evidence.iter().map(printable::block).collect(),
-        suggestion: finding.other_suggestion().map(printable::block).unwrap_or_default(),
+        suggestion: finding
+            .other_suggestion()
+            .map(printable::block)
+            .unwrap_or_default(),
         // A static rule suggests source code. An agent usually suggests a sentence.
         suggestion_is_code: raw.rule.is_some(),
-        fix: finding.exact_fix.as_ref().map(|fix| printable::block(&fix.shown())).unwrap_or_default(),
-        fixed_lines: finding.exact_fix.as_ref().map(|fix| range(fix.line, fix.end_line)).unwrap_or_default(),
+        fix: finding
+            .exact_fix
+            .as_ref()
+            .map(|fix| printable::block(&fix.shown()))
+            .unwrap_or_default(),
+        fixed_lines: finding
+            .exact_fix
+            .as_ref()
+            .map(|fix| range(fix.line, fix.end_line))
+            .unwrap_or_default(),
         agreement: reviewers(settled),
         earlier: earlier(&settled.earlier),
         thread: threads.take(finding.id),
         facts: facts(settled),
-        dispute: outcome.dispute_of(settled).map(|dispute| dispute.number.to_string()),
+        dispute: outcome
+            .dispute_of(settled)
+            .map(|dispute| dispute.number.to_string()),
     }
 }
 
 /// Lists how many reviewers support the finding, and how each reviewer rates it.
 fn reviewers(settled: &SettledFinding) -> Vec<String> {
-    let Some(consensus) = &settled.finding.consensus else { return Vec::new() };
+    let Some(consensus) = &settled.finding.consensus else {
+        return Vec::new();
+    };
     let mut facts = vec![agreement(settled)];
     match consensus.class {
         Class::Accepted => {
-            let sure = consensus.confidence.filter(|_| consensus.positions.len() > 1);
+            let sure = consensus
+                .confidence
+                .filter(|_| consensus.positions.len() > 1);
             facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
         }
-        Class::Uncorroborated => facts.push(format!("needed for a decision: {}", consensus.would_decide)),
+        Class::Uncorroborated => {
+            facts.push(format!("needed for a decision: {}", consensus.would_decide))
+        }
         Class::Rejected => facts.push(consensus.why.clone()),
         Class::Disputed => facts[0].clone_from(&consensus.why),
     }
@@ -311,9 +395,19 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
     let raw = &finding.raw;
     let mut facts = vec![format!("raised by {}", style::names(&finding.raised_by))];
     facts.extend(raw.category.iter().chain(&raw.rule).map(printable::line));
-    facts.extend(raw.confidence.map(|confidence| format!("{}% sure", confidence.get())));
-    if raw.severity.tag.is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw)) {
-        facts.push(format!("written as [{}]", printable::line(&raw.severity.raw)));
+    facts.extend(
+        raw.confidence
+            .map(|confidence| format!("{}% sure", confidence.get())),
+    );
+    if raw
+        .severity
+        .tag
+        .is_none_or(|tag| !tag.as_str().eq_ignore_ascii_case(&raw.severity.raw))
+    {
+        facts.push(format!(
+            "written as [{}]",
+            printable::line(&raw.severity.raw)
+        ));
     }
     if !finding.mandatory {
         facts.push("optional".to_owned());
@@ -342,32 +436,69 @@ fn state(settled: &SettledFinding) -> StateView {
             None if settled.finding.mandatory => ("open", "bad", String::new()),
             None => ("open", "warn", String::new()),
         },
-        FindingState::Unanswered => ("not answered", "bad", "The coder gave no answer.".to_owned()),
-        FindingState::Claimed => {
-            ("claimed", "bad", "The coder reports it as done, but nothing changed here.".to_owned())
-        }
-        FindingState::Unchecked => ("changed", "good", "The code changed. Nobody checked the change.".to_owned()),
-        FindingState::Unconfirmed => {
-            ("not confirmed", "bad", format!("The code changed, but {raisers} did not check the change."))
-        }
-        FindingState::NotResolved => {
-            ("not resolved", "bad", format!("{raisers} checked the change: the problem is still there."))
-        }
+        FindingState::Unanswered => (
+            "not answered",
+            "bad",
+            "The coder gave no answer.".to_owned(),
+        ),
+        FindingState::Claimed => (
+            "claimed",
+            "bad",
+            "The coder reports it as done, but nothing changed here.".to_owned(),
+        ),
+        FindingState::Unchecked => (
+            "changed",
+            "good",
+            "The code changed. Nobody checked the change.".to_owned(),
+        ),
+        FindingState::Unconfirmed => (
+            "not confirmed",
+            "bad",
+            format!("The code changed, but {raisers} did not check the change."),
+        ),
+        FindingState::NotResolved => (
+            "not resolved",
+            "bad",
+            format!("{raisers} checked the change: the problem is still there."),
+        ),
         FindingState::Resolved => ("fixed", "good", String::new()),
         FindingState::Discarded => ("discarded", "minor", String::new()),
-        FindingState::Disputed { dispute } => {
-            ("disputed", "warn", format!("Dispute {dispute} waits for a person."))
-        }
-        FindingState::Enforced { dispute } => {
-            ("enforced", "bad", format!("Dispute {dispute} enforced it. It is not implemented yet."))
-        }
-        FindingState::Dismissed { dispute } => ("dismissed", "good", format!("Dismissed by dispute {dispute}.")),
-        FindingState::AlreadyRuled { dispute, disposition } => {
+        FindingState::Disputed { dispute } => (
+            "disputed",
+            "warn",
+            format!("Dispute {dispute} waits for a person."),
+        ),
+        FindingState::Enforced { dispute } => (
+            "enforced",
+            "bad",
+            format!("Dispute {dispute} enforced it. It is not implemented yet."),
+        ),
+        FindingState::Dismissed { dispute } => (
+            "dismissed",
+            "good",
+            format!("Dismissed by dispute {dispute}."),
+        ),
+        FindingState::AlreadyRuled {
+            dispute,
+            disposition,
+        } => {
             let how = disposition.as_str();
-            let insisted = if settled.insisted { "Raised again without new evidence: " } else { "" };
+            let insisted = if settled.insisted {
+                "Raised again without new evidence: "
+            } else {
+                ""
+            };
             let tone = if disposition.closes() { "minor" } else { "bad" };
-            ("already ruled", tone, format!("{insisted}{how} in {}.", ruled(dispute)))
+            (
+                "already ruled",
+                tone,
+                format!("{insisted}{how} in {}.", ruled(dispute)),
+            )
         }
     };
-    StateView { word: word.to_owned(), tone, note }
+    StateView {
+        word: word.to_owned(),
+        tone,
+        note,
+    }
 }

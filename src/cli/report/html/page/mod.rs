@@ -122,13 +122,24 @@ impl Page {
     /// If `options.events` is empty, the page has no timeline, and the discussions of findings have fewer
     /// entries.
     pub(crate) fn of(outcome: &Outcome, options: &RenderOptions<'_>) -> Self {
-        let RenderOptions { source, events, fix, only, .. } = *options;
-        let shown = |finding: &&SettledFinding| only.is_empty() || only.contains(&finding.finding.id);
+        let RenderOptions {
+            source,
+            events,
+            fix,
+            only,
+            ..
+        } = *options;
+        let shown =
+            |finding: &&SettledFinding| only.is_empty() || only.contains(&finding.finding.id);
         let found: Vec<&SettledFinding> = outcome.findings.iter().filter(shown).collect();
         let plan = cast::plan(events);
         let calls = calls::calls(events);
         let cast = cast::Cast::of(outcome, plan, &calls);
-        let places = [findings::code_places(&found), disputes::code_places(outcome)].concat();
+        let places = [
+            findings::code_places(&found),
+            disputes::code_places(outcome),
+        ]
+        .concat();
         let excerpts = code::Excerpts::of(&places, source);
         let mut threads = thread::Threads::of(outcome, events, &cast);
         let raisers = findings::raisers(outcome);
@@ -139,7 +150,10 @@ impl Page {
         let mut page = Self {
             target: printable::line(&outcome.proof.target),
             eyebrow: eyebrow(outcome, events),
-            verdict: VerdictView { text: verdict, tone: cast::tone(glyph.color()) },
+            verdict: VerdictView {
+                text: verdict,
+                tone: cast::tone(glyph.color()),
+            },
             tiles: tiles(outcome),
             sections: Vec::new(),
             problems: problems(outcome),
@@ -167,35 +181,74 @@ impl Page {
     }
 
     fn contents(&self, findings: usize) -> Vec<SectionView> {
-        let number = |number: usize| if number == 0 { String::new() } else { thousands(number as u64) };
+        let number = |number: usize| {
+            if number == 0 {
+                String::new()
+            } else {
+                thousands(number as u64)
+            }
+        };
         let sections = [
-            ("problems", "Read first", self.problems.len(), !self.problems.is_empty()),
+            (
+                "problems",
+                "Read first",
+                self.problems.len(),
+                !self.problems.is_empty(),
+            ),
             ("findings", "Findings", findings, findings > 0),
-            ("disputes", "Disputes", self.disputes.len(), !self.disputes.is_empty()),
+            (
+                "disputes",
+                "Disputes",
+                self.disputes.len(),
+                !self.disputes.is_empty(),
+            ),
             ("agreement", "Agreement", 0, self.matrix.is_some()),
             ("timeline", "Timeline", 0, self.timeline.is_some()),
             ("usage", "Tokens and cost", 0, true),
-            ("changes", "Changes", self.changes.len(), !self.changes.is_empty()),
+            (
+                "changes",
+                "Changes",
+                self.changes.len(),
+                !self.changes.is_empty(),
+            ),
             ("proof", "Proof of review", 0, true),
         ];
         let shown = sections.into_iter().filter(|(.., is_shown)| *is_shown);
-        shown.map(|(anchor, name, count, _)| SectionView { anchor, name, count: number(count) }).collect()
+        shown
+            .map(|(anchor, name, count, _)| SectionView {
+                anchor,
+                name,
+                count: number(count),
+            })
+            .collect()
     }
 }
 
 impl ReviewerChoice {
     fn of((key, name): (usize, &AgentName)) -> Self {
-        Self { key: key.to_string(), name: printable::line(&name.0) }
+        Self {
+            key: key.to_string(),
+            name: printable::line(&name.0),
+        }
     }
 }
 
 fn eyebrow(outcome: &Outcome, events: &[Event]) -> String {
     let mut facts = vec![format!("Run {}", printable::line(outcome.run.short()))];
     if let Some(first) = events.first() {
-        facts.push(first.at.to_zoned(TimeZone::system()).strftime("%-d %B %Y, %H:%M %Z").to_string());
+        facts.push(
+            first
+                .at
+                .to_zoned(TimeZone::system())
+                .strftime("%-d %B %Y, %H:%M %Z")
+                .to_string(),
+        );
     }
     if let Some(commit) = &outcome.proof.commit {
-        facts.push(format!("commit {}", printable::line(&commit.chars().take(10).collect::<String>())));
+        facts.push(format!(
+            "commit {}",
+            printable::line(&commit.chars().take(10).collect::<String>())
+        ));
     }
     facts.extend(cast::plan(events).map(|plan| proof::mode(plan.mode).to_owned()));
     facts.join(" · ")
@@ -203,46 +256,109 @@ fn eyebrow(outcome: &Outcome, events: &[Event]) -> String {
 
 fn tiles(outcome: &Outcome) -> Vec<TileView> {
     let findings = &outcome.findings;
-    let number = |is: &dyn Fn(&SettledFinding) -> bool| findings.iter().filter(|finding| is(finding)).count();
+    let number = |is: &dyn Fn(&SettledFinding) -> bool| {
+        findings.iter().filter(|finding| is(finding)).count()
+    };
     let mandatory = number(&|finding| finding.finding.mandatory);
     let blocking = number(&SettledFinding::blocks);
     let optional = number(&|finding| finding.is_open() && !finding.finding.mandatory);
-    let fixed = number(&|finding| matches!(finding.state, FindingState::Resolved | FindingState::Unchecked));
+    let fixed = number(&|finding| {
+        matches!(
+            finding.state,
+            FindingState::Resolved | FindingState::Unchecked
+        )
+    });
     let unchecked = number(&|finding| finding.state == FindingState::Unchecked);
     let reviewers = &outcome.proof.reviewers;
-    let complete = reviewers.iter().filter(|reviewer| reviewer.status.is_complete()).count();
+    let complete = reviewers
+        .iter()
+        .filter(|reviewer| reviewer.status.is_complete())
+        .count();
     let usage = &outcome.proof.usage;
-    let tokens = Spent { calls: 0, usage: *usage }.tokens();
+    let tokens = Spent {
+        calls: 0,
+        usage: *usage,
+    }
+    .tokens();
     let (read, lines) = summary::read(outcome);
     let covered = outcome.proof.covered.len();
     let some = |number: usize, what: &str| {
-        if number == 0 { String::new() } else { format!("{} {what}", thousands(number as u64)) }
+        if number == 0 {
+            String::new()
+        } else {
+            format!("{} {what}", thousands(number as u64))
+        }
     };
     let text = |number: usize| thousands(number as u64);
     let mut tiles = vec![
-        ("Findings", text(findings.len()), format!("{} mandatory", text(mandatory)), ""),
-        ("Open", text(blocking), some(optional, "optional"), if blocking > 0 { "bad" } else { "good" }),
+        (
+            "Findings",
+            text(findings.len()),
+            format!("{} mandatory", text(mandatory)),
+            "",
+        ),
+        (
+            "Open",
+            text(blocking),
+            some(optional, "optional"),
+            if blocking > 0 { "bad" } else { "good" },
+        ),
         ("Fixed", text(fixed), some(unchecked, "unchecked"), ""),
     ];
     if !outcome.disputes.is_empty() {
         let open = outcome.disputes.iter().any(Dispute::is_open);
         let tally = dispute_text::counts(&outcome.disputes);
-        tiles.push(("Disputes", text(outcome.disputes.len()), tally, if open { "warn" } else { "" }));
+        tiles.push((
+            "Disputes",
+            text(outcome.disputes.len()),
+            tally,
+            if open { "warn" } else { "" },
+        ));
     }
-    let all =
-        if read == covered { count(read, "file") } else { format!("{} of {} files", text(read), text(covered)) };
+    let all = if read == covered {
+        count(read, "file")
+    } else {
+        format!("{} of {} files", text(read), text(covered))
+    };
     tiles.push(("Read", all, count(lines, "line"), ""));
-    let answered =
-        if complete == reviewers.len() { text(complete) } else { format!("{complete} of {}", reviewers.len()) };
-    let note = if complete == reviewers.len() { "complete" } else { "answered completely" };
-    let tone = if complete == reviewers.len() { "" } else { "warn" };
+    let answered = if complete == reviewers.len() {
+        text(complete)
+    } else {
+        format!("{complete} of {}", reviewers.len())
+    };
+    let note = if complete == reviewers.len() {
+        "complete"
+    } else {
+        "answered completely"
+    };
+    let tone = if complete == reviewers.len() {
+        ""
+    } else {
+        "warn"
+    };
     tiles.push(("Reviewers", answered, note.to_owned(), tone));
-    let rounds = if outcome.rounds > 1 { count(outcome.rounds, "round") } else { String::new() };
+    let rounds = if outcome.rounds > 1 {
+        count(outcome.rounds, "round")
+    } else {
+        String::new()
+    };
     tiles.push(("Time", duration(outcome.proof.millis), rounds, ""));
     tiles.extend(tokens.map(|tokens| ("Tokens", thousands(tokens), String::new(), "")));
-    let estimated = if usage.estimated { "estimated".to_owned() } else { String::new() };
+    let estimated = if usage.estimated {
+        "estimated".to_owned()
+    } else {
+        String::new()
+    };
     tiles.extend(usage.usd.map(|usd| ("Cost", dollars(usd), estimated, "")));
-    tiles.into_iter().map(|(name, value, note, tone)| TileView { name, value, note, tone }).collect()
+    tiles
+        .into_iter()
+        .map(|(name, value, note, tone)| TileView {
+            name,
+            value,
+            note,
+            tone,
+        })
+        .collect()
 }
 
 /// Returns the failures, the incomplete answers and the notices, which the page shows before the findings.
@@ -250,18 +366,34 @@ fn problems(outcome: &Outcome) -> Vec<ProblemView> {
     let mut problems = Vec::new();
     for failure in &outcome.failures {
         problems.push(ProblemView {
-            who: format!("{} ({}) failed:", printable::line(&failure.agent.0), failure.role),
+            who: format!(
+                "{} ({}) failed:",
+                printable::line(&failure.agent.0),
+                failure.role
+            ),
             text: printable::line(&failure.error),
             hint: failure.hint.as_ref().map(printable::line),
             tone: "bad",
         });
     }
-    let has_failed = |name: &AgentName| outcome.failures.iter().any(|failure| failure.agent == *name);
-    for reviewer in outcome.proof.reviewers.iter().filter(|reviewer| !reviewer.status.is_complete()) {
+    let has_failed = |name: &AgentName| {
+        outcome
+            .failures
+            .iter()
+            .any(|failure| failure.agent == *name)
+    };
+    for reviewer in outcome
+        .proof
+        .reviewers
+        .iter()
+        .filter(|reviewer| !reviewer.status.is_complete())
+    {
         if !has_failed(&reviewer.name) {
             let (status, tone) = proof::status(reviewer);
-            let why =
-                reviewer.failure.as_deref().or(reviewer.problems.first().map(|problem| problem.problem.as_str()));
+            let why = reviewer.failure.as_deref().or(reviewer
+                .problems
+                .first()
+                .map(|problem| problem.problem.as_str()));
             problems.push(ProblemView {
                 who: format!("{}: {status}.", printable::line(&reviewer.name.0)),
                 text: why.map(printable::line).unwrap_or_default(),
@@ -281,7 +413,10 @@ fn problems(outcome: &Outcome) -> Vec<ProblemView> {
 }
 
 fn paths(findings: &[&SettledFinding]) -> Vec<String> {
-    let mut paths: Vec<&str> = findings.iter().filter_map(|finding| finding.finding.raw.file.as_deref()).collect();
+    let mut paths: Vec<&str> = findings
+        .iter()
+        .filter_map(|finding| finding.finding.raw.file.as_deref())
+        .collect();
     paths.sort_unstable();
     paths.dedup();
     paths.truncate(SUGGESTED);
@@ -293,13 +428,19 @@ fn changes(outcome: &Outcome) -> Vec<ChangeView> {
     let mut left = DIFF_LINES.1;
     let mut view = |change: &FileChange| {
         let diff = printable::block(change.diff.as_deref().unwrap_or_default());
-        let lines: Vec<&str> = diff.lines().skip_while(|line| !line.starts_with("@@")).collect();
+        let lines: Vec<&str> = diff
+            .lines()
+            .skip_while(|line| !line.starts_with("@@"))
+            .collect();
         let kept = lines.len().min(DIFF_LINES.0).min(left);
         left -= kept;
         let note = match (&change.diff, lines.len() - kept) {
             (None, _) => Some("Not text, or too large to keep.".to_owned()),
             (Some(_), 0) => None,
-            (Some(_), more) => Some(format!("{} not shown. The whole diff: {whole}", count(more, "more line"))),
+            (Some(_), more) => Some(format!(
+                "{} not shown. The whole diff: {whole}",
+                count(more, "more line")
+            )),
         };
         let html = environment::diff(lines[..kept].iter().copied());
         ChangeView {
@@ -316,7 +457,15 @@ fn changes(outcome: &Outcome) -> Vec<ChangeView> {
 
 fn changes_total(changes: &[FileChange]) -> String {
     let (added, removed) = changes.iter().fold((0, 0), |(added, removed), change| {
-        (added + u64::from(change.added), removed + u64::from(change.removed))
+        (
+            added + u64::from(change.added),
+            removed + u64::from(change.removed),
+        )
     });
-    format!("{}, {} added, {} removed", count(changes.len(), "file"), count(added, "line"), count(removed, "line"))
+    format!(
+        "{}, {} added, {} removed",
+        count(changes.len(), "file"),
+        count(added, "line"),
+        count(removed, "line")
+    )
 }

@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::calls::TimedCall;
 use crate::cli::style::{count, duration, thousands};
 use crate::domain::event::{CallAnswer, Event, EventKind, Mode, Plan, Purpose, ReviewEvent};
-use crate::domain::{AgentName, AnswerStatus, NoLongerRaised, Outcome, Proof, Reused, ReviewerReport, UnreadFile};
+use crate::domain::{
+    AgentName, AnswerStatus, NoLongerRaised, Outcome, Proof, Reused, ReviewerReport, UnreadFile,
+};
 use crate::protocol::text::printable;
 
 #[derive(Debug, Serialize)]
@@ -63,13 +65,34 @@ struct MarkView {
     tone: &'static str,
 }
 
-const READ: MarkView = MarkView { word: "read", tone: "good" };
-const REUSED: MarkView = MarkView { word: "reused", tone: "good" };
-const REUSED_IN_PART: MarkView = MarkView { word: "read in part, reused in part", tone: "good" };
-const NO_RULES: MarkView = MarkView { word: "no rules", tone: "minor" };
-const INCOMPLETE: MarkView = MarkView { word: "incomplete", tone: "warn" };
-const FAILED: MarkView = MarkView { word: "failed", tone: "bad" };
-const NOT_ASKED: MarkView = MarkView { word: "not asked", tone: "warn" };
+const READ: MarkView = MarkView {
+    word: "read",
+    tone: "good",
+};
+const REUSED: MarkView = MarkView {
+    word: "reused",
+    tone: "good",
+};
+const REUSED_IN_PART: MarkView = MarkView {
+    word: "read in part, reused in part",
+    tone: "good",
+};
+const NO_RULES: MarkView = MarkView {
+    word: "no rules",
+    tone: "minor",
+};
+const INCOMPLETE: MarkView = MarkView {
+    word: "incomplete",
+    tone: "warn",
+};
+const FAILED: MarkView = MarkView {
+    word: "failed",
+    tone: "bad",
+};
+const NOT_ASKED: MarkView = MarkView {
+    word: "not asked",
+    tone: "warn",
+};
 
 /// Returns the status of a reviewer's answer in words, and the CSS class of this status.
 pub(crate) fn status(reviewer: &ReviewerReport) -> (&'static str, &'static str) {
@@ -78,51 +101,84 @@ pub(crate) fn status(reviewer: &ReviewerReport) -> (&'static str, &'static str) 
         AnswerStatus::Complete => ("complete", "good"),
         AnswerStatus::Clean => ("clean", "good"),
         AnswerStatus::Incomplete => ("incomplete", "warn"),
-        AnswerStatus::NotReviewed if !reviewer.unread.is_empty() && reviewer.problems.is_empty() => {
+        AnswerStatus::NotReviewed
+            if !reviewer.unread.is_empty() && reviewer.problems.is_empty() =>
+        {
             ("not reviewed", "warn")
         }
         AnswerStatus::NotReviewed => ("not reviewed", "bad"),
     }
 }
 
-pub(crate) fn view(outcome: &Outcome, events: &[Event], calls: &[TimedCall<'_>], plan: Option<&Plan>) -> ProofView {
+pub(crate) fn view(
+    outcome: &Outcome,
+    events: &[Event],
+    calls: &[TimedCall<'_>],
+    plan: Option<&Plan>,
+) -> ProofView {
     let proof = &outcome.proof;
     let unread = proof.unread.iter().map(|unread| NotReadView {
         name: printable::line(&unread.file),
-        why: format!("no reviewer has rules for {}", printable::line(&unread.language)),
+        why: format!(
+            "no reviewer has rules for {}",
+            printable::line(&unread.language)
+        ),
     });
-    let skipped = proof
-        .skipped
-        .iter()
-        .map(|skip| NotReadView { name: printable::line(&skip.file), why: skip.reason.as_str().to_owned() });
+    let skipped = proof.skipped.iter().map(|skip| NotReadView {
+        name: printable::line(&skip.file),
+        why: skip.reason.as_str().to_owned(),
+    });
     let gone = |NoLongerRaised { reviewer, finding }: &NoLongerRaised| GoneView {
         title: printable::line(&finding.title),
         place: super::findings::place(finding),
         by: printable::line(&reviewer.0),
     };
-    let columns: Vec<Column<'_>> =
-        proof.reviewers.iter().map(|reviewer| Column::of(reviewer, proof, events, calls, plan)).collect();
+    let columns: Vec<Column<'_>> = proof
+        .reviewers
+        .iter()
+        .map(|reviewer| Column::of(reviewer, proof, events, calls, plan))
+        .collect();
     let files = proof.covered.iter().map(|covered| ReadView {
         name: printable::line(&covered.file),
         lines: thousands(u64::from(covered.lines)),
-        marks: columns.iter().map(|column| column.mark(&covered.file)).collect(),
+        marks: columns
+            .iter()
+            .map(|column| column.mark(&covered.file))
+            .collect(),
     });
     let lines: u64 = proof.covered.iter().map(|file| u64::from(file.lines)).sum();
     ProofView {
         facts: facts(outcome, plan),
-        reviewers: proof.reviewers.iter().map(|report| reviewer(report, &proof.reused)).collect(),
+        reviewers: proof
+            .reviewers
+            .iter()
+            .map(|report| reviewer(report, &proof.reused))
+            .collect(),
         not_read: unread.chain(skipped).collect(),
         gone: outcome.no_longer_raised.iter().map(gone).collect(),
-        columns: proof.reviewers.iter().map(|reviewer| printable::line(&reviewer.name.0)).collect(),
+        columns: proof
+            .reviewers
+            .iter()
+            .map(|reviewer| printable::line(&reviewer.name.0))
+            .collect(),
         files: files.collect(),
-        files_total: format!("{}, {} under review", count(proof.covered.len(), "file"), count(lines, "line")),
+        files_total: format!(
+            "{}, {} under review",
+            count(proof.covered.len(), "file"),
+            count(lines, "line")
+        ),
     }
 }
 
 fn facts(outcome: &Outcome, plan: Option<&Plan>) -> Vec<FactView> {
     let proof = &outcome.proof;
     let mut facts = vec![("Target", printable::line(&proof.target))];
-    facts.extend(proof.commit.as_ref().map(|commit| ("Commit", printable::line(commit))));
+    facts.extend(
+        proof
+            .commit
+            .as_ref()
+            .map(|commit| ("Commit", printable::line(commit))),
+    );
     facts.push(("Reviewed content", printable::line(&proof.tree)));
     facts.push(("Run", printable::line(&outcome.run.0)));
     facts.extend(plan.map(|plan| ("Mode", mode(plan.mode).to_owned())));
@@ -130,7 +186,14 @@ fn facts(outcome: &Outcome, plan: Option<&Plan>) -> Vec<FactView> {
     facts.push(("Calls", thousands(proof.calls)));
     facts.push(("Time", duration(proof.millis)));
     let is_id = |name| matches!(name, "Commit" | "Reviewed content" | "Run");
-    facts.into_iter().map(|(name, value)| FactView { name, value, is_id: is_id(name) }).collect()
+    facts
+        .into_iter()
+        .map(|(name, value)| FactView {
+            name,
+            value,
+            is_id: is_id(name),
+        })
+        .collect()
 }
 
 pub(crate) fn mode(mode: Mode) -> &'static str {
@@ -148,12 +211,13 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
         facts.push(duration(report.millis));
     }
     let mut lines: Vec<String> = report.failure.iter().map(printable::line).collect();
-    lines.extend(
-        report
-            .problems
-            .iter()
-            .map(|problem| format!("{} ({})", printable::line(&problem.problem), printable::line(&problem.call))),
-    );
+    lines.extend(report.problems.iter().map(|problem| {
+        format!(
+            "{} ({})",
+            printable::line(&problem.problem),
+            printable::line(&problem.call)
+        )
+    }));
     if !report.unread.is_empty() {
         let files = count(report.unread.len(), "file");
         lines.push(format!(
@@ -161,12 +225,28 @@ fn reviewer(report: &ReviewerReport, reused: &[Reused]) -> ReviewerView {
             printable::line(&UnreadFile::languages(&report.unread))
         ));
     }
-    for Reused { from, .. } in reused.iter().filter(|reused| reused.reviewer == report.name) {
+    for Reused { from, .. } in reused
+        .iter()
+        .filter(|reused| reused.reviewer == report.name)
+    {
         let files = count(from.files.len() + from.in_part.len(), "file");
-        let part = if from.in_part.is_empty() { "" } else { ", some of them in part" };
-        lines.push(format!("{files} reused from run {}{part}", printable::line(from.run.short())));
+        let part = if from.in_part.is_empty() {
+            ""
+        } else {
+            ", some of them in part"
+        };
+        lines.push(format!(
+            "{files} reused from run {}{part}",
+            printable::line(from.run.short())
+        ));
     }
-    ReviewerView { name: printable::line(&report.name.0), status, tone, facts, lines }
+    ReviewerView {
+        name: printable::line(&report.name.0),
+        status,
+        tone,
+        facts,
+        lines,
+    }
 }
 
 /// For each file: whether one reviewer read the file and, if not, the reason.
@@ -187,9 +267,17 @@ impl<'a> Column<'a> {
         plan: Option<&'a Plan>,
     ) -> Self {
         let mut reused = HashMap::new();
-        for Reused { from, .. } in proof.reused.iter().filter(|reused| reused.reviewer == reviewer.name) {
+        for Reused { from, .. } in proof
+            .reused
+            .iter()
+            .filter(|reused| reused.reviewer == reviewer.name)
+        {
             reused.extend(from.files.iter().map(|file| (file.as_str(), REUSED)));
-            reused.extend(from.in_part.iter().map(|file| (file.as_str(), REUSED_IN_PART)));
+            reused.extend(
+                from.in_part
+                    .iter()
+                    .map(|file| (file.as_str(), REUSED_IN_PART)),
+            );
         }
         let otherwise = match reviewer.status {
             _ if plan.is_some() => NOT_ASKED,
@@ -197,7 +285,11 @@ impl<'a> Column<'a> {
             status => of_status(status),
         };
         Self {
-            unread: reviewer.unread.iter().map(|unread| unread.file.as_str()).collect(),
+            unread: reviewer
+                .unread
+                .iter()
+                .map(|unread| unread.file.as_str())
+                .collect(),
             reused,
             asked: asked(&reviewer.name, events, calls, plan),
             otherwise,
@@ -226,24 +318,38 @@ fn asked<'a>(
 ) -> HashMap<&'a str, MarkView> {
     let mut shown: BTreeMap<u32, Vec<&str>> = BTreeMap::new();
     for (shard, files) in (0..).zip(plan.iter().flat_map(|plan| &plan.shards)) {
-        shown.insert(shard, files.iter().map(|covered| covered.file.as_str()).collect());
+        shown.insert(
+            shard,
+            files.iter().map(|covered| covered.file.as_str()).collect(),
+        );
     }
     for event in events {
         if let EventKind::Review(ReviewEvent::AnswersReused { call, asked, .. }) = &event.kind
             && let Purpose::Review { round: 1, shard } = call.purpose
             && call.agent == *reviewer
         {
-            shown.insert(shard, asked.iter().map(|asked| asked.file.as_str()).collect());
+            shown.insert(
+                shard,
+                asked.iter().map(|asked| asked.file.as_str()).collect(),
+            );
         }
     }
     let mut marks = HashMap::new();
     for call in calls.iter().filter(|call| call.id.agent == *reviewer) {
-        let Purpose::Review { round: 1, shard } = call.id.purpose else { continue };
+        let Purpose::Review { round: 1, shard } = call.id.purpose else {
+            continue;
+        };
         let mark = match call.ended.as_ref().map(|end| end.answer) {
             Some(CallAnswer::Review { status, .. }) => of_status(*status),
             _ => FAILED,
         };
-        marks.extend(shown.get(&shard).into_iter().flatten().map(|file| (*file, mark)));
+        marks.extend(
+            shown
+                .get(&shard)
+                .into_iter()
+                .flatten()
+                .map(|file| (*file, mark)),
+        );
     }
     marks
 }

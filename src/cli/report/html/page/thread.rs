@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::cast::{Cast, role_class};
 use crate::domain::event::{CallAnswer, DisputeEvent, Event, EventKind, RunEvent};
 use crate::domain::{
-    AgentName, Answer, DefenceWord, Dispute, DisputeNumber, ExaminationWord, FindingId, Objector, Outcome,
-    Response, Role, Ruler, RulingRecord, RulingWord, SettledFinding, Untrusted,
+    AgentName, Answer, DefenceWord, Dispute, DisputeNumber, ExaminationWord, FindingId, Objector,
+    Outcome, Response, Role, Ruler, RulingRecord, RulingWord, SettledFinding, Untrusted,
 };
 use crate::protocol::{secrets, text::printable};
 
@@ -36,24 +36,36 @@ impl Threads {
         let speaker = Speaker { cast };
         let mut threads = Self::default();
         let mut disputed: HashMap<DisputeNumber, FindingId> = HashMap::new();
-        for dispute in outcome.disputes.iter().filter(|dispute| dispute.opened_by.is_none()) {
+        for dispute in outcome
+            .disputes
+            .iter()
+            .filter(|dispute| dispute.opened_by.is_none())
+        {
             disputed.insert(dispute.number, dispute.finding.id);
         }
         for event in events {
             match &event.kind {
-                EventKind::Run(RunEvent::CallFinished { call, answer, told, .. }) => {
+                EventKind::Run(RunEvent::CallFinished {
+                    call, answer, told, ..
+                }) => {
                     let name = told.by.as_ref().unwrap_or(&call.agent);
                     threads.answer(&speaker, name, answer);
                 }
                 EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => {
                     if let Some(finding) = disputed.get(dispute) {
-                        threads.add(*finding, speaker.ruling(*dispute, &secrets::redact_value(ruling.clone())));
+                        threads.add(
+                            *finding,
+                            speaker.ruling(*dispute, &secrets::redact_value(ruling.clone())),
+                        );
                     }
                 }
                 EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, reason }) => {
                     if let Some(finding) = disputed.get(dispute) {
                         let text = secrets::redact_value(reason.clone());
-                        threads.add(*finding, speaker.person("revoked the ruling", *dispute, &text));
+                        threads.add(
+                            *finding,
+                            speaker.person("revoked the ruling", *dispute, &text),
+                        );
                     }
                 }
                 _ => {}
@@ -91,7 +103,10 @@ impl Threads {
                         ExaminationWord::Partial => ("agrees in part", "warn"),
                     };
                     let word = adjusted(word, said.confidence_adjustment);
-                    self.add(said.finding, speaker.entry(by, Role::Reviewer, word, tone, &said.reasoning));
+                    self.add(
+                        said.finding,
+                        speaker.entry(by, Role::Reviewer, word, tone, &said.reasoning),
+                    );
                 }
             }
             CallAnswer::Defend { defences } => {
@@ -106,7 +121,9 @@ impl Threads {
                         word.push_str(&format!(", now {}", printable::line(&severity.to_string())));
                     }
                     let mut entry = speaker.entry(by, Role::Reviewer, word, tone, &said.reasoning);
-                    entry.evidence.extend(said.revised_description.iter().map(printable::block));
+                    entry
+                        .evidence
+                        .extend(said.revised_description.iter().map(printable::block));
                     self.add(said.finding, entry);
                 }
             }
@@ -117,7 +134,11 @@ impl Threads {
             }
             CallAnswer::Recheck { checks } => {
                 for check in secrets::redact_value(checks.clone()) {
-                    let (word, tone) = if check.resolved { ("resolved", "good") } else { ("not resolved", "bad") };
+                    let (word, tone) = if check.resolved {
+                        ("resolved", "good")
+                    } else {
+                        ("not resolved", "bad")
+                    };
                     self.add(
                         check.finding,
                         speaker.entry(by, Role::Reviewer, word.to_owned(), tone, &check.reason),
@@ -138,13 +159,22 @@ impl Threads {
     /// Adds the coder's responses and the rulings from `outcome` to the discussions. This is necessary only for
     /// reports without events.
     fn add_outcome(&mut self, speaker: &Speaker<'_>, outcome: &Outcome) {
-        let coder = speaker.cast.members.iter().find(|(_, role)| *role == Some(Role::Coder)).map(|(name, _)| name);
+        let coder = speaker
+            .cast
+            .members
+            .iter()
+            .find(|(_, role)| *role == Some(Role::Coder))
+            .map(|(name, _)| name);
         for finding in &outcome.findings {
             if let Some(response) = &finding.response {
                 self.add(finding.finding.id, speaker.response(coder, response));
             }
         }
-        for dispute in outcome.disputes.iter().filter(|dispute| dispute.opened_by.is_none()) {
+        for dispute in outcome
+            .disputes
+            .iter()
+            .filter(|dispute| dispute.opened_by.is_none())
+        {
             for ruling in &dispute.rulings {
                 self.add(dispute.finding.id, speaker.ruling(dispute.number, ruling));
             }
@@ -155,20 +185,34 @@ impl Threads {
     /// an opinion and the discussion is otherwise empty, inserts nothing.
     fn begin(&mut self, speaker: &Speaker<'_>, settled: &SettledFinding) {
         let finding = &settled.finding;
-        let positions =
-            finding.consensus.as_ref().map(|consensus| consensus.positions.as_slice()).unwrap_or_default();
+        let positions = finding
+            .consensus
+            .as_ref()
+            .map(|consensus| consensus.positions.as_slice())
+            .unwrap_or_default();
         let mut raised: Vec<ThreadEntry> = Vec::new();
         for by in &finding.raised_by {
-            let position = positions.iter().find(|position| position.reviewer == *by && !position.denies);
+            let position = positions
+                .iter()
+                .find(|position| position.reviewer == *by && !position.denies);
             let severity = position.map_or(&finding.raw.severity, |position| &position.severity);
             let sure = position.map_or(finding.raw.confidence, |position| position.confidence);
             let sure = sure.map_or_else(String::new, |sure| format!(", {}% sure", sure.get()));
-            let word = format!("raised it as {}{sure}", printable::line(&severity.to_string()));
+            let word = format!(
+                "raised it as {}{sure}",
+                printable::line(&severity.to_string())
+            );
             raised.push(speaker.entry(by, Role::Reviewer, word, "minor", &Untrusted::default()));
         }
         for position in positions.iter().filter(|position| position.denies) {
             let word = "sees no issue".to_owned();
-            raised.push(speaker.entry(&position.reviewer, Role::Reviewer, word, "bad", &Untrusted::default()));
+            raised.push(speaker.entry(
+                &position.reviewer,
+                Role::Reviewer,
+                word,
+                "bad",
+                &Untrusted::default(),
+            ));
         }
         if let Some(entries) = self.entries.get_mut(&finding.id) {
             entries.splice(0..0, raised);
@@ -179,7 +223,11 @@ impl Threads {
 }
 
 fn adjusted(word: &str, by: i32) -> String {
-    if by == 0 { word.to_owned() } else { format!("{word}, confidence {by:+}") }
+    if by == 0 {
+        word.to_owned()
+    } else {
+        format!("{word}, confidence {by:+}")
+    }
 }
 
 /// Creates the entries of a finding's discussion. `cast` contains the role of each participant.
@@ -197,7 +245,14 @@ impl Speaker<'_> {
         text: &Untrusted,
     ) -> ThreadEntry {
         let role = self.cast.role(by).unwrap_or(role);
-        said(&by.0, role_class(Some(role)), role.as_str(), action, tone, text)
+        said(
+            &by.0,
+            role_class(Some(role)),
+            role.as_str(),
+            action,
+            tone,
+            text,
+        )
     }
 
     fn response(&self, by: Option<&AgentName>, response: &Response) -> ThreadEntry {
@@ -207,7 +262,14 @@ impl Speaker<'_> {
             Answer::Disagree => ("objects", "bad"),
         };
         let name = by.map_or("the coder", |name| name.0.as_str());
-        let mut entry = said(name, "coder", "coder", word.to_owned(), tone, &response.text);
+        let mut entry = said(
+            name,
+            "coder",
+            "coder",
+            word.to_owned(),
+            tone,
+            &response.text,
+        );
         entry.evidence = response.evidence.iter().map(printable::block).collect();
         entry
     }
@@ -220,15 +282,32 @@ impl Speaker<'_> {
             Ruler::Policy => ("person", "configured route"),
         };
         let name = ruler(&record.by);
-        let mut entry =
-            said(&name, role, title, ruling.ruling.to_string(), ruling_tone(ruling.ruling), &ruling.rationale);
-        entry.evidence = record.votes.iter().map(|vote| printable::block(&vote.said())).collect();
+        let mut entry = said(
+            &name,
+            role,
+            title,
+            ruling.ruling.to_string(),
+            ruling_tone(ruling.ruling),
+            &ruling.rationale,
+        );
+        entry.evidence = record
+            .votes
+            .iter()
+            .map(|vote| printable::block(&vote.said()))
+            .collect();
         entry.dispute = Some(dispute.0);
         entry
     }
 
     fn person(&self, action: &str, dispute: DisputeNumber, text: &Untrusted) -> ThreadEntry {
-        let mut entry = said("a person", "person", "person", action.to_owned(), "warn", text);
+        let mut entry = said(
+            "a person",
+            "person",
+            "person",
+            action.to_owned(),
+            "warn",
+            text,
+        );
         entry.dispute = Some(dispute.0);
         entry
     }
@@ -243,7 +322,12 @@ fn said(
     text: &Untrusted,
 ) -> ThreadEntry {
     let who = printable::line(who);
-    let initial = who.chars().find(|c| c.is_alphanumeric()).unwrap_or('?').to_uppercase().collect();
+    let initial = who
+        .chars()
+        .find(|c| c.is_alphanumeric())
+        .unwrap_or('?')
+        .to_uppercase()
+        .collect();
     ThreadEntry {
         who,
         initial,
@@ -277,18 +361,27 @@ pub(crate) fn ruling_tone(word: RulingWord) -> &'static str {
 
 /// Returns the name of the objector, and the CSS class of the objector's role.
 pub(crate) fn objector(dispute: &Dispute, cast: &Cast) -> (String, &'static str) {
-    let coder = cast.members.iter().find(|(_, role)| *role == Some(Role::Coder));
+    let coder = cast
+        .members
+        .iter()
+        .find(|(_, role)| *role == Some(Role::Coder));
     match dispute.objector {
-        Objector::Coder => {
-            (coder.map_or_else(|| "the coder".to_owned(), |(name, _)| printable::line(&name.0)), "coder")
-        }
+        Objector::Coder => (
+            coder.map_or_else(
+                || "the coder".to_owned(),
+                |(name, _)| printable::line(&name.0),
+            ),
+            "coder",
+        ),
         Objector::Reviewers => ("reviewers".to_owned(), "reviewer"),
         Objector::Unconfirmed => ("no other reviewer".to_owned(), "reviewer"),
         Objector::Earlier => ("an earlier finding".to_owned(), "reviewer"),
         Objector::Person => ("a person".to_owned(), "person"),
         Objector::Participant => {
-            let login =
-                dispute.participant.as_ref().map(|participant| printable::line(&participant.logins.join(", ")));
+            let login = dispute
+                .participant
+                .as_ref()
+                .map(|participant| printable::line(&participant.logins.join(", ")));
             (login.unwrap_or_else(|| "a person".to_owned()), "person")
         }
     }

@@ -3,12 +3,12 @@
 use crate::cli::style::{self, Color, Glyph, Style, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use crate::domain::event::{
-    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, FixRequest, Part, Plan, Purpose,
-    ReviewEvent, RunEvent, WatchEvent,
+    CallAnswer, CallId, ConsensusEvent, DisputeEvent, Event, EventKind, FixRequest, Part, Plan,
+    Purpose, ReviewEvent, RunEvent, WatchEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, FileChange, Finding, Objector, ReusedFrom,
-    Role, Ruler, RunId, Tag,
+    AdvisoryStatus, AgentName, AnswerStatus, DebateMessage, Dispute, FileChange, Finding, Objector,
+    ReusedFrom, Role, Ruler, RunId, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -28,7 +28,13 @@ pub(crate) struct EventLines {
 
 impl EventLines {
     pub(crate) fn new(screen: Screen) -> Self {
-        Self { screen, style: screen.style(), name_width: 0, shards: 1, coder: None }
+        Self {
+            screen,
+            style: screen.style(),
+            name_width: 0,
+            shards: 1,
+            coder: None,
+        }
     }
 
     pub(crate) fn activity(&self, call: &CallId) -> String {
@@ -45,17 +51,31 @@ impl EventLines {
             Purpose::Judge { dispute } => format!("ruling on dispute {dispute}"),
             Purpose::Recheck { .. } => "checking the changes".to_owned(),
             Purpose::Compare { .. } => "comparing findings with earlier disputes".to_owned(),
-            Purpose::Stage { part: Part::Position } => "answering".to_owned(),
-            Purpose::Stage { part: Part::Aggregate } => "synthesising the answers".to_owned(),
-            Purpose::Stage { part: Part::Arbitrate } => "deciding the conflicts".to_owned(),
-            Purpose::Stage { part: Part::Questions } => "answering the questions".to_owned(),
-            Purpose::Stage { part: Part::Validate { question } } => {
+            Purpose::Stage {
+                part: Part::Position,
+            } => "answering".to_owned(),
+            Purpose::Stage {
+                part: Part::Aggregate,
+            } => "synthesising the answers".to_owned(),
+            Purpose::Stage {
+                part: Part::Arbitrate,
+            } => "deciding the conflicts".to_owned(),
+            Purpose::Stage {
+                part: Part::Questions,
+            } => "answering the questions".to_owned(),
+            Purpose::Stage {
+                part: Part::Validate { question },
+            } => {
                 format!("validating question {}", printable::line(question))
             }
             Purpose::Work => "working".to_owned(),
             Purpose::Peer { cycle } => format!("reviewing cycle {cycle}"),
         };
-        if call.attempt > 1 { format!("{activity}, attempt {}", call.attempt) } else { activity }
+        if call.attempt > 1 {
+            format!("{activity}, attempt {}", call.attempt)
+        } else {
+            activity
+        }
     }
 
     /// Text such as `shard 2/3`; `None` if the round has only one shard.
@@ -78,17 +98,27 @@ impl EventLines {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {
                 self.name_width = style::names_width(plan.agents.iter().map(|agent| &agent.name));
                 self.shards = plan.shards.len();
-                self.coder =
-                    plan.agents.iter().find(|agent| agent.role == Role::Coder).map(|agent| agent.name.clone());
+                self.coder = plan
+                    .agents
+                    .iter()
+                    .find(|agent| agent.role == Role::Coder)
+                    .map(|agent| agent.name.clone());
             }
             EventKind::Consensus(ConsensusEvent::StageStarted { plan }) => {
                 self.name_width = style::names_width(plan.all().map(|agent| &agent.name));
             }
             EventKind::Watch(WatchEvent::WatchStarted { plan }) => {
-                self.name_width = style::names_width(plan.reviewers.iter().map(|agent| &agent.name));
+                self.name_width =
+                    style::names_width(plan.reviewers.iter().map(|agent| &agent.name));
             }
-            EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => self.shards = shards.len(),
-            EventKind::Review(ReviewEvent::FixRequested { request: FixRequest { coder: Some(coder), .. } }) => {
+            EventKind::Review(ReviewEvent::RoundStarted { shards, .. }) => {
+                self.shards = shards.len()
+            }
+            EventKind::Review(ReviewEvent::FixRequested {
+                request: FixRequest {
+                    coder: Some(coder), ..
+                },
+            }) => {
                 self.coder = Some(coder.name.clone());
             }
             _ => {}
@@ -102,7 +132,10 @@ impl EventLines {
         };
         // Without a terminal, lines are not wrapped, so that programs can search the lines.
         match self.screen.terminal {
-            true => lines.into_iter().flat_map(|line| self.wrapped(line)).collect(),
+            true => lines
+                .into_iter()
+                .flat_map(|line| self.wrapped(line))
+                .collect(),
             false => lines,
         }
     }
@@ -114,8 +147,12 @@ impl EventLines {
         }
         let text = line.trim_start();
         let indent = line.len() - text.len();
-        let parts = style::wrap(text, width.saturating_sub(indent + 2)).into_iter().enumerate();
-        parts.map(|(index, part)| format!("{:1$}{part}", "", indent + 2 * usize::from(index > 0))).collect()
+        let parts = style::wrap(text, width.saturating_sub(indent + 2))
+            .into_iter()
+            .enumerate();
+        parts
+            .map(|(index, part)| format!("{:1$}{part}", "", indent + 2 * usize::from(index > 0)))
+            .collect()
     }
 
     fn is_verbose(&self) -> bool {
@@ -123,7 +160,11 @@ impl EventLines {
     }
 
     fn detail(&self, text: String) -> Vec<String> {
-        if self.is_verbose() { vec![self.style.faint(text)] } else { Vec::new() }
+        if self.is_verbose() {
+            vec![self.style.faint(text)]
+        } else {
+            Vec::new()
+        }
     }
 
     fn run_lines(&self, run: &RunId, event: &RunEvent) -> Vec<String> {
@@ -132,32 +173,64 @@ impl EventLines {
             RunEvent::RunResumed => vec![format!("Resuming run {}", printable::line(run.short()))],
             // On a terminal, the live line of the agent already shows the start of the call.
             RunEvent::CallStarted { .. } if self.screen.terminal => Vec::new(),
-            RunEvent::CallStarted { call, prompt_bytes, .. } => {
+            RunEvent::CallStarted {
+                call, prompt_bytes, ..
+            } => {
                 let bytes = style::thousands(*prompt_bytes);
-                let size = if self.is_verbose() { format!(" (prompt: {bytes} bytes)") } else { String::new() };
-                vec![format!("  {}  {}{size}", style.strong(self.name(&call.agent)), self.activity(call))]
+                let size = if self.is_verbose() {
+                    format!(" (prompt: {bytes} bytes)")
+                } else {
+                    String::new()
+                };
+                vec![format!(
+                    "  {}  {}{size}",
+                    style.strong(self.name(&call.agent)),
+                    self.activity(call)
+                )]
             }
-            RunEvent::CallFinished { call, answer, millis, .. } => self.finished(call, answer, *millis),
+            RunEvent::CallFinished {
+                call,
+                answer,
+                millis,
+                ..
+            } => self.finished(call, answer, *millis),
             RunEvent::ReadOnlyViolated { call, changes } => {
                 let (mark, agent) = (style.mark(Glyph::Failed), printable::line(&call.agent.0));
                 let line = |change: &String| {
-                    format!("{mark} write during a read-only call of {agent}: {}", printable::line(change))
+                    format!(
+                        "{mark} write during a read-only call of {agent}: {}",
+                        printable::line(change)
+                    )
                 };
                 changes.iter().map(line).collect()
             }
             RunEvent::Notice { text } => {
-                vec![format!("{} {}", style.paint(Color::Warn, "note:"), printable::line(text))]
+                vec![format!(
+                    "{} {}",
+                    style.paint(Color::Warn, "note:"),
+                    printable::line(text)
+                )]
             }
             RunEvent::RunEnded { exit, millis } => {
-                let ended = format!("Ended after {} with exit code {}", style::duration(*millis), exit.code());
+                let ended = format!(
+                    "Ended after {} with exit code {}",
+                    style::duration(*millis),
+                    exit.code()
+                );
                 let mut lines = self.detail(ended);
                 // On a terminal, an empty line separates the event lines from the report that follows.
                 lines.extend(self.screen.terminal.then(String::new));
                 lines
             }
-            RunEvent::RunUndone { files } => vec![format!("Undid the changes to {}", count(*files, "file"))],
-            RunEvent::RunRedone { files } => vec![format!("Redid the changes to {}", count(*files, "file"))],
-            RunEvent::RunPruned { bytes } => vec![format!("Deleted {} of stored data", style::size(*bytes))],
+            RunEvent::RunUndone { files } => {
+                vec![format!("Undid the changes to {}", count(*files, "file"))]
+            }
+            RunEvent::RunRedone { files } => {
+                vec![format!("Redid the changes to {}", count(*files, "file"))]
+            }
+            RunEvent::RunPruned { bytes } => {
+                vec![format!("Deleted {} of stored data", style::size(*bytes))]
+            }
         }
     }
 
@@ -169,58 +242,100 @@ impl EventLines {
                 let files = count(shards.iter().map(Vec::len).sum::<usize>(), "changed file");
                 vec![style.strong(format!("Round {round}: {files}"))]
             }
-            ReviewEvent::AnswersReused { call, from, asked, .. } => vec![self.reused(call, from, asked.len())],
+            ReviewEvent::AnswersReused {
+                call, from, asked, ..
+            } => vec![self.reused(call, from, asked.len())],
             ReviewEvent::FilesReviewed { .. } => Vec::new(),
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
             // If the content of a debate message is a JSON object, the summary of the message is printed instead
             // of the content.
-            ReviewEvent::DebateRound { message, .. } | ReviewEvent::DebateConcluded { report: message, .. } => {
-                match message {
-                    DebateMessage::Message { content, summary, .. } if content.starts_with('{') => {
-                        vec![printable::line(summary)]
-                    }
-                    DebateMessage::Message { content, .. } => vec![printable::line(content)],
-                    DebateMessage::ShutdownRequest { .. } | DebateMessage::ShutdownResponse { .. } => Vec::new(),
+            ReviewEvent::DebateRound { message, .. }
+            | ReviewEvent::DebateConcluded {
+                report: message, ..
+            } => match message {
+                DebateMessage::Message {
+                    content, summary, ..
+                } if content.starts_with('{') => {
+                    vec![printable::line(summary)]
                 }
-            }
+                DebateMessage::Message { content, .. } => vec![printable::line(content)],
+                DebateMessage::ShutdownRequest { .. } | DebateMessage::ShutdownResponse { .. } => {
+                    Vec::new()
+                }
+            },
             ReviewEvent::DebateShutdown { messages } => {
                 let unfinished = |message: &DebateMessage| match message {
-                    DebateMessage::ShutdownResponse { content, .. } => content.as_deref().map(printable::line),
+                    DebateMessage::ShutdownResponse { content, .. } => {
+                        content.as_deref().map(printable::line)
+                    }
                     DebateMessage::Message { .. } | DebateMessage::ShutdownRequest { .. } => None,
                 };
                 messages.iter().filter_map(unfinished).collect()
             }
-            ReviewEvent::AlreadyRuled { finding, dispute, new_tag: Some(tag), .. } if self.is_verbose() => {
-                self.detail(format!("  {tag}[{finding}]: the tag is by dispute {dispute}"))
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                new_tag: Some(tag),
+                ..
+            } if self.is_verbose() => self.detail(format!(
+                "  {tag}[{finding}]: the tag is by dispute {dispute}"
+            )),
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                insisted: true,
+                ..
+            } => {
+                vec![format!(
+                    "  {finding}: raised again after dispute {dispute} without new evidence"
+                )]
             }
-            ReviewEvent::AlreadyRuled { finding, dispute, insisted: true, .. } => {
-                vec![format!("  {finding}: raised again after dispute {dispute} without new evidence")]
-            }
-            ReviewEvent::AlreadyRuled { finding, dispute, disposition, .. } => {
-                self.detail(format!("  {finding} already ruled in dispute {dispute}: {}", disposition.as_str()))
-            }
+            ReviewEvent::AlreadyRuled {
+                finding,
+                dispute,
+                disposition,
+                ..
+            } => self.detail(format!(
+                "  {finding} already ruled in dispute {dispute}: {}",
+                disposition.as_str()
+            )),
             ReviewEvent::RelatedDispute { finding, earlier } => {
-                vec![format!("  {finding}: {}", printable::line(&earlier.sentence()))]
+                vec![format!(
+                    "  {finding}: {}",
+                    printable::line(&earlier.sentence())
+                )]
             }
-            ReviewEvent::BeforeImage { kept_as, .. } => {
-                self.detail(format!("  snapshot before the edits: {}", printable::line(kept_as)))
-            }
+            ReviewEvent::BeforeImage { kept_as, .. } => self.detail(format!(
+                "  snapshot before the edits: {}",
+                printable::line(kept_as)
+            )),
             ReviewEvent::AdvisoriesAsked { answers } if answers.is_empty() => Vec::new(),
             ReviewEvent::AdvisoriesAsked { answers } => {
-                let is_confirmed = |status: &&AdvisoryStatus| matches!(status, AdvisoryStatus::Confirmed { .. });
+                let is_confirmed =
+                    |status: &&AdvisoryStatus| matches!(status, AdvisoryStatus::Confirmed { .. });
                 let confirmed = answers.values().filter(is_confirmed).count();
                 let findings = count(answers.len(), "finding");
-                self.detail(format!("  {findings} checked against advisories, {confirmed} confirmed"))
+                self.detail(format!(
+                    "  {findings} checked against advisories, {confirmed} confirmed"
+                ))
             }
             ReviewEvent::StillDisputed { finding, dispute } => {
-                vec![style.faint(format!("  {finding} waits for dispute {dispute}, which is still open"))]
+                vec![style.faint(format!(
+                    "  {finding} waits for dispute {dispute}, which is still open"
+                ))]
             }
             ReviewEvent::FixRequested { request } => {
-                let findings: Vec<String> = request.findings.iter().map(ToString::to_string).collect();
+                let findings: Vec<String> =
+                    request.findings.iter().map(ToString::to_string).collect();
                 vec![format!("The coder receives {}", findings.join(", "))]
             }
             ReviewEvent::TreeChanged { call, changes, .. } => self.changed(&call.agent, changes),
-            ReviewEvent::Verified { command, passed, tail, .. } => self.verified(command, *passed, tail),
+            ReviewEvent::Verified {
+                command,
+                passed,
+                tail,
+                ..
+            } => self.verified(command, *passed, tail),
         }
     }
 
@@ -233,27 +348,57 @@ impl EventLines {
             | DisputeEvent::AuditStarted { .. } => Vec::new(),
             DisputeEvent::RulingAudited { audit } => {
                 let word = match &audit.ruling {
-                    Some(ruling) => style.paint(Color::of_ruling(ruling.ruling), ruling.ruling.as_str()),
+                    Some(ruling) => {
+                        style.paint(Color::of_ruling(ruling.ruling), ruling.ruling.as_str())
+                    }
                     None => "no ruling".to_owned(),
                 };
                 let by = printable::line(&audit.judge.0);
-                vec![style.cut(&format!("  dispute {}  audit: {word} by {by}", audit.dispute), style.width)]
+                vec![style.cut(
+                    &format!("  dispute {}  audit: {word} by {by}", audit.dispute),
+                    style.width,
+                )]
             }
-            DisputeEvent::DisputeOpened { dispute } | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
+            DisputeEvent::DisputeOpened { dispute }
+            | DisputeEvent::DisputeCarriedOn { dispute, .. } => {
                 vec![self.dispute(dispute)]
             }
             // Without `--verbose`, no line is printed, because the dialog or a notice has already shown the
             // route.
-            DisputeEvent::RouteChosen { dispute, route, by_person } => {
-                let who = if *by_person { "chosen by you" } else { "the configured default" };
-                self.detail(format!("  dispute {dispute} {} {route} ({who})", style.glyph(Glyph::Arrow)))
+            DisputeEvent::RouteChosen {
+                dispute,
+                route,
+                by_person,
+            } => {
+                let who = if *by_person {
+                    "chosen by you"
+                } else {
+                    "the configured default"
+                };
+                self.detail(format!(
+                    "  dispute {dispute} {} {route} ({who})",
+                    style.glyph(Glyph::Arrow)
+                ))
             }
-            DisputeEvent::RulingGiven { dispute, ruling: record } => {
+            DisputeEvent::RulingGiven {
+                dispute,
+                ruling: record,
+            } => {
                 let by = printable::line(&record.by.to_string());
                 let rationale = printable::line(&record.ruling.rationale.trimmed());
-                let rationale = if rationale.is_empty() { rationale } else { format!(": {rationale}") };
-                let word = style.paint(Color::of_ruling(record.ruling.ruling), record.ruling.ruling.as_str());
-                vec![style.cut(&format!("  dispute {dispute}  {word} by {by}{rationale}"), style.width)]
+                let rationale = if rationale.is_empty() {
+                    rationale
+                } else {
+                    format!(": {rationale}")
+                };
+                let word = style.paint(
+                    Color::of_ruling(record.ruling.ruling),
+                    record.ruling.ruling.as_str(),
+                );
+                vec![style.cut(
+                    &format!("  dispute {dispute}  {word} by {by}{rationale}"),
+                    style.width,
+                )]
             }
             // Without `--verbose`, no line is printed, because the line about the ruling already shows the
             // result.
@@ -262,8 +407,14 @@ impl EventLines {
             {
                 Vec::new()
             }
-            DisputeEvent::DisputeSettled { dispute, settlement } => {
-                vec![style.faint(format!("  dispute {dispute} settled: {}", settlement.disposition.as_str()))]
+            DisputeEvent::DisputeSettled {
+                dispute,
+                settlement,
+            } => {
+                vec![style.faint(format!(
+                    "  dispute {dispute} settled: {}",
+                    settlement.disposition.as_str()
+                ))]
             }
         }
     }
@@ -271,13 +422,27 @@ impl EventLines {
     fn started(&self, plan: &Plan) -> Vec<String> {
         let style = self.style;
         let files: usize = plan.shards.iter().map(Vec::len).sum();
-        let code: u64 = plan.shards.iter().flatten().map(|file| u64::from(file.lines)).sum();
+        let code: u64 = plan
+            .shards
+            .iter()
+            .flatten()
+            .map(|file| u64::from(file.lines))
+            .sum();
         let target = style.strong(printable::line(&plan.target));
         let code = format!("{}, {}", count(files, "file"), count(code, "line"));
-        let shards = if plan.shards.len() > 1 { count(plan.shards.len(), "shard") } else { String::new() };
+        let shards = if plan.shards.len() > 1 {
+            count(plan.shards.len(), "shard")
+        } else {
+            String::new()
+        };
         let mut facts = vec![format!("Reviewing {target}"), code, shards];
         for role in Role::ALL {
-            let agents = || plan.agents.iter().filter(|agent| agent.role == role).map(|agent| &agent.name);
+            let agents = || {
+                plan.agents
+                    .iter()
+                    .filter(|agent| agent.role == role)
+                    .map(|agent| &agent.name)
+            };
             match agents().count() {
                 0 => {}
                 1..4 => facts.push(format!("{role} {}", style::names(agents()))),
@@ -295,15 +460,27 @@ impl EventLines {
     }
 
     fn reused(&self, call: &CallId, from: &[ReusedFrom], to_review: usize) -> String {
-        let files: usize = from.iter().map(|from| from.files.len() + from.in_part.len()).sum();
+        let files: usize = from
+            .iter()
+            .map(|from| from.files.len() + from.in_part.len())
+            .sum();
         let runs = match from {
             [one] => format!("run {}", printable::line(one.run.short())),
             several => format!("{} runs", several.len()),
         };
-        let shard = self.shard(call).map_or_else(String::new, |shard| format!("{shard}: "));
-        let rest = if to_review == 0 { String::new() } else { format!(", {} to review", count(to_review, "file")) };
+        let shard = self
+            .shard(call)
+            .map_or_else(String::new, |shard| format!("{shard}: "));
+        let rest = if to_review == 0 {
+            String::new()
+        } else {
+            format!(", {} to review", count(to_review, "file"))
+        };
         let name = self.style.strong(self.name(&call.agent));
-        format!("  {name}  {shard}{} reused from {runs}{rest}", count(files, "file"))
+        format!(
+            "  {name}  {shard}{} reused from {runs}{rest}",
+            count(files, "file")
+        )
     }
 
     fn finished(&self, call: &CallId, answer: &CallAnswer, millis: u64) -> Vec<String> {
@@ -313,14 +490,26 @@ impl EventLines {
             text = format!("{shard}: {text}");
         }
         match (&call.purpose, answer) {
-            (Purpose::Judge { dispute }, CallAnswer::Judge { .. }) => text = format!("ruled on dispute {dispute}"),
+            (Purpose::Judge { dispute }, CallAnswer::Judge { .. }) => {
+                text = format!("ruled on dispute {dispute}")
+            }
             (Purpose::Judge { dispute }, _) => text = format!("dispute {dispute}: {text}"),
             _ => {}
         }
-        let (name, time) = (style.strong(self.name(&call.agent)), style.faint(style::duration(millis)));
+        let (name, time) = (
+            style.strong(self.name(&call.agent)),
+            style.faint(style::duration(millis)),
+        );
         let mut lines = vec![format!("{} {name}  {text}  {time}", style.mark(glyph))];
-        if let CallAnswer::Failed { hint: Some(hint), .. } = answer {
-            lines.push(format!("  {} {}", style.paint(Color::Key, "hint:"), printable::line(hint)));
+        if let CallAnswer::Failed {
+            hint: Some(hint), ..
+        } = answer
+        {
+            lines.push(format!(
+                "  {} {}",
+                style.paint(Color::Key, "hint:"),
+                printable::line(hint)
+            ));
         }
         lines
     }
@@ -331,10 +520,17 @@ impl EventLines {
             return vec![format!("  {coder} changed no file")];
         }
         let files = count(changes.len(), "file");
-        let mut lines = vec![format!("  {coder} changed {files}  {}", self.style.delta(changes))];
+        let mut lines = vec![format!(
+            "  {coder} changed {files}  {}",
+            self.style.delta(changes)
+        )];
         if self.is_verbose() {
             let line = |change: &FileChange| {
-                format!("    {}  {}", printable::line(&change.file), self.style.delta([change]))
+                format!(
+                    "    {}  {}",
+                    printable::line(&change.file),
+                    self.style.delta([change])
+                )
             };
             lines.extend(changes.iter().map(line));
         }
@@ -343,8 +539,14 @@ impl EventLines {
 
     fn dispute(&self, dispute: &Dispute) -> String {
         let (style, finding) = (self.style, &dispute.finding);
-        let coder = self.coder.as_ref().map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0));
-        let place = finding.raw.location().map(|place| format!("{} ", printable::line(&place.to_string())));
+        let coder = self
+            .coder
+            .as_ref()
+            .map_or_else(|| "the coder".to_owned(), |name| printable::line(&name.0));
+        let place = finding
+            .raw
+            .location()
+            .map(|place| format!("{} ", printable::line(&place.to_string())));
         let sides = match dispute.objector {
             Objector::Coder => format!("{coder} objects to"),
             Objector::Reviewers => "reviewers contradict each other about".to_owned(),
@@ -365,11 +567,23 @@ impl EventLines {
     }
 
     fn verified(&self, command: &str, passed: bool, tail: &str) -> Vec<String> {
-        let (glyph, word) = if passed { (Glyph::Done, "passed") } else { (Glyph::Failed, "failed") };
-        let mut lines = vec![format!("{} `{}` {word}", self.style.mark(glyph), printable::line(command))];
+        let (glyph, word) = if passed {
+            (Glyph::Done, "passed")
+        } else {
+            (Glyph::Failed, "failed")
+        };
+        let mut lines = vec![format!(
+            "{} `{}` {word}",
+            self.style.mark(glyph),
+            printable::line(command)
+        )];
         if self.is_verbose() || !passed {
             let tail: Vec<&str> = tail.trim_end().lines().collect();
-            let hidden = if self.is_verbose() { 0 } else { tail.len().saturating_sub(10) };
+            let hidden = if self.is_verbose() {
+                0
+            } else {
+                tail.len().saturating_sub(10)
+            };
             let line = |line: &&str| format!("    {}", self.style.faint(printable::line(*line)));
             lines.extend(tail[hidden..].iter().map(line));
         }
@@ -378,23 +592,56 @@ impl EventLines {
 }
 
 fn summary(answer: &CallAnswer) -> (Glyph, String) {
-    let complete = |complete: bool| if complete { Glyph::Done } else { Glyph::Attention };
+    let complete = |complete: bool| {
+        if complete {
+            Glyph::Done
+        } else {
+            Glyph::Attention
+        }
+    };
     match answer {
-        CallAnswer::Review { status: AnswerStatus::NotReviewed, .. } => {
-            (Glyph::Failed, "did not review".to_owned())
+        CallAnswer::Review {
+            status: AnswerStatus::NotReviewed,
+            ..
+        } => (Glyph::Failed, "did not review".to_owned()),
+        CallAnswer::Review {
+            status, findings, ..
+        } => {
+            let rest = if status.is_complete() {
+                ""
+            } else {
+                ", but the answer is incomplete"
+            };
+            (
+                complete(status.is_complete()),
+                count(findings.len(), "finding") + rest,
+            )
         }
-        CallAnswer::Review { status, findings, .. } => {
-            let rest = if status.is_complete() { "" } else { ", but the answer is incomplete" };
-            (complete(status.is_complete()), count(findings.len(), "finding") + rest)
-        }
-        CallAnswer::Examine { examinations, observations } => {
-            let new = if observations.is_empty() { String::new() } else { format!(", {} new", observations.len()) };
+        CallAnswer::Examine {
+            examinations,
+            observations,
+        } => {
+            let new = if observations.is_empty() {
+                String::new()
+            } else {
+                format!(", {} new", observations.len())
+            };
             (Glyph::Done, count(examinations.len(), "answer") + &new)
         }
         CallAnswer::Defend { defences } => (Glyph::Done, count(defences.len(), "answer")),
-        CallAnswer::Respond { responses, complete: is_complete } => {
-            let rest = if *is_complete { "" } else { ", but some findings are unanswered" };
-            (complete(*is_complete), count(responses.len(), "answer") + rest)
+        CallAnswer::Respond {
+            responses,
+            complete: is_complete,
+        } => {
+            let rest = if *is_complete {
+                ""
+            } else {
+                ", but some findings are unanswered"
+            };
+            (
+                complete(*is_complete),
+                count(responses.len(), "answer") + rest,
+            )
         }
         CallAnswer::Judge { ruling } => (Glyph::Done, ruling.ruling.to_string()),
         CallAnswer::Recheck { checks } => {
@@ -403,14 +650,23 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
             (complete(resolved == checks.len()), text)
         }
         CallAnswer::Compare { comparisons } => {
-            let same = comparisons.iter().filter(|comparison| comparison.same).count();
+            let same = comparisons
+                .iter()
+                .filter(|comparison| comparison.same)
+                .count();
             let findings = count(comparisons.len(), "finding");
-            (Glyph::Done, format!("{same} of {findings} repeat earlier disputes"))
+            (
+                Glyph::Done,
+                format!("{same} of {findings} repeat earlier disputes"),
+            )
         }
         CallAnswer::Stage { said } => stages::summary(said),
         CallAnswer::Work { said } => (Glyph::Done, printable::line(said)),
         CallAnswer::Peer { review } => watches::summary(review),
-        CallAnswer::Invalid { error } => (Glyph::Failed, format!("no valid answer: {}", printable::line(error))),
+        CallAnswer::Invalid { error } => (
+            Glyph::Failed,
+            format!("no valid answer: {}", printable::line(error)),
+        ),
         CallAnswer::Failed { error, .. } => (Glyph::Failed, printable::line(error)),
     }
 }
@@ -418,10 +674,16 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
 fn merged(style: Style, findings: &[Finding]) -> String {
     let mut facts = vec![style.strong(count(findings.len(), "finding"))];
     for tag in Tag::ALL.map(Some).into_iter().chain([None]) {
-        let of_tag: Vec<_> = findings.iter().filter(|finding| finding.raw.severity.tag == tag).collect();
+        let of_tag: Vec<_> = findings
+            .iter()
+            .filter(|finding| finding.raw.severity.tag == tag)
+            .collect();
         if let Some(first) = of_tag.first() {
             let name = tag.map_or_else(|| "of unknown severity".to_owned(), |tag| tag.to_string());
-            facts.push(style.paint(Color::of(&first.raw.severity), &format!("{} {name}", of_tag.len())));
+            facts.push(style.paint(
+                Color::of(&first.raw.severity),
+                &format!("{} {name}", of_tag.len()),
+            ));
         }
     }
     format!("  {}", style.facts(&facts))
@@ -430,9 +692,13 @@ fn merged(style: Style, findings: &[Finding]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::style::fixture::{call, dispute, event, finding, finished, response, ruling, started};
+    use crate::cli::style::fixture::{
+        call, dispute, event, finding, finished, response, ruling, started,
+    };
     use crate::domain::event::Settlement;
-    use crate::domain::{Answer, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route, RulingWord};
+    use crate::domain::{
+        Answer, Disposition, DisputeNumber, ExitReason, FindingId, Recheck, Route, RulingWord,
+    };
 
     fn run() -> Vec<EventKind> {
         let weak = finding(1, Tag::High, "a.py:7", "MD5 is broken");
@@ -445,21 +711,46 @@ mod tests {
             problem: None,
         };
         let start = |call: CallId, role| {
-            EventKind::Run(RunEvent::CallStarted { call, role, prompt_bytes: 12_345, nonce: String::new() })
+            EventKind::Run(RunEvent::CallStarted {
+                call,
+                role,
+                prompt_bytes: 12_345,
+                nonce: String::new(),
+            })
         };
         let respond = call("fixer", Purpose::Respond { round: 1 });
-        let judge = call("referee", Purpose::Judge { dispute: DisputeNumber(3) });
+        let judge = call(
+            "referee",
+            Purpose::Judge {
+                dispute: DisputeNumber(3),
+            },
+        );
         let mut again = review("gemini", 1);
         again.attempt = 2;
-        let change = FileChange { file: "a.py".to_owned(), added: 3, removed: 1, diff: None };
+        let change = FileChange {
+            file: "a.py".to_owned(),
+            added: 3,
+            removed: 1,
+            diff: None,
+        };
         let responses = vec![response(2, Answer::Implemented, "done")];
-        let checks = vec![Recheck { finding: FindingId(2), resolved: true, reason: "".into() }];
+        let checks = vec![Recheck {
+            finding: FindingId(2),
+            resolved: true,
+            reason: "".into(),
+        }];
         vec![
             started(),
             start(review("rules", 0), Role::Reviewer),
             start(review("gemini", 1), Role::Reviewer),
-            finished(review("rules", 0), answered(AnswerStatus::Complete, &[&weak, &url])),
-            finished(review("gemini", 1), answered(AnswerStatus::Incomplete, &[&weak])),
+            finished(
+                review("rules", 0),
+                answered(AnswerStatus::Complete, &[&weak, &url]),
+            ),
+            finished(
+                review("gemini", 1),
+                answered(AnswerStatus::Incomplete, &[&weak]),
+            ),
             start(again.clone(), Role::Reviewer),
             finished(
                 again,
@@ -486,7 +777,13 @@ mod tests {
                 tree: "4b".to_owned(),
             }),
             start(respond.clone(), Role::Coder),
-            finished(respond.clone(), CallAnswer::Respond { responses, complete: true }),
+            finished(
+                respond.clone(),
+                CallAnswer::Respond {
+                    responses,
+                    complete: true,
+                },
+            ),
             EventKind::Review(ReviewEvent::TreeChanged {
                 call: respond,
                 tree: "5c".to_owned(),
@@ -502,7 +799,12 @@ mod tests {
                 by_person: false,
             }),
             start(judge.clone(), Role::Judge),
-            finished(judge, CallAnswer::Judge { ruling: ruling(RulingWord::Enforce, "").ruling }),
+            finished(
+                judge,
+                CallAnswer::Judge {
+                    ruling: ruling(RulingWord::Enforce, "").ruling,
+                },
+            ),
             EventKind::Dispute(DisputeEvent::RulingGiven {
                 dispute: DisputeNumber(3),
                 ruling: ruling(RulingWord::Enforce, "The cited test\ndoes not exist."),
@@ -511,56 +813,100 @@ mod tests {
                 dispute: DisputeNumber(3),
                 settlement: Settlement {
                     disposition: Disposition::Enforced,
-                    by: Ruler::Judge { name: "referee".into() },
+                    by: Ruler::Judge {
+                        name: "referee".into(),
+                    },
                     reason: "".into(),
                     until: None,
                     person: None,
                 },
             }),
-            finished(call("rules", Purpose::Recheck { round: 1 }), CallAnswer::Recheck { checks }),
+            finished(
+                call("rules", Purpose::Recheck { round: 1 }),
+                CallAnswer::Recheck { checks },
+            ),
             EventKind::Review(ReviewEvent::Verified {
                 round: 1,
                 command: "cargo test".to_owned(),
                 passed: false,
                 tail: "one\n\x1b[31mtwo\n".to_owned(),
             }),
-            EventKind::Review(ReviewEvent::RoundStarted { round: 2, shards: vec![vec![]], skipped: Vec::new() }),
+            EventKind::Review(ReviewEvent::RoundStarted {
+                round: 2,
+                shards: vec![vec![]],
+                skipped: Vec::new(),
+            }),
             EventKind::notice("something\nto know"),
-            EventKind::Run(RunEvent::RunEnded { exit: ExitReason::FindingsOpen, millis: 65_000 }),
+            EventKind::Run(RunEvent::RunEnded {
+                exit: ExitReason::FindingsOpen,
+                millis: 65_000,
+            }),
         ]
     }
 
-    const PLAIN: Screen =
-        Screen { terminal: false, color: false, unicode: true, columns: Some(80), verbosity: Verbosity::Normal };
+    const PLAIN: Screen = Screen {
+        terminal: false,
+        color: false,
+        unicode: true,
+        columns: Some(80),
+        verbosity: Verbosity::Normal,
+    };
 
     fn lines(screen: Screen) -> String {
         let mut lines = EventLines::new(screen);
-        let events = run().into_iter().zip(1..).map(|(kind, seq)| event(seq, kind));
-        events.flat_map(|event| lines.lines(&event)).collect::<Vec<_>>().join("\n")
+        let events = run()
+            .into_iter()
+            .zip(1..)
+            .map(|(kind, seq)| event(seq, kind));
+        events
+            .flat_map(|event| lines.lines(&event))
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     #[test]
     fn without_a_terminal() {
-        insta::assert_snapshot!(lines(Screen { unicode: false, ..PLAIN }));
+        insta::assert_snapshot!(lines(Screen {
+            unicode: false,
+            ..PLAIN
+        }));
     }
 
     #[test]
     fn verbose() {
-        insta::assert_snapshot!(lines(Screen { verbosity: Verbosity::Verbose, ..PLAIN }));
+        insta::assert_snapshot!(lines(Screen {
+            verbosity: Verbosity::Verbose,
+            ..PLAIN
+        }));
     }
 
     #[test]
     fn no_line_is_wider_than_the_terminal() {
         for columns in 40..=120 {
-            let shown = lines(Screen { terminal: true, columns: Some(columns), ..PLAIN });
+            let shown = lines(Screen {
+                terminal: true,
+                columns: Some(columns),
+                ..PLAIN
+            });
             let widest = style::widest(shown.lines());
             assert!(widest <= columns, "{widest} of {columns}:\n{shown}");
         }
-        insta::assert_snapshot!(lines(Screen { terminal: true, columns: Some(50), ..PLAIN }));
+        insta::assert_snapshot!(lines(Screen {
+            terminal: true,
+            columns: Some(50),
+            ..PLAIN
+        }));
     }
 
     #[test]
     fn above_live_lines_in_colour() {
-        insta::assert_snapshot!(lines(Screen { terminal: true, color: true, ..PLAIN }).replace('\x1b', "␛"));
+        insta::assert_snapshot!(
+            lines(Screen {
+                terminal: true,
+                color: true,
+                ..PLAIN
+            })
+            .replace('\x1b', "␛")
+        );
     }
 }

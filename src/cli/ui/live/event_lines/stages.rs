@@ -10,16 +10,30 @@ pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
         ConsensusEvent::StageStarted { plan } => started(style, plan),
         ConsensusEvent::StageJudged { verdict } => judged(style, verdict),
         ConsensusEvent::StageDeadlocked { reason } => {
-            format!("{} Deadlock: {}", style.mark(Glyph::Attention), printable::line(reason))
+            format!(
+                "{} Deadlock: {}",
+                style.mark(Glyph::Attention),
+                printable::line(reason)
+            )
         }
         ConsensusEvent::StageDecided { decision, by } => {
             let choice = style.strong(printable::line(&decision.decision.to_string()));
-            format!("{} Decided by {}: {choice}", style.mark(Glyph::Done), style::settler(by))
+            format!(
+                "{} Decided by {}: {choice}",
+                style.mark(Glyph::Done),
+                style::settler(by)
+            )
         }
         ConsensusEvent::QuestionResolved { resolution } => {
             let question = style.strong(printable::line(&resolution.question));
-            let (answer, by) = (printable::line(&resolution.answer), style::settler(&resolution.by));
-            let line = format!("{} Question {question}: {answer} ({by})", style.mark(Glyph::Done));
+            let (answer, by) = (
+                printable::line(&resolution.answer),
+                style::settler(&resolution.by),
+            );
+            let line = format!(
+                "{} Question {question}: {answer} ({by})",
+                style.mark(Glyph::Done)
+            );
             style.cut(&line, style.width.max(60))
         }
     }
@@ -28,20 +42,32 @@ pub(crate) fn line(style: Style, event: &ConsensusEvent) -> String {
 pub(crate) fn summary(said: &Said) -> (Glyph, String) {
     let fields = |missing: &[String], what: &str| match missing {
         [] => (Glyph::Done, what.to_owned()),
-        missing => (Glyph::Attention, format!("{what}, missing {}", printable::line(&missing.join(", ")))),
+        missing => (
+            Glyph::Attention,
+            format!("{what}, missing {}", printable::line(&missing.join(", "))),
+        ),
     };
     match said {
         Said::Position(position) => fields(&position.missing_fields, "answered"),
         Said::Synthesis(synthesis) => fields(&synthesis.missing_fields, "synthesis"),
         Said::Decision(decision) => {
             let choice = printable::line(&decision.decision.to_string());
-            (Glyph::Done, format!("decided for {choice}, confidence {}", decision.confidence.as_str()))
+            (
+                Glyph::Done,
+                format!(
+                    "decided for {choice}, confidence {}",
+                    decision.confidence.as_str()
+                ),
+            )
         }
         Said::Answers { answers } => (Glyph::Done, count(answers.len(), "answer")),
         Said::Validation(validation) if validation.agrees_with_majority => {
             (Glyph::Done, "agrees with the majority".to_owned())
         }
-        Said::Validation(_) => (Glyph::Attention, "does not agree with the majority".to_owned()),
+        Said::Validation(_) => (
+            Glyph::Attention,
+            "does not agree with the majority".to_owned(),
+        ),
     }
 }
 
@@ -62,7 +88,11 @@ fn started(style: Style, plan: &StagePlan) -> String {
 /// Formats a role and the agents in this role. The text is empty if there are no agents.
 pub(crate) fn named<'a>(role: &str, agents: impl IntoIterator<Item = &'a Agent>) -> String {
     let names = style::names(agents.into_iter().map(|agent| &agent.name));
-    if names.is_empty() { names } else { format!("{role} {names}") }
+    if names.is_empty() {
+        names
+    } else {
+        format!("{role} {names}")
+    }
 }
 
 fn judged(style: Style, verdict: &StageVerdict) -> String {
@@ -75,10 +105,18 @@ fn judged(style: Style, verdict: &StageVerdict) -> String {
         missing => format!("no answer from {}", count(missing, "agent")),
     };
     style.facts(&[
-        format!("{} {}", style.mark(glyph), style.strong(verdict.status.as_str())),
+        format!(
+            "{} {}",
+            style.mark(glyph),
+            style.strong(verdict.status.as_str())
+        ),
         count(verdict.agreements.len(), "agreement"),
         count(verdict.conflicts.len(), "conflict"),
         missing,
-        if verdict.required_fields_ok { String::new() } else { "required fields are missing".to_owned() },
+        if verdict.required_fields_ok {
+            String::new()
+        } else {
+            "required fields are missing".to_owned()
+        },
     ])
 }

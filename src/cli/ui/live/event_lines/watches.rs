@@ -3,7 +3,9 @@
 use crate::cli::style::{self, Color, Glyph, Style};
 use crate::cli::ui::live::event_lines::stages::named;
 use crate::domain::event::WatchEvent;
-use crate::domain::{Action, AgentEvent, Ballot, EventType, PeerReview, Untrusted, Verdict, WatchStatus};
+use crate::domain::{
+    Action, AgentEvent, Ballot, EventType, PeerReview, Untrusted, Verdict, WatchStatus,
+};
 use crate::protocol::text::printable;
 
 pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
@@ -15,16 +17,27 @@ pub(crate) fn lines(style: Style, event: &WatchEvent) -> Vec<String> {
             named("reviewers", &plan.reviewers),
         ])],
         WatchEvent::EventReceived { said } => vec![received(style, said)],
-        WatchEvent::CycleStarted { cycle, triggers, .. } => {
+        WatchEvent::CycleStarted {
+            cycle, triggers, ..
+        } => {
             let words: Vec<&str> = triggers.iter().map(|trigger| trigger.as_str()).collect();
             let cycle = style.strong(format!("Cycle {cycle}"));
-            vec![format!("{cycle} {}", style.paint(Color::Key, &words.join(" ")))]
+            vec![format!(
+                "{cycle} {}",
+                style.paint(Color::Key, &words.join(" "))
+            )]
         }
-        WatchEvent::CycleDecided { cycle, action, status, ballots } => {
-            decided(style, *cycle, *action, *status, ballots)
-        }
+        WatchEvent::CycleDecided {
+            cycle,
+            action,
+            status,
+            ballots,
+        } => decided(style, *cycle, *action, *status, ballots),
         WatchEvent::ClarificationAsked { agents, .. } => {
-            vec![style.faint(format!("  clarification requested from {}", style::names(agents)))]
+            vec![style.faint(format!(
+                "  clarification requested from {}",
+                style::names(agents)
+            ))]
         }
         WatchEvent::WatchPaused { by, reason } => vec![by_hand(style, "Paused", by, reason)],
         WatchEvent::WatchResumed { by, reason } => vec![by_hand(style, "Resumed", by, reason)],
@@ -40,7 +53,14 @@ pub(crate) fn summary(review: &PeerReview) -> (Glyph, String) {
         Verdict::Concerns => Glyph::Attention,
         Verdict::Blocker => Glyph::Failed,
     };
-    (glyph, format!("{}: {}", review.verdict.as_str(), printable::line(&review.summary)))
+    (
+        glyph,
+        format!(
+            "{}: {}",
+            review.verdict.as_str(),
+            printable::line(&review.summary)
+        ),
+    )
 }
 
 fn received(style: Style, event: &AgentEvent) -> String {
@@ -49,33 +69,62 @@ fn received(style: Style, event: &AgentEvent) -> String {
         EventType::Milestone | EventType::RequestReview | EventType::UserManual => Color::Key,
         EventType::Note | EventType::Done => Color::Faint,
     };
-    let who = event.agent.as_ref().map_or_else(|| "you".to_owned(), |name| printable::line(&name.0));
+    let who = event
+        .agent
+        .as_ref()
+        .map_or_else(|| "you".to_owned(), |name| printable::line(&name.0));
     let files: Vec<String> = event.files.iter().map(printable::line).collect();
     let line = style.facts(&[
-        format!("  {} {}", style.paint(color, event.kind.as_str()), style.strong(who)),
-        event.summary.as_ref().map(printable::line).unwrap_or_default(),
+        format!(
+            "  {} {}",
+            style.paint(color, event.kind.as_str()),
+            style.strong(who)
+        ),
+        event
+            .summary
+            .as_ref()
+            .map(printable::line)
+            .unwrap_or_default(),
         style.faint(files.join(", ")),
     ]);
     style.cut(&line, style.width.max(60))
 }
 
-fn decided(style: Style, cycle: u32, action: Action, status: WatchStatus, ballots: &[Ballot]) -> Vec<String> {
+fn decided(
+    style: Style,
+    cycle: u32,
+    action: Action,
+    status: WatchStatus,
+    ballots: &[Ballot],
+) -> Vec<String> {
     let glyph = match action {
         Action::StopAndEscalate | Action::NotReviewed => Glyph::Failed,
         Action::PauseAndClarify | Action::LogAndContinue => Glyph::Attention,
         Action::Continue => Glyph::Done,
     };
     let mut lines = vec![style.facts(&[
-        format!("{} Cycle {cycle}: {}", style.mark(glyph), style.strong(action.as_str())),
+        format!(
+            "{} Cycle {cycle}: {}",
+            style.mark(glyph),
+            style.strong(action.as_str())
+        ),
         status.as_str().to_owned(),
     ])];
     lines.extend(ballots.iter().filter_map(|ballot| {
         let why = ballot.absent.as_ref()?;
-        Some(format!("  {} is absent: {}", printable::line(&ballot.reviewer.0), printable::line(why)))
+        Some(format!(
+            "  {} is absent: {}",
+            printable::line(&ballot.reviewer.0),
+            printable::line(why)
+        ))
     }));
     let next = match action {
-        Action::StopAndEscalate => "work stays paused until you run `glee watch resume --reason WHY`",
-        Action::NotReviewed => "not reviewed: retry with `glee watch review`, or continue with `glee watch resume`",
+        Action::StopAndEscalate => {
+            "work stays paused until you run `glee watch resume --reason WHY`"
+        }
+        Action::NotReviewed => {
+            "not reviewed: retry with `glee watch review`, or continue with `glee watch resume`"
+        }
         Action::LogAndContinue | Action::Continue if status == WatchStatus::Paused => {
             "still PAUSED until you run `glee watch resume --reason WHY`"
         }
@@ -86,5 +135,8 @@ fn decided(style: Style, cycle: u32, action: Action, status: WatchStatus, ballot
 }
 
 fn by_hand(style: Style, what: &str, by: &Untrusted, reason: &Untrusted) -> String {
-    style.facts(&[format!("{} by {}", style.strong(what), printable::line(by)), printable::line(reason)])
+    style.facts(&[
+        format!("{} by {}", style.strong(what), printable::line(by)),
+        printable::line(reason),
+    ])
 }

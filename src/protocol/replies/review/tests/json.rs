@@ -106,7 +106,10 @@ fn fields_in_json() {
         ]}"#,
     );
     let blank = RawFinding {
-        severity: Severity { tag: None, raw: String::new() },
+        severity: Severity {
+            tag: None,
+            raw: String::new(),
+        },
         title: "".into(),
         body: "".into(),
         file: None,
@@ -122,7 +125,10 @@ fn fields_in_json() {
     };
     let expected = vec![
         RawFinding {
-            severity: Severity { tag: Some(Tag::High), raw: "High".to_owned() },
+            severity: Severity {
+                tag: Some(Tag::High),
+                raw: "High".to_owned(),
+            },
             title: "a b".into(),
             body: "d\n\ne".into(),
             file: Some("x.rs".to_owned()),
@@ -137,13 +143,23 @@ fn fields_in_json() {
             replacement: Some("  h\n".into()),
         },
         RawFinding {
-            severity: Severity { tag: None, raw: "2".to_owned() },
+            severity: Severity {
+                tag: None,
+                raw: "2".to_owned(),
+            },
             title: "(a finding without a text)".into(),
             ..blank.clone()
         },
-        RawFinding { title: "b".into(), confidence: Some(Confidence::clamped(25)), ..blank.clone() },
         RawFinding {
-            severity: Severity { tag: Some(Tag::Must), raw: "must".to_owned() },
+            title: "b".into(),
+            confidence: Some(Confidence::clamped(25)),
+            ..blank.clone()
+        },
+        RawFinding {
+            severity: Severity {
+                tag: Some(Tag::Must),
+                raw: "must".to_owned(),
+            },
             title: "c".into(),
             line: Some(3),
             end_line: Some(9),
@@ -151,7 +167,10 @@ fn fields_in_json() {
             ..blank.clone()
         },
         RawFinding {
-            severity: Severity { tag: Some(Tag::High), raw: "P1".to_owned() },
+            severity: Severity {
+                tag: Some(Tag::High),
+                raw: "P1".to_owned(),
+            },
             title: "d".into(),
             line: Some(7),
             confidence: Some(Confidence::clamped(100)),
@@ -159,16 +178,26 @@ fn fields_in_json() {
         },
     ];
     assert_eq!(answer.findings, expected);
-    assert_eq!((answer.verdict.as_deref(), answer.summary.as_deref()), (Some("concerns"), Some("s")));
+    assert_eq!(
+        (answer.verdict.as_deref(), answer.summary.as_deref()),
+        (Some("concerns"), Some("s"))
+    );
 }
 
 #[test]
 fn prose_around_json_is_kept_as_notes() {
-    let answer = read("so\n```json\n{\"findings\":[]}\n```\nbye\n{\"findings\":[{\"title\":\"a\"}]}\nend");
+    let answer =
+        read("so\n```json\n{\"findings\":[]}\n```\nbye\n{\"findings\":[{\"title\":\"a\"}]}\nend");
     assert_eq!(answer.notes, "so\nbye\nend");
-    let draft = "{\"findings\":[{\"severity\":\"low\",\"title\":\"b\",\"file\":\"x.rs\",\"line\":1}]}";
+    let draft =
+        "{\"findings\":[{\"severity\":\"low\",\"title\":\"b\",\"file\":\"x.rs\",\"line\":1}]}";
     let last = draft.replace("\"b\"", "\"c\"");
-    let answer = read(&format!("first\n{draft}\nthen\n{last}\nGLEE-REVIEW-END nonce=abc findings=1"));
-    assert_eq!((answer.status, answer.findings.len()), (AnswerStatus::Complete, 1));
+    let answer = read(&format!(
+        "first\n{draft}\nthen\n{last}\nGLEE-REVIEW-END nonce=abc findings=1"
+    ));
+    assert_eq!(
+        (answer.status, answer.findings.len()),
+        (AnswerStatus::Complete, 1)
+    );
     assert_eq!(answer.notes, "first\nthen\n[low] x.rs:1 b");
 }

@@ -16,7 +16,10 @@ fn read(text: &str) -> ReviewAnswer {
 /// `tag|title|file:line-end` of each finding.
 fn findings(text: &str) -> Vec<String> {
     let shown = |finding: &RawFinding| {
-        let tag = finding.severity.tag.map_or_else(|| format!("?{}", finding.severity.raw), |tag| tag.to_string());
+        let tag = finding.severity.tag.map_or_else(
+            || format!("?{}", finding.severity.raw),
+            |tag| tag.to_string(),
+        );
         match finding.location() {
             Some(place) => format!("{tag}|{}|{place}", finding.title.as_written()),
             None => format!("{tag}|{}", finding.title.as_written()),
@@ -34,7 +37,14 @@ fn spec_17_any_text_of_a_finding_in_json_is_kept() {
         (r#""why": ["Leaks", "always"], "id": "x1""#, "Leaks always"),
         (r#""id": "x1""#, "(a finding without a text)"),
     ] {
-        let text = [r#"{"nonce": ""#, NONCE, r#"", "findings": [{"severity": "MUST", "#, fields, "}]}"].concat();
+        let text = [
+            r#"{"nonce": ""#,
+            NONCE,
+            r#"", "findings": [{"severity": "MUST", "#,
+            fields,
+            "}]}",
+        ]
+        .concat();
         assert_eq!(findings(&text), [format!("MUST|{expected}")], "{fields}");
     }
 }
@@ -90,7 +100,10 @@ fn one_line_at_a_time() {
         ("[MUST](https://a.b) a", None),
         ("[MUST](#must): a", None),
         ("[docs]: https://a.b/c", None),
-        ("[MUST]: https://a.b/c is called without TLS", Some("MUST|https://a.b/c is called without TLS")),
+        (
+            "[MUST]: https://a.b/c is called without TLS",
+            Some("MUST|https://a.b/c is called without TLS"),
+        ),
         ("[1] a", None),
         ("[^note] a", None),
         ("[ ] [MUST] a", None),
@@ -102,11 +115,17 @@ fn one_line_at_a_time() {
         ("[trace] a", None),
         ("[abcdefghijklmnopqrstu] a", None),
         ("`[MUST] a` is what the guide says", None),
-        ("`[MUST]` and `[SHOULD]` are tags", Some("MUST|and [SHOULD] are tags")),
+        (
+            "`[MUST]` and `[SHOULD]` are tags",
+            Some("MUST|and [SHOULD] are tags"),
+        ),
         // Legends, forms, examples.
         ("[MUST] = required", None),
         ("- `[LOW]` = cosmetic", None),
-        ("[MUST] == is used on floats", Some("MUST|== is used on floats")),
+        (
+            "[MUST] == is used on floats",
+            Some("MUST|== is used on floats"),
+        ),
         ("[HIGH] <title>", None),
         ("[HIGH] `<file>:<line>` – <title>", None),
         ("| [HIGH] | <place> | <title> |", None),
@@ -114,20 +133,29 @@ fn one_line_at_a_time() {
         ("[HIGH] file.ext:12 <title>", None),
         ("| [MUST] | = required |", None),
         ("[HIGH] ...", None),
-        ("[HIGH] <script> is not escaped", Some("HIGH|<script> is not escaped")),
+        (
+            "[HIGH] <script> is not escaped",
+            Some("HIGH|<script> is not escaped"),
+        ),
         (
             "[MUST] src/db.rs:4 Fix SQL injection vulnerability in query builder",
             Some("MUST|Fix SQL injection vulnerability in query builder|src/db.rs:4"),
         ),
         // Titles.
-        ("[LOW] `a` and *b* and **c** and a * b and 2*3", Some("LOW|a and b and c and a * b and 2*3")),
+        (
+            "[LOW] `a` and *b* and **c** and a * b and 2*3",
+            Some("LOW|a and b and c and a * b and 2*3"),
+        ),
         ("[LOW] `*/0` never ends", Some("LOW|*/0 never ends")),
         ("[LOW] --limit is ignored", Some("LOW|--limit is ignored")),
         ("[LOW]  a \t b ", Some("LOW|a b")),
         ("[LOW] -1 is returned", Some("LOW|-1 is returned")),
         // Tables.
         ("| [LOW] | a.rs:1 | b \\| c | |", Some("LOW|b | c|a.rs:1")),
-        ("|[LOW]|b|`x/a.rs` (line 3)|", Some("LOW|b | x/a.rs (line 3)|x/a.rs:3")),
+        (
+            "|[LOW]|b|`x/a.rs` (line 3)|",
+            Some("LOW|b | x/a.rs (line 3)|x/a.rs:3"),
+        ),
         ("| **[LOW] b** | c", Some("LOW|b | c")),
         ("| 1 | [LOW] | b |", None),
         ("| | [LOW] | b |", None),
@@ -148,7 +176,10 @@ fn spec_01_the_examples_of_the_specification_are_findings() {
                     [MEDIUM] Function exceeds 50 lines, consider splitting\n\
                     [LOW] Variable 'x' could have more descriptive name\n";
     let answer = read(&format!("{examples}GLEE-REVIEW-END nonce=abc findings=6\n"));
-    assert_eq!((answer.status, answer.findings.len()), (AnswerStatus::Complete, 6));
+    assert_eq!(
+        (answer.status, answer.findings.len()),
+        (AnswerStatus::Complete, 6)
+    );
     assert_eq!(
         findings(examples),
         [
@@ -165,22 +196,51 @@ fn spec_01_the_examples_of_the_specification_are_findings() {
 /// What an agent repeats of a prompt ends with the closing line as the prompt shows it, its number not filled in.
 #[test]
 fn spec_01_a_repeated_prompt_ends_with_the_form_of_the_closing_line() {
-    let echo = "[MUST] Name the thing\n[LOW] Name another\nGLEE-REVIEW-END nonce=abc findings=<n>\n";
+    let echo =
+        "[MUST] Name the thing\n[LOW] Name another\nGLEE-REVIEW-END nonce=abc findings=<n>\n";
     let titles = |text: &str| {
         let answer = read(text);
-        let titles: Vec<_> = answer.findings.iter().map(|found| found.title.as_written().to_owned()).collect();
+        let titles: Vec<_> = answer
+            .findings
+            .iter()
+            .map(|found| found.title.as_written().to_owned())
+            .collect();
         (answer.status, titles.join(", "))
     };
-    let answered = format!("{echo}[HIGH] src/a.rs:3 Close it\n  now\nGLEE-REVIEW-END nonce=abc findings=1");
-    assert_eq!(titles(&answered), (AnswerStatus::Complete, "Close it".to_owned()));
-    assert_eq!(read(&answered).notes, "[MUST] Name the thing\n\n[LOW] Name another");
+    let answered =
+        format!("{echo}[HIGH] src/a.rs:3 Close it\n  now\nGLEE-REVIEW-END nonce=abc findings=1");
+    assert_eq!(
+        titles(&answered),
+        (AnswerStatus::Complete, "Close it".to_owned())
+    );
+    assert_eq!(
+        read(&answered).notes,
+        "[MUST] Name the thing\n\n[LOW] Name another"
+    );
     // Where the numbers do not say that the prompt was repeated, or places are named, nothing is left out.
-    let all = |last: &str| (AnswerStatus::Incomplete, format!("Name the thing, Name another{last}"));
+    let all = |last: &str| {
+        (
+            AnswerStatus::Incomplete,
+            format!("Name the thing, Name another{last}"),
+        )
+    };
     assert_eq!(titles(echo), all(""));
-    assert_eq!(titles(&format!("{echo}GLEE-REVIEW-END nonce=abc findings=0")), all(""));
-    assert_eq!(titles(&answered.replace("findings=1", "findings=2")), all(", Close it"));
-    assert_eq!(titles(&answered.replace("abc findings=<n>", "xyz findings=<n>")), all(", Close it"));
-    assert_eq!(titles(&answered.replace("Name another", "src/b.rs:2 Name another")), all(", Close it"));
+    assert_eq!(
+        titles(&format!("{echo}GLEE-REVIEW-END nonce=abc findings=0")),
+        all("")
+    );
+    assert_eq!(
+        titles(&answered.replace("findings=1", "findings=2")),
+        all(", Close it")
+    );
+    assert_eq!(
+        titles(&answered.replace("abc findings=<n>", "xyz findings=<n>")),
+        all(", Close it")
+    );
+    assert_eq!(
+        titles(&answered.replace("Name another", "src/b.rs:2 Name another")),
+        all(", Close it")
+    );
     // A result in JSON behind the repeated prompt counts as well.
     let json = r#"{"findings":[{"severity":"low","title":"b"}]}"#;
     let json = format!("{echo}{json}\nGLEE-REVIEW-END nonce=abc findings=1");
@@ -217,7 +277,10 @@ fn places_in_a_line() {
         ("位置：src/a.rs：12行", Some("src/a.rs:12")),
         ("src/a.kt:73에서 t", Some("src/a.kt:73")),
         ("（src/문서.md:8）t", Some("src/문서.md:8")),
-        ("app/[slug]/(auth)/page.tsx:3 t", Some("app/[slug]/(auth)/page.tsx:3")),
+        (
+            "app/[slug]/(auth)/page.tsx:3 t",
+            Some("app/[slug]/(auth)/page.tsx:3"),
+        ),
         ("call(src/a.rs:12) t", Some("src/a.rs:12")),
         ("`src/My File.cs:7` t", Some("src/My File.cs:7")),
         ("my dir/a file.py:7 t", None),
@@ -233,7 +296,10 @@ fn places_in_a_line() {
         (".gitignore:7 t", Some(".gitignore:7")),
         ("bin/run:7 t", Some("bin/run:7")),
         ("__init__.py:7 t", Some("__init__.py:7")),
-        ("node_modules/@x/y.d.ts:7 t", Some("node_modules/@x/y.d.ts:7")),
+        (
+            "node_modules/@x/y.d.ts:7 t",
+            Some("node_modules/@x/y.d.ts:7"),
+        ),
         ("C:\\a\\b.rs:12 t", None),
         ("(C:/a/b.rs:12) t", None),
         ("`C:\\Program Files\\b.rs:12` t", None),
@@ -261,7 +327,11 @@ fn places_in_a_line() {
         ("line 12 t", None),
     ] {
         let found = read(&format!("[LOW] {text}")).findings.remove(0);
-        assert_eq!(found.location().map(|place| place.to_string()).as_deref(), expected, "{text}");
+        assert_eq!(
+            found.location().map(|place| place.to_string()).as_deref(),
+            expected,
+            "{text}"
+        );
     }
 }
 
@@ -285,13 +355,19 @@ fn paths_with_blanks_are_known_from_what_is_reviewed() {
         ("(my dir/a file.py:2) t", Some("my dir/a file.py:2")),
         ("./my dir/a file.py#L2 t", Some("my dir/a file.py:2")),
         ("my dir\\a file.py:2 t", Some("my dir/a file.py:2")),
-        ("t in my dir/a file.py at line 2", Some("my dir/a file.py:2")),
+        (
+            "t in my dir/a file.py at line 2",
+            Some("my dir/a file.py:2"),
+        ),
         ("a file.py:2 t", Some("a file.py:2")),
         ("it's, here/x.py:2 t", Some("it's, here/x.py:2")),
         ("my dir/a file.py.bak:2 t", Some("my dir/a file.py.bak:2")),
         ("odd\\name.py:2 t", Some("odd\\name.py:2")),
         ("my dir/odd \\ name.py:2 t", Some("my dir/odd \\ name.py:2")),
-        ("src/file.py:1 and my dir/a file.py:2", Some("src/file.py:1")),
+        (
+            "src/file.py:1 and my dir/a file.py:2",
+            Some("src/file.py:1"),
+        ),
         ("other dir/a file.py:2 t", None),
         ("x/my dir/a file.py:2 t", None),
         ("C:\\my dir\\a file.py:2 t", None),
@@ -302,7 +378,13 @@ fn paths_with_blanks_are_known_from_what_is_reviewed() {
         assert_eq!(place.as_deref(), expected, "{text}");
         assert_eq!(answer.status, AnswerStatus::Complete);
     }
-    let read = parse_of("[LOW] `my dir/a file.py`:2 Rename it".as_bytes(), None, &paths, &[]).unwrap();
+    let read = parse_of(
+        "[LOW] `my dir/a file.py`:2 Rename it".as_bytes(),
+        None,
+        &paths,
+        &[],
+    )
+    .unwrap();
     assert_eq!(read.findings[0].title, "Rename it");
 }
 
@@ -310,7 +392,10 @@ fn paths_with_blanks_are_known_from_what_is_reviewed() {
 fn structure_of_an_answer() {
     for (text, expected) in [
         // Fences.
-        ("~~~~\n[MUST] a\n~~~\n[MUST] b\n~~~~~\n[MUST] c", &["MUST|c"][..]),
+        (
+            "~~~~\n[MUST] a\n~~~\n[MUST] b\n~~~~~\n[MUST] c",
+            &["MUST|c"][..],
+        ),
         ("```\n~~~\n[MUST] a\n```\n[MUST] b", &["MUST|b"]),
         ("- ```js\n  [MUST] a\n  ```\n- [MUST] b", &["MUST|b"]),
         ("    ```\n    [MUST] a\n    ```\n[MUST] b", &["MUST|b"]),
@@ -321,16 +406,28 @@ fn structure_of_an_answer() {
         ("> ```\n[MUST] b", &["MUST|b"]),
         ("```\n[MUST] a", &[]),
         // Tables.
-        ("| [TAG] | [PLACE] |\n|:--|--:|\n| [LOW] | a |\n| fine | b |", &["LOW|a"]),
+        (
+            "| [TAG] | [PLACE] |\n|:--|--:|\n| [LOW] | a |\n| fine | b |",
+            &["LOW|a"],
+        ),
         ("[TAG] | Place\n---|---\n[LOW] | a", &["LOW|a"]),
-        ("| Tag | Place |\n|---|---|\n| [LOW] | a |\n|---|---|\n| [LOW] | b |", &["LOW|a", "LOW|b"]),
+        (
+            "| Tag | Place |\n|---|---|\n| [LOW] | a |\n|---|---|\n| [LOW] | b |",
+            &["LOW|a", "LOW|b"],
+        ),
         ("| [LOW] | a |\n| [LOW] | b |", &["LOW|a", "LOW|b"]),
         // Headings by underline.
         ("[LOW] a\n=======\nbody", &["LOW|a"]),
         ("[LOW] a\n-------\nbody", &["LOW|a"]),
         // A tag alone is followed by its title.
-        ("### [LOW]\n\nsrc/a.rs:3 the title\nmore", &["LOW|the title|src/a.rs:3"]),
-        ("[LOW] src/a.rs:3\n- **the title**\n", &["LOW|the title|src/a.rs:3"]),
+        (
+            "### [LOW]\n\nsrc/a.rs:3 the title\nmore",
+            &["LOW|the title|src/a.rs:3"],
+        ),
+        (
+            "[LOW] src/a.rs:3\n- **the title**\n",
+            &["LOW|the title|src/a.rs:3"],
+        ),
         ("[LOW]\n```\ncode\n```", &["LOW|"]),
     ] {
         assert_eq!(findings(text), expected, "{text}");
@@ -348,14 +445,38 @@ fn bodies_and_notes() {
         ("[LOW] t\n===\nb", "b", ""),
         ("[LOW] t\n---\nb", "b", ""),
         ("- [LOW] t\n---\nb", "", "---\nb"),
-        ("[LOW] t\n```sh\n# x\n---\n```\nb", "```sh\n# x\n---\n```\nb", ""),
-        ("[LOW] t\nb\nGLEE-REVIEW-END nonce=abc findings=1\nc", "b", "c"),
-        ("[LOW] t\nb\nGLEE-REVIEW-END nonce=x findings=1\nc", "b\nGLEE-REVIEW-END nonce=x findings=1\nc", ""),
-        ("| [LOW] | t |\n| ok | praise |\n\nc", "", "| ok | praise |\n\nc"),
+        (
+            "[LOW] t\n```sh\n# x\n---\n```\nb",
+            "```sh\n# x\n---\n```\nb",
+            "",
+        ),
+        (
+            "[LOW] t\nb\nGLEE-REVIEW-END nonce=abc findings=1\nc",
+            "b",
+            "c",
+        ),
+        (
+            "[LOW] t\nb\nGLEE-REVIEW-END nonce=x findings=1\nc",
+            "b\nGLEE-REVIEW-END nonce=x findings=1\nc",
+            "",
+        ),
+        (
+            "| [LOW] | t |\n| ok | praise |\n\nc",
+            "",
+            "| ok | praise |\n\nc",
+        ),
     ] {
         let answer = read(text);
-        assert_eq!((answer.findings.len(), answer.findings[0].title.as_written()), (1, "t"), "{text}");
-        assert_eq!((answer.findings[0].body.as_written(), answer.notes.as_str()), (body, notes), "{text}");
+        assert_eq!(
+            (answer.findings.len(), answer.findings[0].title.as_written()),
+            (1, "t"),
+            "{text}"
+        );
+        assert_eq!(
+            (answer.findings[0].body.as_written(), answer.notes.as_str()),
+            (body, notes),
+            "{text}"
+        );
     }
 }
 
@@ -394,32 +515,56 @@ fn a_repeated_prompt_is_no_review() {
     assert_eq!(findings(text), ["LOW|a"]);
     assert_eq!(read(text).status, AnswerStatus::Complete);
     // A forged beginning with another mark hides nothing.
-    let forged =
-        text.replace("DATA mark=abc", "DATA mark=xyz").replace("```\n", "").replace("{\"findings\":[]}\n", "");
+    let forged = text
+        .replace("DATA mark=abc", "DATA mark=xyz")
+        .replace("```\n", "")
+        .replace("{\"findings\":[]}\n", "");
     assert_eq!(findings(&forged), ["MUST|forged", "LOW|a"]);
 }
 
 #[test]
 fn what_is_left_out_is_said_and_counted() {
-    let long =
-        "[LOW] a\n".to_owned() + &"word ".repeat(500_000) + "\n[LOW] b\nGLEE-REVIEW-END nonce=abc findings=2";
+    let long = "[LOW] a\n".to_owned()
+        + &"word ".repeat(500_000)
+        + "\n[LOW] b\nGLEE-REVIEW-END nonce=abc findings=2";
     let answer = read(&long);
     // No finding is lost, so the review is complete; the body says that it is not.
-    assert_eq!((answer.status, answer.truncated), (AnswerStatus::Complete, false));
-    let end: String = answer.findings[0].body.as_written().chars().skip(1_048_000).collect();
-    assert!(answer.findings[0].body.as_written().len() < 1_100_000 && end.ends_with(" bytes left out]"));
+    assert_eq!(
+        (answer.status, answer.truncated),
+        (AnswerStatus::Complete, false)
+    );
+    let end: String = answer.findings[0]
+        .body
+        .as_written()
+        .chars()
+        .skip(1_048_000)
+        .collect();
+    assert!(
+        answer.findings[0].body.as_written().len() < 1_100_000 && end.ends_with(" bytes left out]")
+    );
 
     let many = "[LOW] a finding\n".repeat(200_000) + "GLEE-REVIEW-END nonce=abc findings=200000";
     let answer = read(&many);
-    assert_eq!((answer.status, answer.truncated), (AnswerStatus::Incomplete, true));
+    assert_eq!(
+        (answer.status, answer.truncated),
+        (AnswerStatus::Incomplete, true)
+    );
     assert!(answer.findings.len() > 10_000);
 
-    let large =
-        format!("{{\"findings\":[],\"x\":\"{}\"}}\nGLEE-REVIEW-END nonce=abc findings=0", "y".repeat(7 << 20));
+    let large = format!(
+        "{{\"findings\":[],\"x\":\"{}\"}}\nGLEE-REVIEW-END nonce=abc findings=0",
+        "y".repeat(7 << 20)
+    );
     let answer = read(&large);
-    assert_eq!((answer.status, answer.truncated), (AnswerStatus::Incomplete, true));
+    assert_eq!(
+        (answer.status, answer.truncated),
+        (AnswerStatus::Incomplete, true)
+    );
 
     let list = vec![r#"{"title":"a"}"#; 100_000].join(",");
     let answer = read(&[r#"{"nonce":"abc","findings":["#, &list, "]}"].concat());
-    assert_eq!((answer.status, answer.truncated), (AnswerStatus::Incomplete, true));
+    assert_eq!(
+        (answer.status, answer.truncated),
+        (AnswerStatus::Incomplete, true)
+    );
 }

@@ -8,7 +8,8 @@ use crate::domain::Untrusted;
 /// Lines as reviewers write them, and lines that look like them.
 fn line() -> impl Strategy<Value = String> {
     let mark = prop::sample::select(vec![
-        "", "  ", "- ", "* ", "1. ", "12) ", "### ", "> ", "| ", "\t", "- [ ] ", "**", "`", "    ", "+ 3. ",
+        "", "  ", "- ", "* ", "1. ", "12) ", "### ", "> ", "| ", "\t", "- [ ] ", "**", "`", "    ",
+        "+ 3. ",
     ]);
     let tag = prop::sample::select(vec![
         "",
@@ -22,8 +23,13 @@ fn line() -> impl Strategy<Value = String> {
         "[HIGH](a) ",
         "[nit]: ",
     ]);
-    let place =
-        prop::sample::select(vec!["", "src/ab.rs:12 ", "`x/cd.py:3-7` – ", "(ef.go#L4) ", "C:\\gh\\ij.rs:3 "]);
+    let place = prop::sample::select(vec![
+        "",
+        "src/ab.rs:12 ",
+        "`x/cd.py:3-7` – ",
+        "(ef.go#L4) ",
+        "C:\\gh\\ij.rs:3 ",
+    ]);
     let text = "[a-zäß日本 .,:|*`_~<>#=()\\-]{0,40}";
     let whole = prop::sample::select(vec![
         "",
@@ -47,22 +53,43 @@ fn answer() -> impl Strategy<Value = String> {
 
 /// Findings that an answer can give: what is not there is absent, never blank.
 fn finding() -> impl Strategy<Value = RawFinding> {
-    let text = || prop_oneof!["\\PC{1,30}", "[a-z`*\\[\\]:#|-]{1,12}( [a-z`*<>.:/0-9]{1,9}){0,4}"];
+    let text = || {
+        prop_oneof![
+            "\\PC{1,30}",
+            "[a-z`*\\[\\]:#|-]{1,12}( [a-z`*<>.:/0-9]{1,9}){0,4}"
+        ]
+    };
     let shown = |text: String| Some(text).filter(|text| !text.trim().is_empty());
     let optional = move || prop::option::of(text()).prop_map(move |text| text.and_then(shown));
     let word = prop_oneof![
-        prop::sample::select(vec!["MUST", "low", "P1", "nit", "Blocker", ""]).prop_map(str::to_owned),
+        prop::sample::select(vec!["MUST", "low", "P1", "nit", "Blocker", ""])
+            .prop_map(str::to_owned),
         text().prop_map(|text| text.trim().to_owned()),
     ];
-    let place = (optional(), prop::option::of(1..5000u32), prop::option::of(1..100u32));
-    let more =
-        (optional(), optional(), prop::option::of(0..=100i64), prop::collection::vec(text(), 0..3), optional());
+    let place = (
+        optional(),
+        prop::option::of(1..5000u32),
+        prop::option::of(1..100u32),
+    );
+    let more = (
+        optional(),
+        optional(),
+        prop::option::of(0..=100i64),
+        prop::collection::vec(text(), 0..3),
+        optional(),
+    );
     let lines = prop::option::of("[ \\t]{0,4}\\PC{1,12}(\n[ \\t]{0,4}[`~]{0,4}\\PC{0,12}){0,4}\n?");
     let more = (more, lines.prop_map(move |text| text.and_then(shown)));
-    let body = prop::collection::vec(prop_oneof![text(), Just(String::new()), Just("  [LOW] x".to_owned())], 0..5);
-    (word, text(), body, place, more).prop_map(move |(raw, title, body, (file, line, length), (more, lines))| {
-        RawFinding {
-            severity: Severity { tag: Tag::parse(&raw), raw },
+    let body = prop::collection::vec(
+        prop_oneof![text(), Just(String::new()), Just("  [LOW] x".to_owned())],
+        0..5,
+    );
+    (word, text(), body, place, more).prop_map(
+        move |(raw, title, body, (file, line, length), (more, lines))| RawFinding {
+            severity: Severity {
+                tag: Tag::parse(&raw),
+                raw,
+            },
             title: Some(crate::protocol::text::markdown::fold(&title))
                 .filter(|title| !title.is_empty())
                 .unwrap_or("title".to_owned())
@@ -74,12 +101,17 @@ fn finding() -> impl Strategy<Value = RawFinding> {
             category: more.0,
             suggestion: more.1.map(Untrusted::from),
             confidence: more.2.map(Confidence::clamped),
-            evidence: more.3.into_iter().filter(|text| !text.trim().is_empty()).map(Untrusted::from).collect(),
+            evidence: more
+                .3
+                .into_iter()
+                .filter(|text| !text.trim().is_empty())
+                .map(Untrusted::from)
+                .collect(),
             rule: more.4,
             insists_on: None,
             replacement: lines.map(Untrusted::from),
-        }
-    })
+        },
+    )
 }
 
 proptest! {

@@ -25,12 +25,16 @@ fn serve_tls(name: &str, year: i32) -> (String, String) {
     server.not_before = date_time_ymd(2000, 1, 1);
     server.not_after = date_time_ymd(year, 1, 1);
     let certificate = CertificateDer::from(server.signed_by(&server_key, &issuer).unwrap());
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], PrivateKeyDer::try_from(server_key.serialize_der()).unwrap())
-        .unwrap();
+    let config =
+        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate],
+                PrivateKeyDer::try_from(server_key.serialize_der()).unwrap(),
+            )
+            .unwrap();
     let config = Arc::new(config);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
@@ -51,7 +55,11 @@ fn serve_tls(name: &str, year: i32) -> (String, String) {
 fn request(base: &str, variable: &str, path: &str) -> Result<u16, String> {
     let env: HashMap<&str, &str> = [(variable, path)].into();
     let agent = agent(base, &|name| env.get(name).map(|&path| path.to_owned()))?;
-    agent.get(base).call().map(|answer| answer.status().as_u16()).map_err(|error| error.to_string())
+    agent
+        .get(base)
+        .call()
+        .map(|answer| answer.status().as_u16())
+        .map_err(|error| error.to_string())
 }
 
 #[rstest]
@@ -64,13 +72,26 @@ fn a_file_names_the_authorities(#[values("GIT_SSL_CAINFO", "SSL_CERT_FILE")] var
         path.display().to_string()
     };
     let (_, other) = serve_tls("127.0.0.1", 4000);
-    assert_eq!(request(&base, variable, &path("both.pem", &format!("{other}{authority}"))), Ok(200));
+    assert_eq!(
+        request(
+            &base,
+            variable,
+            &path("both.pem", &format!("{other}{authority}"))
+        ),
+        Ok(200)
+    );
     let error = request(&base, variable, &path("other.pem", &other)).unwrap_err();
     assert!(error.contains("certificate"), "{error}");
     let error = request(&base, variable, &path("empty.pem", "")).unwrap_err();
-    assert_eq!(error, format!("the file of {variable} contains no certificate"));
+    assert_eq!(
+        error,
+        format!("the file of {variable} contains no certificate")
+    );
     let error = request(&base, variable, "/missing.pem").unwrap_err();
-    assert!(error.starts_with(&format!("the file of {variable} cannot be read: ")), "{error}");
+    assert!(
+        error.starts_with(&format!("the file of {variable} cannot be read: ")),
+        "{error}"
+    );
 }
 
 #[rstest]
@@ -89,6 +110,9 @@ fn an_unknown_authority_is_not_tried_again() {
     let (base, _) = serve_tls("127.0.0.1", 4000);
     let (transport, clock) = transport(&base, 0);
     let error = transport.get::<Value>("/x", "read the x").unwrap_err();
-    assert!(matches!(&error, HostError::Unreachable { why, .. } if why.contains("`GIT_SSL_CAINFO`")), "{error}");
+    assert!(
+        matches!(&error, HostError::Unreachable { why, .. } if why.contains("`GIT_SSL_CAINFO`")),
+        "{error}"
+    );
     assert_eq!(*clock.0.borrow(), Vec::<u64>::new());
 }

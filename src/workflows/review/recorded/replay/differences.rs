@@ -5,12 +5,23 @@ use crate::protocol::text::printable;
 use crate::workflows::review::recorded::replay::match_findings::Same;
 use crate::workflows::review::state::ReviewState;
 
-pub(crate) fn differences(record: &ReviewState, state: &ReviewState, exit: ExitReason) -> Vec<String> {
+pub(crate) fn differences(
+    record: &ReviewState,
+    state: &ReviewState,
+    exit: ExitReason,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let (recorded, decided) = (Same::of(&record.findings), Same::of(&state.findings));
     for finding in &state.findings {
-        let (title, now) = (printable::line(&finding.raw.title), state.finding_state(finding));
-        match recorded.places(finding).first().map(|place| &record.findings[*place]) {
+        let (title, now) = (
+            printable::line(&finding.raw.title),
+            state.finding_state(finding),
+        );
+        match recorded
+            .places(finding)
+            .first()
+            .map(|place| &record.findings[*place])
+        {
             None => lines.push(format!("{} is new: {title}", finding.id)),
             Some(known) => {
                 if known.mandatory != finding.mandatory {
@@ -27,11 +38,19 @@ pub(crate) fn differences(record: &ReviewState, state: &ReviewState, exit: ExitR
     }
     for known in &record.findings {
         if decided.places(known).is_empty() {
-            lines.push(format!("{} of the record is missing: {}", known.id, printable::line(&known.raw.title)));
+            lines.push(format!(
+                "{} of the record is missing: {}",
+                known.id,
+                printable::line(&known.raw.title)
+            ));
         }
     }
     if let Some((then, _)) = record.ended.filter(|(then, _)| *then != exit) {
-        lines.push(format!("the exit code is {}, was {}", exit.code(), then.code()));
+        lines.push(format!(
+            "the exit code is {}, was {}",
+            exit.code(),
+            then.code()
+        ));
     }
     lines
 }

@@ -6,21 +6,33 @@ use std::collections::HashMap;
 use crate::domain::Finding;
 
 fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
-    finding.consensus.iter().flat_map(|consensus| &consensus.positions).map(|position| position.said.as_str())
+    finding
+        .consensus
+        .iter()
+        .flat_map(|consensus| &consensus.positions)
+        .map(|position| position.said.as_str())
 }
 
 fn is_same(a: &Finding, b: &Finding) -> bool {
     if sources(a).next().is_some() && sources(b).next().is_some() {
         return sources(a).any(|source| sources(b).any(|other| other == source));
     }
-    a.round == b.round && a.raw.title == b.raw.title && a.raw.file == b.raw.file && a.raw.line == b.raw.line
+    a.round == b.round
+        && a.raw.title == b.raw.title
+        && a.raw.file == b.raw.file
+        && a.raw.line == b.raw.line
 }
 
 /// Findings without a recorded source are matched by round, title, file and line.
 type Words<'a> = (u32, &'a str, Option<&'a str>, Option<u32>);
 
 fn words(finding: &Finding) -> Words<'_> {
-    (finding.round, finding.raw.title.as_written(), finding.raw.file.as_deref(), finding.raw.line)
+    (
+        finding.round,
+        finding.raw.title.as_written(),
+        finding.raw.file.as_deref(),
+        finding.raw.line,
+    )
 }
 
 pub(crate) struct Same<'a> {
@@ -32,18 +44,25 @@ pub(crate) struct Same<'a> {
 impl<'a> Same<'a> {
     pub(crate) fn of(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
         let findings: Vec<&Finding> = findings.into_iter().collect();
-        let (mut by_source, mut by_words) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
+        let (mut by_source, mut by_words) =
+            (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
         for (index, finding) in findings.iter().enumerate() {
             by_words.entry(words(finding)).or_default().push(index);
             for source in sources(finding) {
                 by_source.entry(source).or_default().push(index);
             }
         }
-        Self { findings, by_source, by_words }
+        Self {
+            findings,
+            by_source,
+            by_words,
+        }
     }
 
     pub(crate) fn places(&self, finding: &Finding) -> Vec<usize> {
-        let by_source = sources(finding).filter_map(|source| self.by_source.get(source)).flatten();
+        let by_source = sources(finding)
+            .filter_map(|source| self.by_source.get(source))
+            .flatten();
         let by_words = self.by_words.get(&words(finding)).into_iter().flatten();
         let mut found: Vec<usize> = by_source.chain(by_words).copied().collect();
         found.sort_unstable();

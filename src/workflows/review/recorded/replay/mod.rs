@@ -14,7 +14,8 @@ use crate::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route, Ruler, RunId,
+    CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
+    Ruler, RunId,
 };
 use crate::history::{queries::rows::Binding, store::Journal};
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -52,11 +53,21 @@ pub fn replay(
     let events = journal.events(run)?;
     let record = ReviewState::of(&events);
     let mut plan = record::begun(&events).ok_or_else(|| RunError::NotStarted(run.clone()))?;
-    let mut sources = Sources::new(&journal.transcripts(run)?, Redaction::from(settings.redaction));
-    sources.load(record.round(), Some(workspace.root())).map_err(RunError::Sources)?;
-    let trees = Trees { workspace, state_dir };
+    let mut sources = Sources::new(
+        &journal.transcripts(run)?,
+        Redaction::from(settings.redaction),
+    );
+    sources
+        .load(record.round(), Some(workspace.root()))
+        .map_err(RunError::Sources)?;
+    let trees = Trees {
+        workspace,
+        state_dir,
+    };
     // If the commit with the shared rulings no longer exists, no shared rulings apply.
-    let shared = SharedRulings::of_plan(workspace, &plan).unwrap_or_default().bindings();
+    let shared = SharedRulings::of_plan(workspace, &plan)
+        .unwrap_or_default()
+        .bindings();
     let mut replay = Replay {
         run,
         earlier: record::earlier(rulings::all(Some(journal), &shared)?, &record, run),
@@ -70,23 +81,42 @@ pub fn replay(
         missing: BTreeSet::new(),
     };
     plan.settings = settings.recorded();
-    replay.take(ReviewEvent::RunStarted { plan: Box::new(plan) });
-    replay.state.called_judges.clone_from(&replay.record.called_judges);
+    replay.take(ReviewEvent::RunStarted {
+        plan: Box::new(plan),
+    });
+    replay
+        .state
+        .called_judges
+        .clone_from(&replay.record.called_judges);
     let reopened = replay.record.reopened.iter().copied();
-    replay.state.reopened = reopened.filter(|number| !replay.record.carried.contains_key(number)).collect();
-    replay.take(ReviewEvent::AdvisoriesAsked { answers: replay.record.advised.clone() });
+    replay.state.reopened = reopened
+        .filter(|number| !replay.record.carried.contains_key(number))
+        .collect();
+    replay.take(ReviewEvent::AdvisoriesAsked {
+        answers: replay.record.advised.clone(),
+    });
     for text in replay.record.notices.clone() {
         replay.take(EventKind::notice(text));
     }
     replay.decide();
-    let Replay { record, mut state, sources, missing, .. } = replay;
+    let Replay {
+        record,
+        mut state,
+        sources,
+        missing,
+        ..
+    } = replay;
     state.spent = record.spent;
     let millis = record.ended.map_or(0, |(_, millis)| millis);
     let exit = outcome::exit(&state, &settings.review);
     let outcome = view::outcome_of(&state, run, trees, journal, (exit, millis))?;
     let mut differences = differences::differences(&record, &state, exit);
     differences.extend(missing);
-    Ok(Replayed { outcome, reviewed: sources, differences })
+    Ok(Replayed {
+        outcome,
+        reviewed: sources,
+        differences,
+    })
 }
 
 /// The plan at the start of the run, without the changes of later fix requests.
@@ -111,11 +141,17 @@ impl Replay<'_> {
         let mut fixes = self.record.fixes.clone().into_iter();
         loop {
             let steps = schedule::next_steps(&self.state, &self.policy(), &waiting);
-            let steps: Vec<ReviewStep> = steps.into_iter().filter(|step| !idle.contains(step)).collect();
+            let steps: Vec<ReviewStep> = steps
+                .into_iter()
+                .filter(|step| !idle.contains(step))
+                .collect();
             if steps.is_empty() || steps == [Step::Finish] {
                 let Some(request) = fixes.next() else { break };
                 let findings = self.now(request.findings).into_iter().flatten().collect();
-                let request = FixRequest { findings, ..request };
+                let request = FixRequest {
+                    findings,
+                    ..request
+                };
                 self.take(RunEvent::RunEnded {
                     exit: outcome::exit(&self.state, &self.settings.review),
                     millis: 0,
@@ -134,17 +170,31 @@ impl Replay<'_> {
                 }
             }
         }
-        self.by_person().into_iter().for_each(|event| self.take(event));
+        self.by_person()
+            .into_iter()
+            .for_each(|event| self.take(event));
     }
 
     /// The events of the disputes that a person opened and settled after the run.
     fn by_person(&self) -> Vec<EventKind> {
         let of_person = self.record.disputes.values();
-        let of_person = of_person.filter(|it| matches!(it.objector, Objector::Person | Objector::Participant));
+        let of_person =
+            of_person.filter(|it| matches!(it.objector, Objector::Person | Objector::Participant));
         let now = of_person.filter_map(|known| {
-            let finding = self.now([known.finding.id]).concat().first().and_then(|id| self.state.finding(*id))?;
-            let objection = Response { finding: finding.id, ..known.objection.clone() };
-            let dispute = Box::new(Dispute { finding: finding.clone(), objection, ..known.clone() });
+            let finding = self
+                .now([known.finding.id])
+                .concat()
+                .first()
+                .and_then(|id| self.state.finding(*id))?;
+            let objection = Response {
+                finding: finding.id,
+                ..known.objection.clone()
+            };
+            let dispute = Box::new(Dispute {
+                finding: finding.clone(),
+                objection,
+                ..known.clone()
+            });
             Some(DisputeEvent::DisputeOpened { dispute }.into())
         });
         now.collect()
@@ -155,8 +205,16 @@ impl Replay<'_> {
         SchedulePolicy {
             mode: self.state.mode(),
             recheck: review.recheck,
-            compare: self.record.calls.keys().any(|id| matches!(id.purpose, Purpose::Compare { .. })),
-            rounds: if self.state.fixing.is_some() { 0 } else { review.rounds.min(self.record.round()) },
+            compare: self
+                .record
+                .calls
+                .keys()
+                .any(|id| matches!(id.purpose, Purpose::Compare { .. })),
+            rounds: if self.state.fixing.is_some() {
+                0
+            } else {
+                review.rounds.min(self.record.round())
+            },
             verify: review.verify.len().min(self.checks.len()),
             repairs: record::count_of_repairs(&self.record).min(REPAIRS),
             escalate_to: review.judge.escalate_to.into(),
@@ -173,9 +231,12 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::Merge { round }) => {
                 return self.context(*round, &self.lists()).merge(&self.bindings());
             }
-            Step::Effect(ReviewEffect::Recognise { round }) => return schedule::recognised(&self.state, *round),
+            Step::Effect(ReviewEffect::Recognise { round }) => {
+                return schedule::recognised(&self.state, *round);
+            }
             Step::Effect(ReviewEffect::Conclude { round }) => {
-                let mut events = debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
+                let mut events =
+                    debate::conclude(&self.context(*round, &self.lists()), &self.bindings());
                 // The notices that the function `conclude` returns are removed, because the state already contains
                 // the notices of the recorded run.
                 events.retain(|event| !matches!(event, EventKind::Run(RunEvent::Notice { .. })));
@@ -187,15 +248,28 @@ impl Replay<'_> {
                 // the replay takes the first of the results.
                 let done = self.state.tree_changes.len();
                 let of_round = || self.checks.iter().filter(|verdict| verdict.round == *round);
-                let known = of_round().map(|verdict| verdict.after).filter(|after| *after <= done).max();
+                let known = of_round()
+                    .map(|verdict| verdict.after)
+                    .filter(|after| *after <= done)
+                    .max();
                 let after = known.or_else(|| of_round().map(|verdict| verdict.after).min());
                 let taken = of_round().filter(|verdict| Some(verdict.after) == after);
                 return taken.map(|verdict| verdict.event.clone()).collect();
             }
-            Step::Effect(ReviewEffect::DebateRound { round, debate_round }) => {
+            Step::Effect(ReviewEffect::DebateRound {
+                round,
+                debate_round,
+            }) => {
                 let (round, debate_round) = (*round, *debate_round);
                 let message = self.state.round_message(round, debate_round);
-                Some(ReviewEvent::DebateRound { round, debate_round, message }.into())
+                Some(
+                    ReviewEvent::DebateRound {
+                        round,
+                        debate_round,
+                        message,
+                    }
+                    .into(),
+                )
             }
             Step::Effect(ReviewEffect::Keep) => {
                 let (kept_as, tree) = self.record.before.clone().unwrap_or_default();
@@ -204,29 +278,59 @@ impl Replay<'_> {
             Step::Effect(ReviewEffect::RecordTree(call)) => Some(self.tree(call)),
             Step::Effect(ReviewEffect::CarryOn(finding)) => self.carried_on(*finding),
             Step::Prompt(DisputeQuestion::Route(dispute)) => Some(self.choice(*dispute)),
-            Step::Effect(ReviewEffect::Send(dispute)) => Some(schedule::sent(&self.state, *dispute)),
+            Step::Effect(ReviewEffect::Send(dispute)) => {
+                Some(schedule::sent(&self.state, *dispute))
+            }
             Step::Prompt(DisputeQuestion::Ruling(dispute)) => self.person(*dispute),
             Step::Effect(ReviewEffect::Rule(dispute)) => {
-                let requests =
-                    RequestBuilder { state: &self.state, sources: &self.sources, trees: self.trees, bindings: &[] };
+                let requests = RequestBuilder {
+                    state: &self.state,
+                    sources: &self.sources,
+                    trees: self.trees,
+                    bindings: &[],
+                };
                 let ruling = resolve::due(&requests, *dispute, &self.settings.review);
-                ruling.map(|ruling| DisputeEvent::RulingGiven { dispute: *dispute, ruling }.into())
+                ruling.map(|ruling| {
+                    DisputeEvent::RulingGiven {
+                        dispute: *dispute,
+                        ruling,
+                    }
+                    .into()
+                })
             }
             Step::Effect(ReviewEffect::Settle(dispute)) => {
                 schedule::settlement(&self.state, *dispute).map(|mut settlement| {
                     // A person can choose a more specific disposition than the ruling implies, for example an
                     // accepted risk.
-                    let disposition = self.record.disputes.get(dispute).and_then(|known| known.disposition.clone());
+                    let disposition = self
+                        .record
+                        .disputes
+                        .get(dispute)
+                        .and_then(|known| known.disposition.clone());
                     if let (Ruler::Human, Some(disposition)) = (&settlement.by, disposition) {
                         settlement.disposition = disposition;
                     }
-                    DisputeEvent::DisputeSettled { dispute: *dispute, settlement }.into()
+                    DisputeEvent::DisputeSettled {
+                        dispute: *dispute,
+                        settlement,
+                    }
+                    .into()
                 })
             }
             Step::Effect(ReviewEffect::NextRound { round }) => {
-                let shards = usize::try_from(round - 1).ok().and_then(|at| self.record.rounds.get(at)).cloned();
+                let shards = usize::try_from(round - 1)
+                    .ok()
+                    .and_then(|at| self.record.rounds.get(at))
+                    .cloned();
                 let skipped = self.record.skipped.clone();
-                shards.map(|shards| ReviewEvent::RoundStarted { round: *round, shards, skipped }.into())
+                shards.map(|shards| {
+                    ReviewEvent::RoundStarted {
+                        round: *round,
+                        shards,
+                        skipped,
+                    }
+                    .into()
+                })
             }
             Step::Effect(ReviewEffect::OpenDispute(_)) => return self.open_disputes(),
             Step::Record(_) | Step::Finish => None,
@@ -244,16 +348,40 @@ impl Replay<'_> {
                 return events;
             }
         }
-        let RecordedCall { answer, millis, usage, by } = match self.record.calls.get(call) {
-            Some(known) => RecordedCall { answer: self.renumbered(&known.answer), ..known.clone() },
+        let RecordedCall {
+            answer,
+            millis,
+            usage,
+            by,
+        } = match self.record.calls.get(call) {
+            Some(known) => RecordedCall {
+                answer: self.renumbered(&known.answer),
+                ..known.clone()
+            },
             None => self.unrecorded(call),
         };
         if self.record.violated.contains(call) {
-            events.push(RunEvent::ReadOnlyViolated { call: call.clone(), changes: Vec::new() }.into());
+            events.push(
+                RunEvent::ReadOnlyViolated {
+                    call: call.clone(),
+                    changes: Vec::new(),
+                }
+                .into(),
+            );
         }
         let (call, usage) = (call.clone(), Box::new(usage));
-        let told = Box::new(CallMetadata { by, ..CallMetadata::default() });
-        let finished = RunEvent::CallFinished { call, answer, transcript: None, millis, usage, told };
+        let told = Box::new(CallMetadata {
+            by,
+            ..CallMetadata::default()
+        });
+        let finished = RunEvent::CallFinished {
+            call,
+            answer,
+            transcript: None,
+            millis,
+            usage,
+            told,
+        };
         events.push(finished.into());
         events
     }
@@ -275,7 +403,11 @@ impl Replay<'_> {
         let error = format!("{} was never asked {what}", call.agent);
         self.missing.insert(format!("not recorded: {error}"));
         RecordedCall {
-            answer: CallAnswer::Failed { error, hint: None, cause: None },
+            answer: CallAnswer::Failed {
+                error,
+                hint: None,
+                cause: None,
+            },
             millis: 0,
             usage: <_>::default(),
             by: None,
@@ -285,9 +417,15 @@ impl Replay<'_> {
     /// For each recorded finding, the ids of all findings in the replay that match the recorded finding.
     fn now(&self, ids: impl IntoIterator<Item = FindingId>) -> Vec<Vec<FindingId>> {
         let same = Same::of(&self.state.findings);
-        let now =
-            |known: &Finding| same.places(known).into_iter().map(|place| self.state.findings[place].id).collect();
-        ids.into_iter().map(|id| self.record.finding(id).map(now).unwrap_or_default()).collect()
+        let now = |known: &Finding| {
+            same.places(known)
+                .into_iter()
+                .map(|place| self.state.findings[place].id)
+                .collect()
+        };
+        ids.into_iter()
+            .map(|id| self.record.finding(id).map(now).unwrap_or_default())
+            .collect()
     }
 
     fn renumbered(&self, answer: &CallAnswer) -> CallAnswer {
@@ -296,16 +434,24 @@ impl Replay<'_> {
             CallAnswer::Examine { examinations, .. } => {
                 *examinations = self.each(examinations, |said| &mut said.finding);
             }
-            CallAnswer::Defend { defences } => *defences = self.each(defences, |said| &mut said.finding),
+            CallAnswer::Defend { defences } => {
+                *defences = self.each(defences, |said| &mut said.finding)
+            }
             CallAnswer::Respond { responses, .. } => {
                 *responses = self.each(responses, |response| &mut response.finding);
             }
-            CallAnswer::Recheck { checks } => *checks = self.each(checks, |check| &mut check.finding),
+            CallAnswer::Recheck { checks } => {
+                *checks = self.each(checks, |check| &mut check.finding)
+            }
             CallAnswer::Compare { comparisons } => {
                 *comparisons = self.each(comparisons, |comparison| &mut comparison.finding);
             }
             CallAnswer::Judge { ruling } => {
-                ruling.duplicate_of = self.now(ruling.duplicate_of).first().and_then(|now| now.first()).copied();
+                ruling.duplicate_of = self
+                    .now(ruling.duplicate_of)
+                    .first()
+                    .and_then(|now| now.first())
+                    .copied();
             }
             CallAnswer::Review { .. }
             | CallAnswer::Stage { .. }
@@ -331,12 +477,31 @@ impl Replay<'_> {
     }
 
     fn tree(&self, call: &CallId) -> EventKind {
-        let known = self.record.tree_changes.iter().find(|change| change.call == *call);
-        let touched = known.map(|known| self.now(known.touched.iter().copied()).into_iter().flatten().collect());
-        let last = || coder_changes::last_tree(&self.state).cloned().unwrap_or_default();
+        let known = self
+            .record
+            .tree_changes
+            .iter()
+            .find(|change| change.call == *call);
+        let touched = known.map(|known| {
+            self.now(known.touched.iter().copied())
+                .into_iter()
+                .flatten()
+                .collect()
+        });
+        let last = || {
+            coder_changes::last_tree(&self.state)
+                .cloned()
+                .unwrap_or_default()
+        };
         let tree = known.map_or_else(last, |known| known.tree.clone());
         let changes = known.map(|known| known.changes.clone()).unwrap_or_default();
-        ReviewEvent::TreeChanged { call: call.clone(), tree, changes, touched: touched.unwrap_or_default() }.into()
+        ReviewEvent::TreeChanged {
+            call: call.clone(),
+            tree,
+            changes,
+            touched: touched.unwrap_or_default(),
+        }
+        .into()
     }
 
     /// Returns the events that open the disputes of the replay. A dispute that matches a recorded dispute gets
@@ -345,24 +510,44 @@ impl Replay<'_> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
         let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
         let mut taken: BTreeSet<DisputeNumber> = self.state.disputes.keys().copied().collect();
-        let mut last = self.record.disputes.keys().chain(&taken).max().map_or(0, |number| number.0);
+        let mut last = self
+            .record
+            .disputes
+            .keys()
+            .chain(&taken)
+            .max()
+            .map_or(0, |number| number.0);
         let mut opened = Vec::new();
         for id in schedule::unopened(&self.state) {
-            let finding = self.state.finding(id).expect("a dispute is opened about a finding of the run");
-            let known = same.places(finding).into_iter().rev().map(|place| recorded[place].number);
-            let number = known.into_iter().find(|number| !taken.contains(number)).unwrap_or_else(|| {
-                last += 1;
-                DisputeNumber(last)
-            });
+            let finding = self
+                .state
+                .finding(id)
+                .expect("a dispute is opened about a finding of the run");
+            let known = same
+                .places(finding)
+                .into_iter()
+                .rev()
+                .map(|place| recorded[place].number);
+            let number = known
+                .into_iter()
+                .find(|number| !taken.contains(number))
+                .unwrap_or_else(|| {
+                    last += 1;
+                    DisputeNumber(last)
+                });
             taken.insert(number);
             let mut dispute = Box::new(self.state.sides(id).numbered(number));
             // If the dispute has the same parties as in the record, the recorded objection is used.
             let recorded = self.record.disputes.get(&number).filter(|recorded| {
-                self.record.is_judged_first(&recorded.finding) == self.state.is_judged_first(&dispute.finding)
+                self.record.is_judged_first(&recorded.finding)
+                    == self.state.is_judged_first(&dispute.finding)
             });
             if let Some(recorded) = recorded {
                 dispute.objector = recorded.objector;
-                dispute.objection = Response { finding: id, ..recorded.objection.clone() };
+                dispute.objection = Response {
+                    finding: id,
+                    ..recorded.objection.clone()
+                };
             }
             opened.push(DisputeEvent::DisputeOpened { dispute }.into());
         }
@@ -373,13 +558,29 @@ impl Replay<'_> {
     /// added.
     fn carried_on(&self, finding: FindingId) -> Option<EventKind> {
         let number = self.state.still_disputed.get(&finding)?;
-        let (known, (from, rulings)) = (self.record.disputes.get(number)?, self.record.carried.get(number)?);
-        let route = known.route.filter(|_| !self.record.ruled_before.contains_key(number));
-        let mut dispute = Dispute { route, disposition: None, discarded_by: None, ..known.clone() };
+        let (known, (from, rulings)) = (
+            self.record.disputes.get(number)?,
+            self.record.carried.get(number)?,
+        );
+        let route = known
+            .route
+            .filter(|_| !self.record.ruled_before.contains_key(number));
+        let mut dispute = Dispute {
+            route,
+            disposition: None,
+            discarded_by: None,
+            ..known.clone()
+        };
         dispute.rulings.truncate(*rulings);
         dispute.finding = self.state.finding(finding)?.clone();
         dispute.objection.finding = finding;
-        Some(DisputeEvent::DisputeCarriedOn { dispute: Box::new(dispute), from: from.clone() }.into())
+        Some(
+            DisputeEvent::DisputeCarriedOn {
+                dispute: Box::new(dispute),
+                from: from.clone(),
+            }
+            .into(),
+        )
     }
 
     /// Returns the event that chooses the route of a dispute. A recorded route that a person chose always applies.
@@ -390,15 +591,33 @@ impl Replay<'_> {
         let configured = self.settings.review.on_dispute.default;
         let by_person = self.record.chosen.contains(&dispute);
         let is_taken = by_person || self.record.settings.review.on_dispute.default == configured;
-        let known = self.record.disputes.get(&dispute).and_then(|known| known.route).filter(|_| is_taken);
+        let known = self
+            .record
+            .disputes
+            .get(&dispute)
+            .and_then(|known| known.route)
+            .filter(|_| is_taken);
         let lacks_judge = configured == Route::Judge && self.state.judges().next().is_none();
-        let route = known.unwrap_or(if lacks_judge { Route::Human } else { configured });
-        DisputeEvent::RouteChosen { dispute, route, by_person }.into()
+        let route = known.unwrap_or(if lacks_judge {
+            Route::Human
+        } else {
+            configured
+        });
+        DisputeEvent::RouteChosen {
+            dispute,
+            route,
+            by_person,
+        }
+        .into()
     }
 
     fn person(&self, dispute: DisputeNumber) -> Option<EventKind> {
         let rulings = &self.record.disputes.get(&dispute)?.rulings;
-        let ruling = rulings.iter().rev().find(|ruling| ruling.by == Ruler::Human)?.clone();
+        let ruling = rulings
+            .iter()
+            .rev()
+            .find(|ruling| ruling.by == Ruler::Human)?
+            .clone();
         Some(DisputeEvent::RulingGiven { dispute, ruling }.into())
     }
 
@@ -413,7 +632,11 @@ impl Replay<'_> {
                 location: dispute.finding.raw.location(),
                 disposition: dispute.disposition.clone(),
                 new_tag: dispute.new_tag(),
-                rationale: dispute.rulings.last().map(|last| last.ruling.rationale.clone()).unwrap_or_default(),
+                rationale: dispute
+                    .rulings
+                    .last()
+                    .map(|last| last.ruling.rationale.clone())
+                    .unwrap_or_default(),
                 settled_at: None,
                 until: None,
                 ended: None,
@@ -430,7 +653,17 @@ impl Replay<'_> {
 
     fn context<'b>(&'b self, round: u32, lists: &'b MergeSettings) -> merge::RoundContext<'b> {
         let workspace = self.trees.workspace;
-        let past = Some(Past { journal: self.journal, trees: self.trees });
-        merge::RoundContext { state: &self.state, round, lists, sources: &self.sources, workspace, past }
+        let past = Some(Past {
+            journal: self.journal,
+            trees: self.trees,
+        });
+        merge::RoundContext {
+            state: &self.state,
+            round,
+            lists,
+            sources: &self.sources,
+            workspace,
+            past,
+        }
     }
 }

@@ -18,8 +18,12 @@ pub(crate) fn begun(events: &[Event]) -> Option<Plan> {
 /// The bindings that applied in the recorded run. In each binding, the disposition and the tag are the values at
 /// the time of the recorded run.
 pub(crate) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId) -> Vec<Binding> {
-    let related: BTreeMap<RulingRef, &EarlierDispute> =
-        record.related.values().flatten().map(|earlier| (earlier.dispute.clone(), earlier)).collect();
+    let related: BTreeMap<RulingRef, &EarlierDispute> = record
+        .related
+        .values()
+        .flatten()
+        .map(|earlier| (earlier.dispute.clone(), earlier))
+        .collect();
     // The disposition and the tag of each dispute at the time of the run. A value in `record.ruled` takes
     // precedence over a value from another field of `record`.
     let mut states: BTreeMap<RulingRef, (Option<Disposition>, Option<Tag>)> = BTreeMap::new();
@@ -27,19 +31,34 @@ pub(crate) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId)
     states.extend(open.map(|number| ((*number).into(), (None, None))));
     states.extend(record.lowered.iter().filter_map(|(id, lowered)| {
         let tag = record.finding(*id)?.raw.severity.tag;
-        Some((lowered.dispute.clone(), (Some(Disposition::NotMandatory), tag)))
+        Some((
+            lowered.dispute.clone(),
+            (Some(Disposition::NotMandatory), tag),
+        ))
     }));
     let ruled = record.ruled.values();
-    states.extend(ruled.map(|(dispute, disposition)| (dispute.clone(), (Some(disposition.clone()), None))));
+    states.extend(
+        ruled.map(|(dispute, disposition)| (dispute.clone(), (Some(disposition.clone()), None))),
+    );
     let known = bindings.into_iter().filter(|binding| binding.run != *run);
     known
         .filter_map(|binding| {
             if let Some(earlier) = related.get(&binding.dispute) {
                 let (disposition, new_tag) = (earlier.disposition.clone(), earlier.new_tag);
-                return Some(Binding { disposition, new_tag, ..binding });
+                return Some(Binding {
+                    disposition,
+                    new_tag,
+                    ..binding
+                });
             }
             let (disposition, new_tag) = states.get(&binding.dispute)?.clone();
-            Some(Binding { disposition, new_tag, ended: None, is_vouched: true, ..binding })
+            Some(Binding {
+                disposition,
+                new_tag,
+                ended: None,
+                is_vouched: true,
+                ..binding
+            })
         })
         .collect()
 }
@@ -58,7 +77,11 @@ pub(crate) fn checks(events: &[Event]) -> Vec<RecordedCheck> {
         match &event.kind {
             EventKind::Review(ReviewEvent::TreeChanged { .. }) => after += 1,
             kind @ EventKind::Review(ReviewEvent::Verified { round, .. }) => {
-                checks.push(RecordedCheck { round: *round, after, event: kind.clone() });
+                checks.push(RecordedCheck {
+                    round: *round,
+                    after,
+                    event: kind.clone(),
+                });
             }
             _ => {}
         }
@@ -67,6 +90,7 @@ pub(crate) fn checks(events: &[Event]) -> Vec<RecordedCheck> {
 }
 
 pub(crate) fn count_of_repairs(record: &ReviewState) -> u32 {
-    let attempt = |call: &CallId| matches!(call.purpose, Purpose::Repair { .. }).then_some(call.attempt);
+    let attempt =
+        |call: &CallId| matches!(call.purpose, Purpose::Repair { .. }).then_some(call.attempt);
     record.calls.keys().filter_map(attempt).max().unwrap_or(0)
 }

@@ -30,8 +30,15 @@ pub(crate) struct ShownFile {
 
 pub(crate) enum KnownAnswer {
     Nothing,
-    Same { place: RecordedAt, review: FileReview },
-    Part { place: RecordedAt, review: FileReview, delta: Delta },
+    Same {
+        place: RecordedAt,
+        review: FileReview,
+    },
+    Part {
+        place: RecordedAt,
+        review: FileReview,
+        delta: Delta,
+    },
 }
 
 /// The id of a run, and the number of an event of this run.
@@ -54,12 +61,17 @@ pub(crate) struct Archive<'a> {
 /// Finds the path in `paths` that a finding refers to. Returns the index of the path, and a copy of the finding
 /// with this path. Returns `None` if no path or several paths match.
 pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
-    let named = finding.file.as_deref()?.trim().trim_matches(['`', '"', '\'']);
+    let named = finding
+        .file
+        .as_deref()?
+        .trim()
+        .trim_matches(['`', '"', '\'']);
     let known = |named: &str| {
         let plain = named.strip_prefix("./").unwrap_or(named);
         let whole = paths.iter().position(|path| *path == plain);
         whole.or_else(|| {
-            let mut of_name = (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
+            let mut of_name =
+                (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
             of_name.next().filter(|_| of_name.next().is_none())
         })
     };
@@ -72,5 +84,13 @@ pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, Raw
         }
     };
     let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);
-    Some((at, RawFinding { file, line, end_line, ..finding.clone() }))
+    Some((
+        at,
+        RawFinding {
+            file,
+            line,
+            end_line,
+            ..finding.clone()
+        },
+    ))
 }

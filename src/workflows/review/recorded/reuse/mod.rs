@@ -53,14 +53,26 @@ pub(crate) async fn reviewer_keys(
 ) -> Result<ReviewerKeys, PromptError> {
     let template = prompts::source("review", Some(templates))?;
     let mut keys = ReviewerKeys::new();
-    for agent in plan.agents.iter().filter(|agent| agent.role == Role::Reviewer) {
+    for agent in plan
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Reviewer)
+    {
         let agent = crate::workflows::run::resources::with_secrets(settings, agent);
-        let Ok(program) = agents.program(&agent, root) else { continue };
+        let Ok(program) = agents.program(&agent, root) else {
+            continue;
+        };
         let version = agents.version(&agent, root).await;
         // A program that reports no version is identified by a hash of its file.
         let program = version.or_else(|| scripts::hash(&program).ok());
-        let outside = agent.command.iter().skip(1).filter(|word| Path::new(word).is_absolute());
-        let outside: Vec<Option<String>> = outside.map(|word| scripts::hash(Path::new(word)).ok()).collect();
+        let outside = agent
+            .command
+            .iter()
+            .skip(1)
+            .filter(|word| Path::new(word).is_absolute());
+        let outside: Vec<Option<String>> = outside
+            .map(|word| scripts::hash(Path::new(word)).ok())
+            .collect();
         let recorded = secrets::redact_value(agent.command.clone());
         let asker = json!({
             "form": FORM,
@@ -85,10 +97,16 @@ pub(crate) async fn reviewer_keys(
 }
 
 fn rules(root: &Path) -> BTreeMap<String, String> {
-    let entries = std::fs::read_dir(root.join(PROJECT_RULES)).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(root.join(PROJECT_RULES))
+        .into_iter()
+        .flatten()
+        .flatten();
     let content = |entry: std::fs::DirEntry| {
         let bytes = files::read(&entry.path()).ok()?;
-        Some((entry.file_name().to_string_lossy().into_owned(), hash(&[&bytes])))
+        Some((
+            entry.file_name().to_string_lossy().into_owned(),
+            hash(&[&bytes]),
+        ))
     };
     entries.filter_map(content).collect()
 }
@@ -96,7 +114,9 @@ fn rules(root: &Path) -> BTreeMap<String, String> {
 fn hash(parts: &[&[u8]]) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+        hasher
+            .update(&(part.len() as u64).to_le_bytes())
+            .update(part);
     }
     hasher.finalize().to_hex().to_string()
 }
@@ -110,21 +130,35 @@ impl Archive<'_> {
         sources: &Sources,
         bindings: &[Binding],
     ) -> Result<Vec<EventKind>, JournalError> {
-        let Some(shards) = state.rounds.first() else { return Ok(Vec::new()) };
+        let Some(shards) = state.rounds.first() else {
+            return Ok(Vec::new());
+        };
         let shown: Vec<Vec<ShownFile>> = shards
             .iter()
             .map(|shard| {
-                sources.shard(ROUND, shard).into_iter().map(|file| self.shown(file, sources, bindings)).collect()
+                sources
+                    .shard(ROUND, shard)
+                    .into_iter()
+                    .map(|file| self.shown(file, sources, bindings))
+                    .collect()
             })
             .collect();
         let mut events = Vec::new();
         let mut origins = Origins::new(self.journal);
         for agent in state.agents(Role::Reviewer) {
-            let Some(asker) = self.reviewers.get(&agent.name) else { continue };
+            let Some(asker) = self.reviewers.get(&agent.name) else {
+                continue;
+            };
             let mut finder = Finder::new(self, asker);
             for (shard, reuse) in finder.shards(agent, &shown, &mut origins)? {
-                let call = CallId { agent: agent.name.clone(), purpose: review_of(shard), attempt: 1 };
-                if state.reuse(&call).is_none() && state.last_call(&call.agent, &call.purpose).is_none() {
+                let call = CallId {
+                    agent: agent.name.clone(),
+                    purpose: review_of(shard),
+                    attempt: 1,
+                };
+                if state.reuse(&call).is_none()
+                    && state.last_call(&call.agent, &call.purpose).is_none()
+                {
                     events.push(reuse.event(call));
                 }
             }
@@ -142,22 +176,41 @@ impl Archive<'_> {
         max: u64,
     ) -> Result<Vec<Vec<Coverage>>, JournalError> {
         let mut state = ReviewState::default();
-        state.apply(&ReviewEvent::RunStarted { plan: Box::new(plan.clone()) }.into());
+        state.apply(
+            &ReviewEvent::RunStarted {
+                plan: Box::new(plan.clone()),
+            }
+            .into(),
+        );
         let known = self.reuse(&state, sources, bindings)?;
         known.iter().for_each(|event| state.apply(event));
-        let reviewers: Vec<&Agent> = state.agents(Role::Reviewer).filter(|agent| !agent.is_embedded()).collect();
+        let reviewers: Vec<&Agent> = state
+            .agents(Role::Reviewer)
+            .filter(|agent| !agent.is_embedded())
+            .collect();
         let left = |shard: usize, agent: &Agent| {
             let reuse = state.reused.get(&(agent.name.clone(), review_of(shard)))?;
-            Some(reuse.asked.iter().filter_map(|ask| Some(asked_bytes(sources.file(ROUND, &ask.file)?, ask))).sum())
+            Some(
+                reuse
+                    .asked
+                    .iter()
+                    .filter_map(|ask| Some(asked_bytes(sources.file(ROUND, &ask.file)?, ask)))
+                    .sum(),
+            )
         };
         let mut joined: Vec<(Vec<Coverage>, Option<Vec<u64>>)> = Vec::new();
         for (at, shard) in plan.shards.iter().enumerate() {
             let left: Option<Vec<u64>> = reviewers.iter().map(|agent| left(at, agent)).collect();
             let left = left.filter(|left| !left.is_empty());
             let together = joined.last().and_then(|(_, before)| {
-                let sums: Vec<u64> =
-                    before.iter().flatten().zip(left.iter().flatten()).map(|(a, b)| a + b).collect();
-                (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max)).then_some(sums)
+                let sums: Vec<u64> = before
+                    .iter()
+                    .flatten()
+                    .zip(left.iter().flatten())
+                    .map(|(a, b)| a + b)
+                    .collect();
+                (sums.len() == reviewers.len() && sums.iter().all(|sum| *sum <= max))
+                    .then_some(sums)
             });
             match (together, joined.last_mut()) {
                 (Some(sums), Some((files, before))) if left.is_some() => {
@@ -173,7 +226,11 @@ impl Archive<'_> {
     fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> ShownFile {
         let lines = file.text.lines().count();
         let rulings = rulings(bindings, &file, sources);
-        let file = self.redaction.files(vec![file]).pop().expect("one file stays one");
+        let file = self
+            .redaction
+            .files(vec![file])
+            .pop()
+            .expect("one file stays one");
         let content = json!([file, rulings]).to_string();
         ShownFile {
             key: hash(&[content.as_bytes()]),
@@ -193,9 +250,21 @@ impl Archive<'_> {
         call: &CallId,
         stale: &[String],
     ) -> Option<EventKind> {
-        let Purpose::Review { round: ROUND, shard } = call.purpose else { return None };
+        let Purpose::Review {
+            round: ROUND,
+            shard,
+        } = call.purpose
+        else {
+            return None;
+        };
         let asker = self.reviewers.get(&call.agent)?;
-        let CallAnswer::Review { status, findings, problem: None, .. } = &state.calls.get(call)?.answer else {
+        let CallAnswer::Review {
+            status,
+            findings,
+            problem: None,
+            ..
+        } = &state.calls.get(call)?.answer
+        else {
             return None;
         };
         if !status.is_complete() || state.violated.contains(call) {
@@ -203,10 +272,17 @@ impl Archive<'_> {
         }
         let covered = state.rounds.first()?.get(usize::try_from(shard).ok()?)?;
         let part = state.reuse(call);
-        let is_asked = |file: &Coverage| part.is_none_or(|part| part.asked.iter().any(|ask| ask.file == file.file));
-        let asked: Vec<Coverage> = covered.iter().filter(|file| is_asked(file)).cloned().collect();
+        let is_asked = |file: &Coverage| {
+            part.is_none_or(|part| part.asked.iter().any(|ask| ask.file == file.file))
+        };
+        let asked: Vec<Coverage> = covered
+            .iter()
+            .filter(|file| is_asked(file))
+            .cloned()
+            .collect();
         let paths: Vec<&str> = asked.iter().map(|file| file.file.as_str()).collect();
-        let (mut of_file, mut others): (BTreeMap<usize, Vec<RawFinding>>, Vec<RawFinding>) = <_>::default();
+        let (mut of_file, mut others): (BTreeMap<usize, Vec<RawFinding>>, Vec<RawFinding>) =
+            <_>::default();
         for finding in findings {
             match placed(finding, &paths) {
                 Some((at, finding)) => of_file.entry(at).or_default().push(finding),
@@ -216,51 +292,110 @@ impl Archive<'_> {
         if !others.is_empty() && !stale.is_empty() {
             return None;
         }
-        let is_embedded = state.agents(Role::Reviewer).any(|agent| agent.name == call.agent && agent.is_embedded());
+        let is_embedded = state
+            .agents(Role::Reviewer)
+            .any(|agent| agent.name == call.agent && agent.is_embedded());
         let salt = uuid::Uuid::new_v4().simple().to_string();
         let mut files = Vec::new();
-        for (at, covered) in asked.iter().enumerate().filter(|(_, file)| !stale.contains(&file.file)) {
+        for (at, covered) in asked
+            .iter()
+            .enumerate()
+            .filter(|(_, file)| !stale.contains(&file.file))
+        {
             // An embedded reviewer does not review files in languages for which the reviewer has no rules.
             if is_embedded && builtin::language_without_rules(&covered.file).is_some() {
                 continue;
             }
-            let Some(file) = sources.file(ROUND, &covered.file) else { continue };
-            let ShownFile { file, key, frame, is_comparable } = self.shown(file.clone(), sources, bindings);
+            let Some(file) = sources.file(ROUND, &covered.file) else {
+                continue;
+            };
+            let ShownFile {
+                file,
+                key,
+                frame,
+                is_comparable,
+            } = self.shown(file.clone(), sources, bindings);
             let mut unique: Vec<RawFinding> = Vec::new();
             let carried = part.iter().flat_map(|part| &part.findings);
-            let carried = carried.filter(|finding| finding.file.as_ref() == Some(&file.path)).cloned();
+            let carried = carried
+                .filter(|finding| finding.file.as_ref() == Some(&file.path))
+                .cloned();
             for finding in carried.chain(of_file.remove(&at).unwrap_or_default()) {
-                let is_same = |known: &RawFinding| known.line == finding.line && known.title == finding.title;
+                let is_same =
+                    |known: &RawFinding| known.line == finding.line && known.title == finding.title;
                 if !unique.iter().any(is_same) {
                     unique.push(finding);
                 }
             }
-            let lines = (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
-            files.push(FileReview { file: file.path, key, frame, lines, ranges: file.changed, findings: unique });
+            let lines =
+                (is_comparable && !is_embedded).then(|| delta::line_hashes(&salt, &file.text));
+            files.push(FileReview {
+                file: file.path,
+                key,
+                frame,
+                lines,
+                ranges: file.changed,
+                findings: unique,
+            });
         }
         let (call, asker) = (call.clone(), asker.clone());
-        (!files.is_empty()).then(|| ReviewEvent::FilesReviewed { call, asker, salt, files, others }.into())
+        (!files.is_empty()).then(|| {
+            ReviewEvent::FilesReviewed {
+                call,
+                asker,
+                salt,
+                files,
+                others,
+            }
+            .into()
+        })
     }
 }
 
 pub(crate) fn review_of(shard: usize) -> Purpose {
-    Purpose::Review { round: ROUND, shard: u32::try_from(shard).unwrap_or(u32::MAX) }
+    Purpose::Review {
+        round: ROUND,
+        shard: u32::try_from(shard).unwrap_or(u32::MAX),
+    }
 }
 
 fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -> u64 {
     /// In a prompt, the line number and the line end add this number of bytes to each line.
     const LINE: usize = 8;
-    let part = if ranges.is_empty() { file.clone() } else { delta::part(file, ranges, shown) };
-    let lines = part.text.lines().filter(|line| !line.is_empty()).map(|line| line.len() + LINE).sum::<usize>();
+    let part = if ranges.is_empty() {
+        file.clone()
+    } else {
+        delta::part(file, ranges, shown)
+    };
+    let lines = part
+        .text
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| line.len() + LINE)
+        .sum::<usize>();
     (lines + part.diff.map_or(0, |diff| diff.len())) as u64
 }
 
 /// The rulings in force for a file, as JSON without the numbers of the disputes.
 fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
-    let text_of = |path: &str| sources.file(ROUND, path).map(|file| file.text.clone()).unwrap_or_default();
-    let rulings: BTreeSet<String> = recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
-        .into_iter()
-        .map(|ruling| json!([ruling.location, ruling.title, ruling.disposition, ruling.rationale]).to_string())
-        .collect();
+    let text_of = |path: &str| {
+        sources
+            .file(ROUND, path)
+            .map(|file| file.text.clone())
+            .unwrap_or_default()
+    };
+    let rulings: BTreeSet<String> =
+        recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
+            .into_iter()
+            .map(|ruling| {
+                json!([
+                    ruling.location,
+                    ruling.title,
+                    ruling.disposition,
+                    ruling.rationale
+                ])
+                .to_string()
+            })
+            .collect();
     json!(rulings).to_string()
 }

@@ -14,12 +14,20 @@ pub(crate) struct Origins<'a> {
 
 impl<'a> Origins<'a> {
     pub(crate) fn new(journal: &'a Journal) -> Self {
-        Self { journal, runs: HashMap::new() }
+        Self {
+            journal,
+            runs: HashMap::new(),
+        }
     }
 
     /// `raw` is a finding from an answer that the run recorded for reuse. Returns `None` if the run did not
     /// merge the finding.
-    pub(crate) fn of(&mut self, run: &RunId, reviewer: &AgentName, raw: &RawFinding) -> Option<FindingOrigin> {
+    pub(crate) fn of(
+        &mut self,
+        run: &RunId,
+        reviewer: &AgentName,
+        raw: &RawFinding,
+    ) -> Option<FindingOrigin> {
         let state = self.runs.entry(run.clone()).or_insert_with(|| {
             // An unreadable origin does not make the review fail, because only the statistics use the origin.
             ReviewState::of(&self.journal.events(run).unwrap_or_default())
@@ -33,6 +41,9 @@ impl<'a> Origins<'a> {
                 })
         };
         let finding = state.merged_into(reviewer, is_same)?;
-        Some(FindingOrigin { run: run.clone(), finding })
+        Some(FindingOrigin {
+            run: run.clone(),
+            finding,
+        })
     }
 }

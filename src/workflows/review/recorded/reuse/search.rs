@@ -19,16 +19,29 @@ pub(crate) struct Finder<'a> {
 }
 
 fn of_run<'r>(reuse: &'r mut Reuse, run: &RunId) -> &'r mut ReusedFrom {
-    let at = reuse.from.iter().position(|from| from.run == *run).unwrap_or(reuse.from.len());
+    let at = reuse
+        .from
+        .iter()
+        .position(|from| from.run == *run)
+        .unwrap_or(reuse.from.len());
     if at == reuse.from.len() {
-        reuse.from.push(ReusedFrom { run: run.clone(), files: Vec::new(), in_part: Vec::new() });
+        reuse.from.push(ReusedFrom {
+            run: run.clone(),
+            files: Vec::new(),
+            in_part: Vec::new(),
+        });
     }
     &mut reuse.from[at]
 }
 
 impl<'a> Finder<'a> {
     pub(crate) fn new(archive: &'a Archive<'a>, asker: &'a str) -> Self {
-        Self { archive, asker, records: HashMap::new(), sound: HashMap::new() }
+        Self {
+            archive,
+            asker,
+            records: HashMap::new(),
+            sound: HashMap::new(),
+        }
     }
 
     pub(crate) fn shards(
@@ -39,17 +52,29 @@ impl<'a> Finder<'a> {
     ) -> Result<Vec<(usize, Reuse)>, JournalError> {
         let mut known: Vec<Vec<KnownAnswer>> = Vec::new();
         for shard in shown {
-            let found = shard.iter().map(|file| self.known(file, !agent.is_embedded()));
+            let found = shard
+                .iter()
+                .map(|file| self.known(file, !agent.is_embedded()));
             known.push(found.collect::<Result<_, _>>()?);
         }
         // An earlier answer can contain a finding about a file of another request. Glee reuses such an answer
         // only if all files of the answer are unchanged.
-        let keys: BTreeSet<&str> = shown.iter().flatten().map(|file| file.key.as_str()).collect();
+        let keys: BTreeSet<&str> = shown
+            .iter()
+            .flatten()
+            .map(|file| file.key.as_str())
+            .collect();
         for known in known.iter_mut().flatten() {
-            let (KnownAnswer::Same { place, .. } | KnownAnswer::Part { place, .. }) = known else { continue };
+            let (KnownAnswer::Same { place, .. } | KnownAnswer::Part { place, .. }) = known else {
+                continue;
+            };
             let record = self.records.get(place).and_then(Option::as_ref);
             let is_whole = record.is_some_and(|record| {
-                record.others.is_empty() || record.files.iter().all(|review| keys.contains(review.key.as_str()))
+                record.others.is_empty()
+                    || record
+                        .files
+                        .iter()
+                        .all(|review| keys.contains(review.key.as_str()))
             });
             if !is_whole {
                 *known = KnownAnswer::Nothing;
@@ -60,23 +85,41 @@ impl<'a> Finder<'a> {
         let mut reuses = Vec::new();
         for (at, (shown, known)) in shown.iter().zip(known).enumerate() {
             let mut reuse = Reuse::default();
-            let mut origin = |run: &RunId, finding: &RawFinding| origins.of(run, &agent.name, finding);
+            let mut origin =
+                |run: &RunId, finding: &RawFinding| origins.of(run, &agent.name, finding);
             for (shown, known) in shown.iter().zip(known) {
                 let file = shown.file.path.clone();
                 let place = match known {
                     KnownAnswer::Nothing => {
-                        reuse.asked.push(AskedFile { file, ranges: Vec::new(), shown: Vec::new() });
+                        reuse.asked.push(AskedFile {
+                            file,
+                            ranges: Vec::new(),
+                            shown: Vec::new(),
+                        });
                         continue;
                     }
                     KnownAnswer::Same { place, review } => {
                         of_run(&mut reuse, &place.0).files.push(file);
-                        reuse.origins.extend(review.findings.iter().map(|finding| origin(&place.0, finding)));
+                        reuse.origins.extend(
+                            review
+                                .findings
+                                .iter()
+                                .map(|finding| origin(&place.0, finding)),
+                        );
                         reuse.findings.extend(review.findings);
                         place
                     }
-                    KnownAnswer::Part { place, review, delta } => {
+                    KnownAnswer::Part {
+                        place,
+                        review,
+                        delta,
+                    } => {
                         of_run(&mut reuse, &place.0).in_part.push(file.clone());
-                        for finding in review.findings.into_iter().filter(|finding| !delta.has_left(finding)) {
+                        for finding in review
+                            .findings
+                            .into_iter()
+                            .filter(|finding| !delta.has_left(finding))
+                        {
                             match delta.carried(&finding) {
                                 Some(carried) => {
                                     reuse.origins.push(origin(&place.0, &finding));
@@ -86,7 +129,11 @@ impl<'a> Finder<'a> {
                             }
                         }
                         if !delta.ask.is_empty() {
-                            reuse.asked.push(AskedFile { file, ranges: delta.ask, shown: delta.shown });
+                            reuse.asked.push(AskedFile {
+                                file,
+                                ranges: delta.ask,
+                                shown: delta.shown,
+                            });
                         }
                         place
                     }
@@ -94,7 +141,12 @@ impl<'a> Finder<'a> {
                 if let Some(Some(record)) = self.records.get(&place)
                     && added.insert(place.clone())
                 {
-                    reuse.origins.extend(record.others.iter().map(|finding| origin(&place.0, finding)));
+                    reuse.origins.extend(
+                        record
+                            .others
+                            .iter()
+                            .map(|finding| origin(&place.0, finding)),
+                    );
                     reuse.findings.extend(record.others.iter().cloned());
                 }
             }
@@ -109,7 +161,9 @@ impl<'a> Finder<'a> {
     /// Reduces the context around changed lines if the shown lines exceed the limit `SMALL`.
     fn narrow(&self, shown: &[Vec<ShownFile>], known: &mut [Vec<KnownAnswer>]) {
         let all = shown.iter().flatten().map(|ShownFile { file, .. }| file);
-        let whole: usize = all.map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len)).sum();
+        let whole: usize = all
+            .map(|file| file.text.len() + file.diff.as_ref().map_or(0, String::len))
+            .sum();
         let small = (whole / 100 * SMALL.0).max(SMALL.1);
         let with = |extent: usize| -> Vec<Delta> {
             let files = shown.iter().flatten().zip(known.iter().flatten());
@@ -117,15 +171,31 @@ impl<'a> Finder<'a> {
                 let KnownAnswer::Part { place, review, .. } = known else {
                     return None;
                 };
-                Delta::since(review, &self.records.get(place)?.as_ref()?.salt, &shown.file, extent)
+                Delta::since(
+                    review,
+                    &self.records.get(place)?.as_ref()?.salt,
+                    &shown.file,
+                    extent,
+                )
             });
             deltas.collect()
         };
         let files: Vec<&SourceFile> = shown.iter().flatten().map(|shown| &shown.file).collect();
-        let is_part = |(_, known): &(usize, &KnownAnswer)| matches!(known, KnownAnswer::Part { .. });
-        let parts: Vec<usize> = known.iter().flatten().enumerate().filter(is_part).map(|(at, _)| at).collect();
+        let is_part =
+            |(_, known): &(usize, &KnownAnswer)| matches!(known, KnownAnswer::Part { .. });
+        let parts: Vec<usize> = known
+            .iter()
+            .flatten()
+            .enumerate()
+            .filter(is_part)
+            .map(|(at, _)| at)
+            .collect();
         let size = |deltas: &[Delta]| -> usize {
-            deltas.iter().zip(&parts).map(|(delta, at)| delta.shown_bytes(files[*at])).sum()
+            deltas
+                .iter()
+                .zip(&parts)
+                .map(|(delta, at)| delta.shown_bytes(files[*at]))
+                .sum()
         };
         let mut chosen = None;
         for extent in 0..Delta::LEVELS {
@@ -150,29 +220,55 @@ impl<'a> Finder<'a> {
     /// that leaves the fewest lines to be reviewed again.
     fn known(&mut self, shown: &ShownFile, compares: bool) -> Result<KnownAnswer, JournalError> {
         let path = shown.file.path.as_str();
-        let places = self.archive.journal.reviewed((self.asker, path, &shown.key), self.archive.now)?;
+        let places = self
+            .archive
+            .journal
+            .reviewed((self.asker, path, &shown.key), self.archive.now)?;
         let mut best: Option<(u32, KnownAnswer)> = None;
         for place in places {
             if !self.is_sound(&place.0)? {
                 continue;
             }
             self.load(&place)?;
-            let Some(Some(record)) = self.records.get(&place) else { continue };
-            if let Some(review) = record.files.iter().find(|review| review.key == shown.key && review.file == path)
+            let Some(Some(record)) = self.records.get(&place) else {
+                continue;
+            };
+            if let Some(review) = record
+                .files
+                .iter()
+                .find(|review| review.key == shown.key && review.file == path)
             {
-                return Ok(KnownAnswer::Same { place, review: review.clone() });
+                return Ok(KnownAnswer::Same {
+                    place,
+                    review: review.clone(),
+                });
             }
-            let review = record.files.iter().find(|review| review.file == path && review.frame == shown.frame);
-            let Some(review) = review.filter(|_| compares && shown.is_comparable) else { continue };
-            let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else { continue };
+            let review = record
+                .files
+                .iter()
+                .find(|review| review.file == path && review.frame == shown.frame);
+            let Some(review) = review.filter(|_| compares && shown.is_comparable) else {
+                continue;
+            };
+            let Some(delta) = Delta::since(review, &record.salt, &shown.file, 0) else {
+                continue;
+            };
             // A finding about a whole file cannot be reused after the file has changed.
-            let has_line = |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
+            let has_line =
+                |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
             if !review.findings.iter().all(has_line) {
                 continue;
             }
             let lines = delta.ask.iter().map(|(first, last)| last - first + 1).sum();
             if best.as_ref().is_none_or(|(fewest, _)| lines < *fewest) {
-                best = Some((lines, KnownAnswer::Part { place: place.clone(), review: review.clone(), delta }));
+                best = Some((
+                    lines,
+                    KnownAnswer::Part {
+                        place: place.clone(),
+                        review: review.clone(),
+                        delta,
+                    },
+                ));
             }
             // The search ends when a new review is necessary for at most 20% of the file's lines.
             if u64::from(lines) * 5 <= shown.file.text.lines().count() as u64 {
@@ -197,11 +293,17 @@ impl<'a> Finder<'a> {
             let record = event.and_then(|event| match event.kind {
                 // A damaged database index can return a wrong event, so the reviewer's key in the event is
                 // checked.
-                EventKind::Review(ReviewEvent::FilesReviewed { asker, salt, files, others, .. })
-                    if asker == self.asker =>
-                {
-                    Some(RecordedAnswer { salt, files, others })
-                }
+                EventKind::Review(ReviewEvent::FilesReviewed {
+                    asker,
+                    salt,
+                    files,
+                    others,
+                    ..
+                }) if asker == self.asker => Some(RecordedAnswer {
+                    salt,
+                    files,
+                    others,
+                }),
                 _ => None,
             });
             self.records.insert(place.clone(), record);
