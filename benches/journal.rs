@@ -43,7 +43,7 @@ fn plan() -> EventKind {
 
 /// A dispute from its beginning to its end; every tenth stays open.
 fn dispute(number: u64) -> Vec<EventKind> {
-    let id = FindingId(u32::try_from(number % A_RUN + 1).expect("a run has few findings"));
+    let id = FindingId::new(u32::try_from(number % A_RUN + 1).expect("a run has few findings"));
     let file = format!("src/part{}/db.rs", number % 997);
     let finding = Finding {
         id,
@@ -65,6 +65,8 @@ fn dispute(number: u64) -> Vec<EventKind> {
             confidence: None,
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
+            cwe: None,
+            places: Vec::new(),
             insists_on: None,
             replacement: None,
         },

@@ -124,26 +124,80 @@ impl fmt::Display for RulingRef {
     }
 }
 
-/// The number of a finding within its run, displayed as `F1`, `F2`, ...
+/// A finding, displayed as `F12`: the number of its problem. If several findings of a run name one defect, they are
+/// the members of the group `F12`, and are displayed as `F12a`, `F12b`, ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
 #[schemars(with = "String")]
-pub struct FindingId(pub u32);
+pub struct FindingId {
+    /// The number of the problem, counted from 1.
+    pub number: u32,
+    /// The position in the group, counted from 1. It is 0 for a finding that has no group, and for the group itself.
+    pub member: u8,
+}
 
 impl FindingId {
-    /// Parses an id such as `F12`, in upper or lower case, with or without brackets.
+    pub const fn new(number: u32) -> Self {
+        Self { number, member: 0 }
+    }
+
+    /// The member of this group at `position`, counted from 1.
+    #[must_use]
+    pub const fn member(self, position: u8) -> Self {
+        Self {
+            number: self.number,
+            member: position,
+        }
+    }
+
+    /// The group of a member: `F12` for `F12b`.
+    #[must_use]
+    pub const fn group(self) -> Self {
+        Self::new(self.number)
+    }
+
+    /// Whether this id addresses `finding`: `F12` addresses every member of `F12`.
+    pub fn addresses(self, finding: Self) -> bool {
+        self == finding
+            || self == finding.group()
+            || self == finding.group().member(1) && finding.member == 0
+    }
+
+    /// The id as one integer. The order of the integers is the order of the ids.
+    pub fn key(self) -> i64 {
+        i64::from(self.number) << 8 | i64::from(self.member)
+    }
+
+    /// Returns `None` if `key` is not a result of [`Self::key`].
+    pub fn of_key(key: i64) -> Option<Self> {
+        let member = u8::try_from(key & 0xff).ok()?;
+        let number = u32::try_from(key >> 8).ok()?;
+        Some(Self { number, member })
+    }
+
+    /// Parses an id such as `F12` or `F12b`, in upper or lower case, with or without brackets.
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text
-            .trim()
-            .trim_start_matches('[')
-            .trim_end_matches(']')
-            .strip_prefix(['F', 'f'])?;
-        digits.parse().ok().filter(|n| *n > 0).map(Self)
+        let text = text.trim().trim_start_matches('[').trim_end_matches(']');
+        let text = text.strip_prefix(['F', 'f'])?;
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let number: u32 = digits.parse().ok().filter(|number| *number > 0)?;
+        let mut member = 0_u8;
+        for letter in text[digits.len()..].bytes() {
+            let position = letter.to_ascii_lowercase() - b'a' + 1;
+            member = member.checked_mul(26)?.checked_add(position)?;
+        }
+        Some(Self { number, member })
     }
 }
 
 impl fmt::Display for FindingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("F{}", self.0))
+        let mut letters = String::new();
+        let mut rest = self.member;
+        while rest > 0 {
+            letters.insert(0, char::from(b'a' + (rest - 1) % 26));
+            rest = (rest - 1) / 26;
+        }
+        f.pad(&format!("F{}{letters}", self.number))
     }
 }
 
@@ -158,7 +212,7 @@ impl<'de> Deserialize<'de> for FindingId {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).ok_or_else(|| {
             serde::de::Error::custom(format!(
-                "invalid finding id `{text}`: expected `F1`, `F2`, ..."
+                "invalid finding id `{text}`: expected an id such as `F1` or `F1a`"
             ))
         })
     }
@@ -176,5 +230,26 @@ impl RunId {
     pub fn short(&self) -> &str {
         let start = self.0.len().saturating_sub(8);
         self.0.get(start..).unwrap_or(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_as_it_is_shown() {
+        for number in [1, 12, u32::MAX] {
+            for member in 0..=u8::MAX {
+                let id = FindingId::new(number).member(member);
+                assert_eq!(FindingId::parse(&id.to_string()), Some(id));
+                assert_eq!(FindingId::of_key(id.key()), Some(id));
+            }
+        }
+        let shown = [0, 1, 2, 26, 27].map(|member| FindingId::new(3).member(member).to_string());
+        assert_eq!(shown, ["F3", "F3a", "F3b", "F3z", "F3aa"]);
+        for wrong in ["3", "F", "F0", "F0a", "F-1", "Fa", "F1a2", "F1ivz", "F1 b"] {
+            assert_eq!(FindingId::parse(wrong), None, "{wrong}");
+        }
     }
 }

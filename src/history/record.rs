@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::JournalError;
 use super::open::fault;
-use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, FindingId, Relation, RunId};
+use crate::domain::{DisputeId, DisputeNumber, ExitReason, Finding, Relation, RunId};
 use crate::history::projections::{self, time};
 use crate::history::queries::rows::{DisputeFilter, DisputeRecord, RulingFilter, RunRow};
 use crate::history::store::Journal;
@@ -409,7 +409,7 @@ impl Journal {
 
     fn own_ids(&self) -> Result<BTreeSet<String>, JournalError> {
         let ids = self.rows("SELECT run, finding FROM dispute", [], |row| {
-            Ok(DisputeId::of(&RunId(row.get(0)?), FindingId(row.get(1)?)).0)
+            Ok(DisputeId::of(&RunId(row.get(0)?), row.get(1)?).0)
         })?;
         Ok(ids.into_iter().collect())
     }

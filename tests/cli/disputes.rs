@@ -47,7 +47,7 @@ pub(crate) fn plan() -> Plan {
 
 pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
     Finding {
-        id: FindingId(id),
+        id: FindingId::new(id),
         raw: RawFinding {
             severity: Severity::known(tag),
             title: format!("Title {id}\x1b[2J").into(),
@@ -60,6 +60,8 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
             confidence: None,
             evidence: vec!["src/web.rs:9".into()],
             rule: None,
+            cwe: None,
+            places: Vec::new(),
             insists_on: None,
             replacement: None,
         },
@@ -93,7 +95,7 @@ pub(crate) fn sandbox() -> Sandbox {
         (3, Tag::Must, "codex"),
     ] {
         let objection = Response {
-            finding: FindingId(id),
+            finding: FindingId::new(id),
             answer: Answer::Disagree,
             text: "The value is a constant.".into(),
             evidence: vec!["src/names.rs:1".into()],

@@ -17,7 +17,7 @@ use crate::support::Sandbox;
 
 fn finding(id: u32, title: &str) -> Finding {
     Finding {
-        id: FindingId(id),
+        id: FindingId::new(id),
         raw: RawFinding {
             severity: Severity::known(Tag::Must),
             title: title.into(),
@@ -49,7 +49,7 @@ pub(crate) fn rule(journal: &mut Journal, run: &RunId, commit: Option<String>, t
         .expect("an event");
     for (id, title) in (1..).zip(titles) {
         let objection = Response {
-            finding: FindingId(id),
+            finding: FindingId::new(id),
             answer: Answer::Disagree,
             text: "It is a constant.".into(),
             evidence: Vec::new(),
@@ -413,7 +413,7 @@ fn older_histories_of_two_clones_are_one_and_nothing_is_renumbered() {
         assert!(older(&sandbox, folder).with_file_name("runs").is_dir());
         assert!(older(&sandbox, folder).is_file());
     }
-    let id = glee::domain::DisputeId::of(&RunId(uuid("Second")), FindingId(1));
+    let id = glee::domain::DisputeId::of(&RunId(uuid("Second")), FindingId::new(1));
     for name in [id.0.as_str(), &id.0[..6]] {
         let shown = sandbox.glee(&["disputes", "show", name]);
         assert!(

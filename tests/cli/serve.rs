@@ -525,7 +525,7 @@ fn the_parts_of_a_long_list_have_every_dispute() {
     let run = RunId(RUN.to_owned());
     for id in 4..=63 {
         let objection = glee::domain::Response {
-            finding: glee::domain::FindingId(id),
+            finding: glee::domain::FindingId::new(id),
             answer: glee::domain::Answer::Disagree,
             text: "no".into(),
             evidence: vec!["src/a.rs:1".into()],

@@ -208,7 +208,7 @@ fn dispute() -> Dispute {
         line: Some(1),
         ..RawFinding::default()
     };
-    let id = FindingId(1);
+    let id = FindingId::new(1);
     let finding = Finding {
         id,
         raw,

@@ -252,7 +252,7 @@ mod tests {
     fn ruling() -> SharedRuling {
         let (run, finding) = (
             RunId("0190aaaa-0000-7000-8000-00000000abcd".to_owned()),
-            FindingId(3),
+            FindingId::new(3),
         );
         SharedRuling {
             version: 1,

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::FindingId;
 use crate::domain::review::severity::Confidence;
 use crate::domain::{
-    AgentName, Class, Corroboration, Disposition, DisputeNumber, ExactFix, Location, RulingRef,
-    Severity, Untrusted,
+    AgentName, Class, Corroboration, Cwe, Disposition, DisputeNumber, ExactFix, Location,
+    RulingRef, Severity, Untrusted,
 };
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,6 +32,12 @@ pub struct RawFinding {
     /// class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
+    /// The weakness that the finding is an instance of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwe: Option<Cwe>,
+    /// The places of the finding beside `file` and `line`. The finding is fixed when all its places are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Location>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Untrusted>,
     /// The complete new text for the lines `line` to `end_line`, as the reviewer wrote the text. A finding in an

@@ -1,6 +1,7 @@
 //! The parts of a review: findings, severities, locations, answers and the outcome.
 
 pub(crate) mod advisory;
+pub(crate) mod cwe;
 pub(crate) mod exact_fix;
 pub(crate) mod finding;
 pub(crate) mod location;

@@ -286,7 +286,7 @@ impl Measures<'_> {
     }
 
     fn key(&self, finding: FindingId) -> Key {
-        (self.run.0.clone(), finding.0)
+        (self.run.0.clone(), finding)
     }
 
     /// Stores a finding, and the opinions of the reviewers about the finding. `repeated` lists the earlier
@@ -307,7 +307,7 @@ impl Measures<'_> {
         let sql = "SELECT 1 FROM measured WHERE run = ?1 AND number = ?2";
         self.db
             .prepare_cached(sql)?
-            .exists(params![self.run.0, finding.0])
+            .exists(params![self.run.0, finding])
     }
 
     /// Stores a finding. An update of a stored finding does not change the columns `day`, `reverses`,
@@ -328,10 +328,10 @@ impl Measures<'_> {
             )?
             .execute(params![
                 self.run.0,
-                finding.id.0,
+                finding.id,
                 self.day(),
                 category,
-                finding.reverses.map(|reversed| reversed.0)
+                finding.reverses
             ])
             .map(drop)
     }
@@ -378,7 +378,7 @@ impl Measures<'_> {
              WHERE run = ?1 AND number = ?2";
         self.db.prepare_cached(sql)?.execute(params![
             self.run.0,
-            id.0,
+            id,
             dispute.number.0.cast_signed()
         ])?;
         self.count(id, 1)
@@ -430,7 +430,7 @@ impl Measures<'_> {
             .db
             .prepare_cached(sql)?
             .query_row([dispute.0.cast_signed()], |row| {
-                Ok((row.get::<_, String>(0)?, FindingId(row.get(1)?)))
+                Ok((row.get::<_, String>(0)?, row.get::<_, FindingId>(1)?))
             });
         let Some((run, id)) = place.optional()? else {
             return Ok(());
@@ -468,10 +468,8 @@ impl Measures<'_> {
         let reversed = self
             .db
             .prepare_cached(sql)?
-            .query_row(params![self.run.0, finding.0], |row| row.get(0));
-        let reversed = reversed
-            .optional()?
-            .map(|reversed| self.key(FindingId(reversed)));
+            .query_row(params![self.run.0, finding], |row| row.get(0));
+        let reversed = reversed.optional()?.map(|reversed| self.key(reversed));
         Ok(std::iter::once(self.key(finding)).chain(reversed).collect())
     }
 }
@@ -484,7 +482,7 @@ struct Disputed<'a> {
 
 impl Disputed<'_> {
     fn write(&self, sql: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
-        let mut all: Vec<&dyn ToSql> = vec![&self.run, &self.finding.0];
+        let mut all: Vec<&dyn ToSql> = vec![&self.run, &self.finding];
         all.extend(values);
         self.db
             .prepare_cached(sql)?

@@ -2,7 +2,7 @@
 //! rebuild of the views from the events gives the same rows.
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Row, ToSql, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
 };
-use crate::domain::{Dispute, RunId};
+use crate::domain::{Dispute, FindingId, RunId};
 
 pub(crate) mod measures;
 pub(crate) mod problems;
@@ -58,7 +58,7 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         ) => findings.iter().try_for_each(|finding| {
             write(
                 "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
-                params![run.0, finding.id.0, finding.mandatory, json(finding)],
+                params![run.0, finding.id, finding.mandatory, json(finding)],
             )
         }),
         EventKind::Review(ReviewEvent::FilesReviewed { asker, files, .. }) => files.iter().try_for_each(|review| {
@@ -123,7 +123,7 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         number,
         run.0,
         time(at),
-        finding.id.0,
+        finding.id,
         finding.raw.severity.to_string(),
         finding.raw.title.as_written(),
         finding.raw.location().as_ref().map(json),
@@ -137,6 +137,19 @@ fn open(db: &Connection, run: &RunId, at: Timestamp, dispute: &Dispute) -> rusql
         .raised_by
         .iter()
         .try_for_each(|name| raiser.execute(params![name.0, number]).map(drop))
+}
+
+impl ToSql for FindingId {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.key().into())
+    }
+}
+
+impl FromSql for FindingId {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let key = i64::column_result(value)?;
+        Self::of_key(key).ok_or(FromSqlError::OutOfRange(key))
+    }
 }
 
 /// Formats a time in UTC with six decimals, so that sorting the texts also sorts the times.

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::domain::FindingOrigin;
+use crate::domain::{FindingId, FindingOrigin};
 
 /// The run and the number of a finding.
-pub(crate) type Key = (String, u32);
+pub(crate) type Key = (String, FindingId);
 
 pub(crate) struct Problems<'a> {
     pub(crate) db: &'a Connection,
@@ -99,7 +99,7 @@ fn key(row: &Row<'_>) -> rusqlite::Result<Key> {
 }
 
 pub(crate) fn key_of(origin: &FindingOrigin) -> Key {
-    (origin.run.0.clone(), origin.finding.0)
+    (origin.run.0.clone(), origin.finding)
 }
 
 /// The end of an SQL statement that inserts a reviewer's opinion about a problem. If the reviewer already has an

@@ -6,9 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Params, Row, params_from_iter};
 
 use crate::domain::event::{DisputeEvent, Event, EventKind, Plan, ReviewEvent};
-use crate::domain::{
-    Disposition, Dispute, DisputeId, DisputeNumber, Finding, FindingId, RulingWord, RunId,
-};
+use crate::domain::{Disposition, Dispute, DisputeId, DisputeNumber, Finding, RulingWord, RunId};
 use crate::history::projections::{from_json, from_time, time};
 use crate::history::queries::rows::{
     Binding, DisputeFilter, DisputeRecord, DisputeRow, OtherRunRow, Reopened, RulingFilter, RunRow,
@@ -134,7 +132,7 @@ impl Journal {
                 Ok(Binding {
                     dispute: number(row)?.into(),
                     run: RunId(row.get("run")?),
-                    finding: FindingId(row.get("finding")?),
+                    finding: row.get("finding")?,
                     anchor: from_json(row, "anchor")?,
                     title: row.get::<_, String>("title")?.into(),
                     location: from_json(row, "location")?,
@@ -383,7 +381,7 @@ fn number(row: &Row<'_>) -> rusqlite::Result<DisputeNumber> {
 
 fn dispute_row(row: &Row<'_>) -> rusqlite::Result<DisputeRow> {
     let ruling: Option<String> = row.get("ruling")?;
-    let (run, finding) = (RunId(row.get("run")?), FindingId(row.get("finding")?));
+    let (run, finding) = (RunId(row.get("run")?), row.get("finding")?);
     Ok(DisputeRow {
         number: number(row)?,
         id: DisputeId::of(&run, finding),

@@ -53,7 +53,7 @@ fn started(target: &str) -> EventKind {
 
 fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
     Finding {
-        id: FindingId(id),
+        id: FindingId::new(id),
         raw: RawFinding {
             severity: Severity::known(tag),
             title: format!("Finding number {id}").into(),
@@ -79,7 +79,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
 
 fn objection(id: u32) -> Response {
     Response {
-        finding: FindingId(id),
+        finding: FindingId::new(id),
         answer: Answer::Disagree,
         text: "the value is a constant".into(),
         evidence: vec!["src/db.rs:3".into()],
@@ -147,7 +147,7 @@ fn sample(journal: &mut Journal) -> RunId {
         )
         .unwrap();
     for finding in findings.into_iter().take(4) {
-        let id = finding.id.0;
+        let id = finding.id.number;
         journal.open_dispute(&run, finding, objection(id)).unwrap();
     }
     journal
@@ -241,7 +241,7 @@ fn views_answer_what_commands_ask() {
         .findings(&run)
         .unwrap()
         .into_iter()
-        .map(|finding| finding.id.0)
+        .map(|finding| finding.id.number)
         .collect();
     assert_eq!(ids, [1, 2, 3, 4, 5]);
 
@@ -425,7 +425,7 @@ fn filters_hold_together() {
         .remove(0);
     assert_eq!(
         (row.tag.as_str(), row.title.as_written(), row.finding),
-        ("MUST", "Finding number 3", FindingId(3))
+        ("MUST", "Finding number 3", FindingId::new(3))
     );
     assert_eq!(row.location, Some(Location::line("src/db.rs", 3)));
     assert_eq!(

@@ -41,8 +41,10 @@ fn source(path: &str, text: &str) -> SourceFile {
 
 fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
     Finding {
-        id: FindingId(id),
+        id: FindingId::new(id),
         raw: RawFinding {
+            cwe: None,
+            places: Vec::new(),
             severity: tag.map_or_else(
                 || Severity {
                     tag: None,
@@ -78,7 +80,7 @@ fn dispute() -> Dispute {
         number: DisputeNumber(7),
         finding: finding(1, Some(Tag::Must), true),
         objection: Response {
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             answer: Answer::Disagree,
             text: "The name is one of three constants.".into(),
             evidence: vec!["src/names.py:1".into(), "tests/test_names.py:4".into()],
@@ -434,7 +436,7 @@ fn a_repeated_prompt_is_no_answer() {
                 .is_err(),
             "{prompt}"
         );
-        let read = compare::parse(prompt.as_bytes(), Some(NONCE), &[FindingId(1)]).unwrap();
+        let read = compare::parse(prompt.as_bytes(), Some(NONCE), &[FindingId::new(1)]).unwrap();
         assert_eq!(
             (read.complete, read.entries),
             (false, Vec::new()),
@@ -482,7 +484,8 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
             Task::Compare { .. } => {
                 let text =
                     behind("[F1] SAME: both bind it\nGLEE-COMPARE-END nonce=NONCE answers=1\n");
-                let read = compare::parse(text.as_bytes(), Some(NONCE), &[FindingId(1)]).unwrap();
+                let read =
+                    compare::parse(text.as_bytes(), Some(NONCE), &[FindingId::new(1)]).unwrap();
                 let words: Vec<_> = read
                     .entries
                     .iter()
@@ -512,7 +515,7 @@ fn debate_tasks() -> [Task; 2] {
     let challenge = Challenge {
         by: "gemini".into(),
         said: Examined {
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             action: ExaminationWord::Disagree,
             confidence_adjustment: -10,
             reasoning: format!("[F1] CONCEDE: it is\nGLEE-DEFEND-END nonce={NONCE} answers=1")
@@ -543,7 +546,7 @@ fn a_debate_is_told_from_its_prompt() {
         debate::examine(
             text.as_bytes(),
             Some(NONCE),
-            &[FindingId(1)],
+            &[FindingId::new(1)],
             &debate::Names::new(),
         )
         .unwrap()
@@ -561,7 +564,7 @@ fn a_debate_is_told_from_its_prompt() {
         debate::defend(
             text.as_bytes(),
             Some(NONCE),
-            &[FindingId(1)],
+            &[FindingId::new(1)],
             &debate::Names::new(),
         )
         .unwrap()

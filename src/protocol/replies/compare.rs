@@ -51,14 +51,14 @@ mod tests {
     use super::*;
 
     fn read(answer: &str) -> (bool, Vec<(u32, bool)>) {
-        let asked = [FindingId(1), FindingId(2)];
+        let asked = [FindingId::new(1), FindingId::new(2)];
         let read = parse(answer.as_bytes(), Some("n0123456789abcdef"), &asked)
             .expect("memory is readable");
         (
             read.complete,
             read.entries
                 .iter()
-                .map(|entry| (entry.finding.0, entry.same))
+                .map(|entry| (entry.finding.number, entry.same))
                 .collect(),
         )
     }

@@ -251,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    const ASKED: [FindingId; 3] = [FindingId(1), FindingId(2), FindingId(3)];
+    const ASKED: [FindingId; 3] = [FindingId::new(1), FindingId::new(2), FindingId::new(3)];
 
     #[test]
     fn words_numbers_and_new_observations() {
@@ -265,7 +265,7 @@ mod tests {
             .iter()
             .map(|said| {
                 (
-                    said.finding.0,
+                    said.finding.number,
                     said.action.as_str(),
                     said.confidence_adjustment,
                     said.reasoning.as_written(),
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn spec_23_findings_are_known_by_the_names_of_the_specification() {
-        let names = Names::from([("src/a.rs:3:the lock leaks".to_owned(), FindingId(1))]);
+        let names = Names::from([("src/a.rs:3:the lock leaks".to_owned(), FindingId::new(1))]);
         let text = |named: &str| {
             format!(
                 r#"{{"nonce": "n", "responses": [{{"finding_id": "{named}", "action": "agree", "reasoning": "r"}}]}}"#
@@ -316,7 +316,7 @@ mod tests {
         let known = read("src/a.rs:3:The  lock leaks");
         assert_eq!(
             (known.complete, known.entries[0].finding),
-            (true, FindingId(1))
+            (true, FindingId::new(1))
         );
         assert!(
             read("src/a.rs:4:The lock leaks").entries.is_empty(),

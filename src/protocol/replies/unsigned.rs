@@ -14,7 +14,8 @@ const NONCE: &str = "5e1f0c3a9b7d42e68a1c0f2b4d6e8091";
 const FOREIGN: &str = "d00dfeed9b7d42e68a1c0f2b4d6e8091";
 
 fn counts(form: usize, answer: &[u8]) -> bool {
-    let (nonce, asked) = (Some(NONCE), [FindingId(1), FindingId(2)].as_slice());
+    let asked = &[FindingId::new(1), FindingId::new(2)][..];
+    let nonce = Some(NONCE);
     match form {
         0 | 1 => reader::parse(answer, nonce).unwrap().status.is_complete(),
         2 | 3 => recheck::parse(answer, nonce, Some(asked)).unwrap().complete,

@@ -46,7 +46,7 @@ mod tests {
 
     fn response(answer: Answer) -> Response {
         Response {
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             answer,
             text: "".into(),
             evidence: Vec::new(),
@@ -108,7 +108,7 @@ mod tests {
                 Dismiss,
                 Some(Grounds::Duplicate),
                 None,
-                Some(FindingId(2))
+                Some(FindingId::new(2))
             )),
             Some(Disposition::Duplicate { of: "F2".into() })
         );

@@ -213,7 +213,7 @@ mod tests {
 
     fn finding(id: u32, lines: (u32, u32)) -> Finding {
         Finding {
-            id: FindingId(id),
+            id: FindingId::new(id),
             raw: RawFinding {
                 severity: Severity::known(Tag::Must),
                 title: "it breaks".into(),
@@ -264,7 +264,7 @@ mod tests {
                     ..ruled(RulingWord::Dismiss)
                 }),
                 "DUPLICATE" => Some(Ruling {
-                    duplicate_of: Some(FindingId(7)),
+                    duplicate_of: Some(FindingId::new(7)),
                     ..ruled(RulingWord::Dismiss)
                 }),
                 "ESCALATE" => Some(ruled(RulingWord::Escalate)),

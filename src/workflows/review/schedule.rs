@@ -541,7 +541,7 @@ mod tests {
 
     fn finding(id: u32, tag: Tag) -> Finding {
         Finding {
-            id: FindingId(id),
+            id: FindingId::new(id),
             raw: RawFinding {
                 severity: Severity::known(tag),
                 title: format!("finding {id}").into(),
@@ -672,7 +672,7 @@ mod tests {
             let responses = answers
                 .iter()
                 .map(|(id, answer)| Response {
-                    finding: FindingId(*id),
+                    finding: FindingId::new(*id),
                     answer: *answer,
                     text: "why".into(),
                     evidence: Vec::new(),
@@ -702,17 +702,17 @@ mod tests {
                 } else {
                     vec![change]
                 },
-                touched: touched.iter().map(|id| FindingId(*id)).collect(),
+                touched: touched.iter().map(|id| FindingId::new(*id)).collect(),
             })
         }
 
         fn disputed(&mut self, id: u32) -> &mut Self {
             let finding = self
                 .state
-                .finding(FindingId(id))
+                .finding(FindingId::new(id))
                 .expect("a finding of the play")
                 .clone();
-            let objection = self.state.responses[&FindingId(id)].clone();
+            let objection = self.state.responses[&FindingId::new(id)].clone();
             let dispute = Dispute {
                 number: DisputeNumber(u64::from(id)),
                 finding,
@@ -774,7 +774,7 @@ mod tests {
         fn state_of(&self, id: u32) -> FindingState {
             self.state.finding_state(
                 self.state
-                    .finding(FindingId(id))
+                    .finding(FindingId::new(id))
                     .expect("a finding of the play"),
             )
         }
@@ -849,7 +849,7 @@ mod tests {
             rationale: "".into(),
         };
         EventKind::Review(ReviewEvent::RelatedDispute {
-            finding: FindingId(id),
+            finding: FindingId::new(id),
             earlier: Box::new(earlier),
         })
     }
@@ -861,7 +861,7 @@ mod tests {
             comparisons: said
                 .iter()
                 .map(|(id, same)| Comparison {
-                    finding: FindingId(*id),
+                    finding: FindingId::new(*id),
                     same: *same,
                     reason: "".into(),
                 })
@@ -908,7 +908,7 @@ mod tests {
             [Step::Effect(ReviewEffect::Keep)],
             "F3 goes to the coder"
         );
-        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        assert_eq!(play.state.items(&RESPOND), [FindingId::new(3)]);
         let ruled = FindingState::AlreadyRuled {
             dispute: DisputeNumber(7).into(),
             disposition: Disposition::Refuted,
@@ -999,7 +999,7 @@ mod tests {
         let recheck = call("r1", Purpose::Recheck { round: 1 }, 1);
         assert_eq!(play.due(), [Step::Ask(recheck.clone())]);
         let check = Recheck {
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             resolved: true,
             reason: "".into(),
         };
@@ -1040,7 +1040,7 @@ mod tests {
             .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
-            [Step::Effect(ReviewEffect::OpenDispute(FindingId(1)))],
+            [Step::Effect(ReviewEffect::OpenDispute(FindingId::new(1)))],
             "only a mandatory finding is disputed"
         );
         play.disputed(1);
@@ -1130,13 +1130,13 @@ mod tests {
     fn a_reversal_goes_to_a_dispute_and_never_to_the_coder() {
         let mut play = Play::new(Mode::Arbitrate);
         let reversal = Finding {
-            reverses: Some(FindingId(9)),
+            reverses: Some(FindingId::new(9)),
             ..finding(1, Tag::Low)
         };
         play.reviewed(vec![reversal]);
         assert_eq!(
             play.due(),
-            [Step::Effect(ReviewEffect::OpenDispute(FindingId(1)))]
+            [Step::Effect(ReviewEffect::OpenDispute(FindingId::new(1)))]
         );
     }
 
@@ -1149,24 +1149,24 @@ mod tests {
             finding(3, Tag::Must),
         ])
         .event(ReviewEvent::AlreadyRuled {
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             dispute: DisputeNumber(7).into(),
             disposition: Disposition::Refuted,
             new_tag: None,
             insisted: false,
         })
         .event(ReviewEvent::StillDisputed {
-            finding: FindingId(2),
+            finding: FindingId::new(2),
             dispute: DisputeNumber(8),
         })
         .event(ReviewEvent::AlreadyRuled {
-            finding: FindingId(3),
+            finding: FindingId::new(3),
             dispute: DisputeNumber(9).into(),
             disposition: Disposition::Enforced,
             new_tag: None,
             insisted: false,
         });
-        assert_eq!(play.state.items(&RESPOND), [FindingId(3)]);
+        assert_eq!(play.state.items(&RESPOND), [FindingId::new(3)]);
         play.event(ReviewEvent::BeforeImage {
             kept_as: "ref".into(),
             tree: "t0".into(),
@@ -1175,7 +1175,7 @@ mod tests {
         .changed(call("c", RESPOND, 1), &[]);
         assert_eq!(
             play.due(),
-            [Step::Effect(ReviewEffect::CarryOn(FindingId(2)))],
+            [Step::Effect(ReviewEffect::CarryOn(FindingId::new(2)))],
             "what an earlier run left open goes on in this one"
         );
         play.policy.mode = Mode::Fix;

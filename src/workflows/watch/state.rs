@@ -168,7 +168,7 @@ impl WatchState {
                         return;
                     };
                     disputed.dispute.disposition = Some(settlement.disposition.clone());
-                    let issue = disputed.dispute.finding.id.0;
+                    let issue = disputed.dispute.finding.id.number;
                     if settlement.disposition.closes() {
                         self.close(issue, &settlement.by.to_string().into(), &settlement.reason);
                     }

@@ -121,7 +121,7 @@ impl Workspace {
             for (path, kind) in entries.map_err(unreadable)? {
                 match kind {
                     Some(kind) if kind.is_file() => {
-                        drop(chosen.entry(path).or_insert(Selected::ByWalk))
+                        chosen.entry(path).or_insert(Selected::ByWalk);
                     }
                     Some(_) => selection.skip(&path, SkipReason::NotAFile),
                     None => selection.skip(&path, SkipReason::Unreadable),

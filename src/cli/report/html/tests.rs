@@ -115,7 +115,7 @@ fn full() -> Outcome {
         raised.raw.evidence = vec!["evidence".into()];
         raised.raw.severity.raw = "word".to_owned();
         raised.raised_by = vec!["rules".into(), "second".into()];
-        raised.reverses = Some(FindingId(1));
+        raised.reverses = Some(FindingId::new(1));
         raised.consensus = Some(Corroboration {
             class: [
                 Class::Accepted,
@@ -249,13 +249,13 @@ fn full() -> Outcome {
 /// A call of each kind whose answer the page shows.
 fn conversation() -> Vec<Event> {
     let examined = Examined {
-        finding: FindingId(1),
+        finding: FindingId::new(1),
         action: ExaminationWord::Disagree,
         confidence_adjustment: -10,
         reasoning: "examined".into(),
     };
     let defended = Defended {
-        finding: FindingId(1),
+        finding: FindingId::new(1),
         action: DefenceWord::Modify,
         confidence_adjustment: 5,
         reasoning: "defended".into(),
@@ -268,7 +268,7 @@ fn conversation() -> Vec<Event> {
     let mut answered = response(2, Answer::Implemented, "answered");
     answered.evidence = vec!["shown".into()];
     let check = Recheck {
-        finding: FindingId(2),
+        finding: FindingId::new(2),
         resolved: true,
         reason: "checked".into(),
     };

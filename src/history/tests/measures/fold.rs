@@ -173,10 +173,10 @@ impl Fold {
                 let named = if category { "sql-injection" } else { "bug" };
                 self.raise((run, finding), (raisers, confirmed), named, &of, day);
                 let repeats = of.into_iter().map(|(of, number)| Repetition {
-                    finding: FindingId(finding),
+                    finding: FindingId::new(finding),
                     of: FindingOrigin {
                         run: super::super::run(&of.to_string()),
-                        finding: FindingId(number),
+                        finding: FindingId::new(number),
                     },
                 });
                 let repeats = repeats.collect();
@@ -388,7 +388,7 @@ impl Fold {
                     attempt: 1,
                 };
                 let (tree, changes, touched) =
-                    (String::new(), Vec::new(), vec![FindingId(finding)]);
+                    (String::new(), Vec::new(), vec![FindingId::new(finding)]);
                 Some((
                     run,
                     ReviewEvent::TreeChanged {
@@ -409,7 +409,7 @@ impl Fold {
                     known.objected |= !resolved;
                 }
                 let check = Recheck {
-                    finding: FindingId(finding),
+                    finding: FindingId::new(finding),
                     resolved,
                     reason: "".into(),
                 };
@@ -433,7 +433,7 @@ impl Fold {
                     (known.implemented, known.changed, known.objected) = (false, false, false);
                 }
                 let request = FixRequest {
-                    findings: vec![FindingId(finding)],
+                    findings: vec![FindingId::new(finding)],
                     coder: None,
                     backups: Vec::new(),
                 };

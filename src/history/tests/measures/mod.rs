@@ -236,7 +236,7 @@ fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
     found.anchor = None;
     found.raw.category = category.then(|| "sql-injection".to_owned());
     // Finding 2 reverses finding 1.
-    found.reverses = (id == 2).then_some(FindingId(1));
+    found.reverses = (id == 2).then_some(FindingId::new(1));
     found.consensus = Some(Corroboration {
         class: Class::Accepted,
         reviewers: 3,

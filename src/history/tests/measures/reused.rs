@@ -40,10 +40,10 @@ fn review(
         .iter()
         .for_each(|reviewer| answered(run, reviewer, journal));
     let repeats = repeats.iter().map(|(run, finding)| Repetition {
-        finding: FindingId(3),
+        finding: FindingId::new(3),
         of: FindingOrigin {
             run: super::super::run(run),
-            finding: FindingId(*finding),
+            finding: FindingId::new(*finding),
         },
     });
     let (findings, repeats) = (vec![merged(3, raisers, 0, false)], repeats.collect());
@@ -114,7 +114,7 @@ fn fix(journal: &mut Journal, run: &str) {
         purpose,
         attempt: 1,
     };
-    let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId(3)]);
+    let (tree, changes, touched) = (String::new(), Vec::new(), vec![FindingId::new(3)]);
     journal
         .append(
             &id,

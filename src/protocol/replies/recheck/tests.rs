@@ -5,7 +5,7 @@ use super::*;
 
 fn check(finding: u32, resolved: bool, reason: &str) -> Recheck {
     Recheck {
-        finding: FindingId(finding),
+        finding: FindingId::new(finding),
         resolved,
         reason: reason.into(),
     }
@@ -15,7 +15,7 @@ fn read(text: &str) -> AnswersByFinding<Recheck> {
     parse(
         text.as_bytes(),
         Some("abc"),
-        Some(&[FindingId(1), FindingId(2)]),
+        Some(&[FindingId::new(1), FindingId::new(2)]),
     )
     .unwrap()
 }
@@ -50,11 +50,11 @@ fn what_cannot_be_read_is_missing() {
     );
     assert_eq!(
         (answer.entries, answer.missing),
-        (vec![check(2, true, "")], vec![FindingId(1)])
+        (vec![check(2, true, "")], vec![FindingId::new(1)])
     );
     let answer = read("[F1] UNRESOLVED: a\n[F1] RESOLVED: b\n[F2] RESOLVEDISH: c");
     assert_eq!(
         (answer.entries.len(), answer.missing, answer.complete),
-        (0, vec![FindingId(1), FindingId(2)], false)
+        (0, vec![FindingId::new(1), FindingId::new(2)], false)
     );
 }

@@ -7,7 +7,7 @@ use crate::domain::Answer::{Disagree, Discarded, Implemented};
 const NONCE: &str = "n0nce";
 
 fn ids(numbers: &[u32]) -> Vec<FindingId> {
-    numbers.iter().copied().map(FindingId).collect()
+    numbers.iter().copied().map(FindingId::new).collect()
 }
 
 fn read(text: &str, asked: &[u32]) -> AnswersByFinding<Response> {
@@ -17,7 +17,7 @@ fn read(text: &str, asked: &[u32]) -> AnswersByFinding<Response> {
 fn response(finding: u32, answer: Answer, text: &str, evidence: &[&str]) -> Response {
     let evidence = evidence.iter().map(|text| (*text).into()).collect();
     Response {
-        finding: FindingId(finding),
+        finding: FindingId::new(finding),
         answer,
         text: text.into(),
         evidence,

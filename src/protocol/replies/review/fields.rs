@@ -149,6 +149,8 @@ impl<'a> FindingFields<'a> {
         }
         let (line, end_line) = lines(&line, &end);
         RawFinding {
+            cwe: None,
+            places: Vec::new(),
             severity: Severity { tag, raw },
             title: title.into(),
             body: body.into(),

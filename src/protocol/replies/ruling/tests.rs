@@ -31,7 +31,7 @@ fn reads_a_whole_ruling_in_json() {
         grounds: Some(Grounds::NotMandatory),
         citations: vec!["src/a.rs:4".into(), "src/b.rs:1-2".into()],
         new_tag: Some(Tag::Low),
-        duplicate_of: Some(FindingId(2)),
+        duplicate_of: Some(FindingId::new(2)),
         coder_evidence: None,
     };
     for text in [

@@ -133,7 +133,7 @@ impl Model {
 
     pub(crate) fn add(&mut self, raw: RawFinding) {
         self.findings.push(Finding {
-            id: FindingId(u32::try_from(self.findings.len()).unwrap() + 1),
+            id: FindingId::new(u32::try_from(self.findings.len()).unwrap() + 1),
             mandatory: matches!(
                 raw.severity.tag,
                 Some(Tag::Must | Tag::High | Tag::Critical) | None
@@ -267,7 +267,7 @@ impl Model {
                 .map(|text| Blocks::of(file, text).anchor(&finding.raw));
             SettledFinding {
                 finding: Finding {
-                    id: FindingId(number),
+                    id: FindingId::new(number),
                     anchor,
                     ..finding.clone()
                 },

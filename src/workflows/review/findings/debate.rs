@@ -376,7 +376,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         if let Some(known) = known.filter(|id| !taken.contains(id)).min() {
             finding.id = known;
         } else if is_new(finding) && !is_repeated {
-            finding.id = FindingId(next);
+            finding.id = FindingId::new(next);
             next += 1;
         } else {
             return false;

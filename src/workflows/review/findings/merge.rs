@@ -72,7 +72,7 @@ impl RoundContext<'_> {
         let mut repeats = Vec::new();
         for (number, finding) in (self.next_id()..).zip(&mut findings) {
             let origins = origins.remove(&finding.id).unwrap_or_default();
-            finding.id = FindingId(number);
+            finding.id = FindingId::new(number);
             repeats.extend(origins.into_iter().map(|of| Repetition {
                 finding: finding.id,
                 of,
@@ -92,7 +92,7 @@ impl RoundContext<'_> {
         self.state
             .findings
             .iter()
-            .map(|finding| finding.id.0)
+            .map(|finding| finding.id.number)
             .max()
             .unwrap_or(0)
             + 1
@@ -184,7 +184,7 @@ impl RoundContext<'_> {
             origins.into_iter().cloned().collect()
         };
         (self.next_id()..)
-            .map(FindingId)
+            .map(FindingId::new)
             .zip(groups.iter().map(of_group))
             .collect()
     }
@@ -355,7 +355,7 @@ impl RoundContext<'_> {
     ) -> Vec<Finding> {
         (self.next_id()..)
             .zip(groups)
-            .map(|(id, group)| self.finding(FindingId(id), members, revised, group))
+            .map(|(id, group)| self.finding(FindingId::new(id), members, revised, group))
             .collect()
     }
 

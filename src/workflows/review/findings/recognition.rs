@@ -538,7 +538,7 @@ mod tests {
 
     fn finding(number: usize, place: (u8, usize, Option<u32>), by: &[u8]) -> Finding {
         Finding {
-            id: FindingId(u32::try_from(number).expect("few") + 1),
+            id: FindingId::new(u32::try_from(number).expect("few") + 1),
             raw: RawFinding {
                 severity: Severity::known(Tag::Must),
                 title: TITLES[place.1].into(),
@@ -563,7 +563,7 @@ mod tests {
         Binding {
             dispute: DisputeNumber(number).into(),
             run: RunId("r".into()),
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             anchor,
             title: "".into(),
             location: None,

@@ -408,7 +408,7 @@ mod tests {
         Binding {
             dispute: DisputeNumber(number).into(),
             run: RunId("r".into()),
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             anchor: Anchor::default(),
             title: "earlier".into(),
             location: None,
@@ -425,7 +425,7 @@ mod tests {
 
     fn finding(id: u32) -> Finding {
         Finding {
-            id: FindingId(id),
+            id: FindingId::new(id),
             raw: RawFinding {
                 severity: Severity::known(Tag::Must),
                 ..RawFinding::default()
@@ -451,11 +451,12 @@ mod tests {
                 binding: &bindings[*binding],
                 finding: &findings[*finding],
             });
-            let events = may_repeat(unsure.collect(), &BTreeSet::from([FindingId(3)]));
+            let events = may_repeat(unsure.collect(), &BTreeSet::from([FindingId::new(3)]));
             let told = events.iter().map(|event| match event {
-                EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier }) => {
-                    (finding.0, earlier.dispute.number().expect("a number").0)
-                }
+                EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier }) => (
+                    finding.number,
+                    earlier.dispute.number().expect("a number").0,
+                ),
                 other => panic!("{other:?}"),
             });
             told.collect()

@@ -153,7 +153,7 @@ impl TreeQuery<'_> {
             .into_iter()
             .zip(1..)
             .map(|((raised, mut settled, _), number)| {
-                if let Some(event) = others.get(&FindingId(number)) {
+                if let Some(event) = others.get(&FindingId::new(number)) {
                     apply(&mut settled, event);
                 }
                 let standing = standing(&raised, &settled, &rows);
@@ -236,7 +236,7 @@ impl TreeQuery<'_> {
             .filter(|((raised, _, own), _)| !own && raised.place.is_some());
         let numbered: Vec<Finding> = numbered
             .map(|((raised, ..), number)| Finding {
-                id: FindingId(number),
+                id: FindingId::new(number),
                 ..raised.finding.clone()
             })
             .collect();

@@ -96,16 +96,12 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// Finding n is usually at index n - 1. In some runs that an earlier version of Glee recorded, finding n is at
-    /// another index.
+    /// Findings are usually in the order of their ids.
     pub(super) fn place(&self, id: FindingId) -> Option<usize> {
-        let has_id = |finding: &Finding| finding.id == id;
-        let expected = usize::try_from(id.0)
+        self.findings
+            .binary_search_by_key(&id, |finding| finding.id)
             .ok()
-            .and_then(|number| number.checked_sub(1));
-        expected
-            .filter(|index| self.findings.get(*index).is_some_and(has_id))
-            .or_else(|| self.findings.iter().position(has_id))
+            .or_else(|| self.findings.iter().position(|finding| finding.id == id))
     }
 
     pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {

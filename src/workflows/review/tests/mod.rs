@@ -668,7 +668,7 @@ fn a_later_round_that_undoes_an_earlier_one_is_a_dispute() {
     let findings = &left.ended.outcome.findings;
     assert_eq!(
         findings[1].finding.reverses,
-        Some(crate::domain::FindingId(1))
+        Some(crate::domain::FindingId::new(1))
     );
     assert_eq!(
         left.asked(),

@@ -236,7 +236,7 @@ impl WatchWorkflow {
                 .map(|ruling| ruling.ruling.rationale.clone());
             let description = &disputed.dispute.finding.raw.title;
             self.tell_all(&WorkerMessage::Enforce {
-                issue: disputed.dispute.finding.id.0,
+                issue: disputed.dispute.finding.id.number,
                 description,
                 rationale: &rationale.unwrap_or_default(),
             });
@@ -262,7 +262,7 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         raw: word.to_owned(),
     };
     Finding {
-        id: FindingId(issue.number),
+        id: FindingId::new(issue.number),
         raw: RawFinding {
             severity: mandatory::normalised(severity),
             title: issue.issue.description.clone(),

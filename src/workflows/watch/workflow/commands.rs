@@ -75,7 +75,7 @@ impl WatchWorkflow {
             match &said.agent {
                 Some(name) if said.kind == EventType::Done => drop(self.joined.remove(name)),
                 Some(name) if !self.started.contains_key(name) => {
-                    drop(self.joined.insert(name.clone()))
+                    self.joined.insert(name.clone());
                 }
                 _ => {}
             }

@@ -311,11 +311,11 @@ mod tests {
     fn row(number: u64, tag: &str, title: &str) -> DisputeRow {
         DisputeRow {
             number: DisputeNumber(number),
-            id: DisputeId::of(&RunId("r".to_owned()), FindingId(1)),
+            id: DisputeId::of(&RunId("r".to_owned()), FindingId::new(1)),
             run: RunId("r".to_owned()),
             opened_at: Timestamp::UNIX_EPOCH,
             settled_at: None,
-            finding: FindingId(1),
+            finding: FindingId::new(1),
             tag: tag.to_owned(),
             title: title.into(),
             location: Some(Location::line("src/db.rs", 42)),

@@ -735,7 +735,7 @@ mod tests {
         };
         let responses = vec![response(2, Answer::Implemented, "done")];
         let checks = vec![Recheck {
-            finding: FindingId(2),
+            finding: FindingId::new(2),
             resolved: true,
             reason: "".into(),
         }];
@@ -766,7 +766,7 @@ mod tests {
                 repeats: Vec::new(),
             }),
             EventKind::Review(ReviewEvent::AlreadyRuled {
-                finding: FindingId(2),
+                finding: FindingId::new(2),
                 dispute: DisputeNumber(1).into(),
                 disposition: Disposition::AcceptedRisk,
                 new_tag: None,
@@ -788,7 +788,7 @@ mod tests {
                 call: respond,
                 tree: "5c".to_owned(),
                 changes: vec![change],
-                touched: vec![FindingId(2)],
+                touched: vec![FindingId::new(2)],
             }),
             EventKind::Dispute(DisputeEvent::DisputeOpened {
                 dispute: Box::new(dispute(3, weak, "It is no secret.", &[])),

@@ -106,6 +106,8 @@ fn fields_in_json() {
         ]}"#,
     );
     let blank = RawFinding {
+        cwe: None,
+        places: Vec::new(),
         severity: Severity {
             tag: None,
             raw: String::new(),
@@ -125,6 +127,8 @@ fn fields_in_json() {
     };
     let expected = vec![
         RawFinding {
+            cwe: None,
+            places: Vec::new(),
             severity: Severity {
                 tag: Some(Tag::High),
                 raw: "High".to_owned(),

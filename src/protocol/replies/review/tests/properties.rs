@@ -86,6 +86,8 @@ fn finding() -> impl Strategy<Value = RawFinding> {
     );
     (word, text(), body, place, more).prop_map(
         move |(raw, title, body, (file, line, length), (more, lines))| RawFinding {
+            cwe: None,
+            places: Vec::new(),
             severity: Severity {
                 tag: Tag::parse(&raw),
                 raw,

@@ -113,7 +113,7 @@ mod tests {
             ..RawFinding::default()
         };
         Finding {
-            id: FindingId(1),
+            id: FindingId::new(1),
             raw,
             mandatory: true,
             raised_by: Vec::new(),
