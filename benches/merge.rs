@@ -13,7 +13,7 @@ use std::{env, fs};
 use criterion::{Criterion, criterion_group, criterion_main};
 use glee::domain::Class;
 use glee::protocol::merge_input;
-use glee::rules::consensus::{Consensus, Debate, Member, Policy, merge};
+use glee::rules::consensus::{Answers, Consensus, Debate, Member, Policy, merge};
 use serde_json::{Value, json};
 
 const GLEE: &str = env!("CARGO_BIN_EXE_glee");
@@ -68,7 +68,13 @@ impl Run {
     }
 
     fn merged(&self) -> Consensus {
-        merge(&self.members, &Debate::default(), &[], Policy::Panel)
+        merge(
+            &self.members,
+            &Debate::default(),
+            &[],
+            Policy::Panel,
+            &Answers::default(),
+        )
     }
 }
 
@@ -416,7 +422,15 @@ fn speed(c: &mut Criterion) {
     let mut group = c.benchmark_group("merge");
     group.sample_size(10);
     group.bench_function("10000 in 5000 files, without JSON", |b| {
-        b.iter(|| merge(&members, &Debate::default(), &[], Policy::Panel));
+        b.iter(|| {
+            merge(
+                &members,
+                &Debate::default(),
+                &[],
+                Policy::Panel,
+                &Answers::default(),
+            )
+        });
     });
     group.finish();
 }

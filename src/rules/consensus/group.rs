@@ -202,6 +202,10 @@ impl Group {
 pub struct Consensus {
     /// The groups, ordered by class (accepted first), severity, confidence and agreement.
     pub groups: Vec<Group>,
+    /// The pairs of findings that may name the same defect, as indices of the members in the input of the merge.
+    /// The two findings of a pair are of different reviewers and in different groups, and nobody was asked about
+    /// them. The likeliest pairs come first.
+    pub unsure: Vec<(usize, usize)>,
     pub statistics: Statistics,
     pub summary: String,
 }

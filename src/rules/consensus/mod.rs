@@ -23,6 +23,7 @@
 //!   (rule 9). If the confidence is below 85 or the evidence is not concrete, the finding is disputed instead of
 //!   accepted (rule 10).
 
+mod answers;
 mod debate;
 mod evidence;
 mod group;
@@ -34,6 +35,7 @@ mod tally;
 mod votes;
 
 pub use crate::domain::{AdvisoryStatus, Class};
+pub use answers::Answers;
 pub use debate::{Debate, Defence, DefenceWord, Examination, ExaminationWord};
 pub(crate) use group::UNTITLED;
 pub use group::{
@@ -48,11 +50,24 @@ crate::domain::words!(Level, Policy);
 /// Groups the findings and decides each group. A path is known if `tree` contains the path, or if a member gives
 /// the path with a folder, such as `src/a.rs`. If exactly one known path ends with a bare file name, this path
 /// replaces the bare file name.
-pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
+///
+/// `answers` holds what somebody who was asked said about pairs of members. The answer `same` joins two findings, and
+/// the answer `different` keeps them apart, whatever their words are. The policy `specification` groups by location
+/// and category alone, so it asks nothing and ignores the answers.
+pub fn merge(
+    members: &[Member],
+    debate: &Debate,
+    tree: &[String],
+    policy: Policy,
+    answers: &Answers,
+) -> Consensus {
     let entries = normalise::entries(members, tree);
-    let mut groups = match policy {
-        Policy::Panel => policies::panel::decide(members, &entries, debate),
-        Policy::Specification => policies::specification::decide(members, &entries, debate),
+    let (mut groups, unsure) = match policy {
+        Policy::Panel => policies::panel::decide(members, &entries, debate, answers),
+        Policy::Specification => (
+            policies::specification::decide(members, &entries, debate),
+            Vec::new(),
+        ),
     };
     tally::escalate(&mut groups);
     tally::sort(&mut groups, members);
@@ -60,6 +75,7 @@ pub fn merge(members: &[Member], debate: &Debate, tree: &[String], policy: Polic
     let summary = tally::summary(&statistics, &groups, debate, members);
     Consensus {
         groups,
+        unsure,
         statistics,
         summary,
     }

@@ -1,4 +1,5 @@
-//! Serialises the result of a merge in the JSON format of the specification, with the additional field `groups`.
+//! Serialises the result of a merge in the JSON format of the specification, with the additional fields `groups` and
+//! `unsure`.
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,7 @@ struct Form<'a> {
     debate_statistics: &'a Statistics,
     summary: &'a str,
     groups: Rows<'a>,
+    unsure: Vec<[&'a str; 2]>,
 }
 
 #[derive(Serialize)]
@@ -99,6 +101,12 @@ impl Serialize for MergeAnswer<'_> {
                     .collect();
                 vec![json!({ "members": members, "class": group.class, "why": group.why })]
             }),
+            unsure: self
+                .consensus
+                .unsure
+                .iter()
+                .map(|(a, b)| [*a, *b].map(|index| self.view.members[index].id.as_str()))
+                .collect(),
         };
         form.serialize(serializer)
     }

@@ -13,7 +13,7 @@ use crate::config::settings::Advisories;
 use crate::domain::ExitReason;
 use crate::protocol::merge_input::{self, MergeInput};
 use crate::protocol::text::printable;
-use crate::rules::consensus::{self, Member, Policy};
+use crate::rules::consensus::{self, Answers, Member, Policy};
 use crate::workflows::review::recorded::view;
 use crate::workspace::advisories::check;
 use crate::workspace::code::{anchors::Blocks, citation};
@@ -151,7 +151,13 @@ impl Merger {
             stream::err(&format!("warning: {}\n", printable::line(problem)));
         }
         self.check(input)?;
-        let merged = consensus::merge(&input.members, &input.debate, &[], self.policy);
+        let merged = consensus::merge(
+            &input.members,
+            &input.debate,
+            &[],
+            self.policy,
+            &Answers::default(),
+        );
         let answer = merged.answer(
             &input.members,
             &input.debate,

@@ -7,6 +7,7 @@
 //! and only if the result of the cross-examination is negative.
 
 use crate::domain::{Class, ExaminationWord};
+use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::debate::Debate;
 use crate::rules::consensus::evidence;
 use crate::rules::consensus::group::{Agreement, ConflictKind, Group, GroupState, Member};
@@ -18,14 +19,12 @@ pub(crate) fn decide(
     members: &[Member],
     entries: &[NormalMember<'_>],
     debate: &Debate,
-) -> Vec<Group> {
+    answers: &Answers,
+) -> (Vec<Group>, Vec<(usize, usize)>) {
     let vectors = groups::vectors(entries);
-    Voting::of(members, debate).decide(
-        entries,
-        &vectors,
-        &groups::by_meaning(entries, &vectors),
-        group,
-    )
+    let groups::Meanings { groups, unsure } = groups::by_meaning(entries, &vectors, answers);
+    let groups = Voting::of(members, debate).decide(entries, &vectors, &groups, group);
+    (groups, unsure)
 }
 
 fn group(votes: &Votes<'_>) -> Group {

@@ -6,8 +6,10 @@
 //! similar pairs are joined first. Two groups are joined only if the average similarity of their findings is
 //! sufficient.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::group::UNTITLED;
 use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch};
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
@@ -26,6 +28,9 @@ const TEXT_ALONE: f32 = 0.13;
 const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
+
+/// The likeness of two findings that are the same according to somebody who was asked.
+const ANSWERED: f32 = 1000.0;
 
 struct Pair {
     likeness: f32,
@@ -58,10 +63,22 @@ pub(crate) fn vectors(entries: &[NormalMember<'_>]) -> Vectors {
     Vectors::of(&texts.collect::<Vec<_>>())
 }
 
-pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec<Vec<usize>> {
+pub(crate) struct Meanings {
+    /// The groups, as indices in the list of entries.
+    pub(crate) groups: Vec<Vec<usize>>,
+    /// The pairs in different groups that may name the same defect, as indices of members.
+    pub(crate) unsure: Vec<(usize, usize)>,
+}
+
+pub(crate) fn by_meaning(
+    entries: &[NormalMember<'_>],
+    vectors: &Vectors,
+    answers: &Answers,
+) -> Meanings {
     let finder = Finder {
         entries,
         vectors,
+        answers,
         files: files(entries),
     };
     let mut pairs = finder.pairs();
@@ -72,7 +89,11 @@ pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec
     });
     let mut group_of: Vec<u32> = (0..as_u32(entries.len())).collect();
     let mut groups: Vec<Vec<usize>> = (0..entries.len()).map(|index| vec![index]).collect();
-    for Pair { a, b, .. } in pairs {
+    for Pair { likeness, a, b } in &pairs {
+        if *likeness < 1.0 {
+            break;
+        }
+        let (a, b) = (*a, *b);
         let (into, from) = (group_of[a as usize] as usize, group_of[b as usize] as usize);
         if into != from && finder.may_join(&groups[into], &groups[from]) {
             let moved = std::mem::take(&mut groups[from]);
@@ -82,12 +103,18 @@ pub(crate) fn by_meaning(entries: &[NormalMember<'_>], vectors: &Vectors) -> Vec
             groups[into].extend(moved);
         }
     }
+    let unsure = pairs
+        .iter()
+        .map(|pair| (pair.a as usize, pair.b as usize))
+        .filter(|(a, b)| group_of[*a] != group_of[*b] && finder.answer(*a, *b).is_none())
+        .map(|(a, b)| (entries[a].index, entries[b].index))
+        .collect();
     groups.retain(|group| !group.is_empty());
     for group in &mut groups {
         group.sort_unstable();
     }
     groups.sort_unstable();
-    groups
+    Meanings { groups, unsure }
 }
 
 /// Returns a range of indexes in `entries` for each file. If some entries have no file, the range of these
@@ -105,6 +132,7 @@ fn files(entries: &[NormalMember<'_>]) -> Vec<Range<usize>> {
 struct Finder<'a> {
     entries: &'a [NormalMember<'a>],
     vectors: &'a Vectors,
+    answers: &'a Answers,
     files: Vec<Range<usize>>,
 }
 
@@ -139,7 +167,29 @@ impl Finder<'_> {
         let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         pairs.dedup_by_key(|pair| (pair.a, pair.b));
+        pairs.extend(self.answered());
         pairs
+    }
+
+    /// The pairs that are the same according to somebody who was asked.
+    fn answered(&self) -> Vec<Pair> {
+        if self.answers.is_empty() {
+            return Vec::new();
+        }
+        let by_id: HashMap<&str, u32> = (0..)
+            .zip(self.entries)
+            .map(|(index, entry)| (entry.member.id.as_str(), index))
+            .collect();
+        let same = self.answers.iter().filter(|(_, _, same)| *same);
+        same.filter_map(|(a, b, _)| {
+            let (a, b) = (*by_id.get(a)?, *by_id.get(b)?);
+            Some(Pair {
+                likeness: ANSWERED,
+                a: a.min(b),
+                b: a.max(b),
+            })
+        })
+        .collect()
     }
 
     /// Calls `look` with the index of each entry that can match the entry `index`. If more than [`CANDIDATES`]
@@ -217,8 +267,17 @@ impl Finder<'_> {
         if x.model == y.model {
             return None;
         }
+        if self.answer(a, b).is_some() {
+            return None;
+        }
         let likeness = cosine(b) / self.threshold(a, b)?;
-        (likeness >= 1.0).then_some(likeness)
+        (likeness >= 1.0 || x.lines.is_some() && y.lines.is_some()).then_some(likeness)
+    }
+
+    /// Whether the two entries name the same defect, according to somebody who was asked.
+    fn answer(&self, a: usize, b: usize) -> Option<bool> {
+        let id = |index: usize| self.entries[index].member.id.as_str();
+        self.answers.are_same(id(a), id(b))
     }
 
     /// Returns the minimum cosine at which two entries match. The minimum depends on the distance between the
@@ -233,13 +292,21 @@ impl Finder<'_> {
     }
 
     fn ratio(&self, a: usize, b: usize) -> f32 {
-        self.threshold(a, b)
-            .map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold)
+        match self.answer(a, b) {
+            Some(true) => ANSWERED,
+            Some(false) => 0.0,
+            None => self
+                .threshold(a, b)
+                .map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold),
+        }
     }
 
     fn may_join(&self, a: &[usize], b: &[usize]) -> bool {
         let model = |index: &usize| self.entries[*index].model;
-        if a.iter().any(|x| b.iter().any(|y| model(x) == model(y))) {
+        if a.iter().any(|x| {
+            b.iter()
+                .any(|y| model(x) == model(y) || self.answer(*x, *y) == Some(false))
+        }) {
             return false;
         }
         let sum: f32 = a

@@ -52,7 +52,7 @@ fn members(claims: &[Claim]) -> Vec<Member> {
 }
 
 fn merge(claims: &[Claim], debate: &Debate, tree: &[String], policy: Policy) -> Consensus {
-    super::merge(&members(claims), debate, tree, policy)
+    super::merge(&members(claims), debate, tree, policy, &Answers::default())
 }
 
 fn claim(model: &str, line: u32, severity: Level, confidence: u8, title: &str) -> Claim {

@@ -15,7 +15,9 @@ use crate::domain::{
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
 use crate::protocol::text::location;
-use crate::rules::consensus::{self, CheckedEvidence, Debate, Group, GroupState, Level, Member};
+use crate::rules::consensus::{
+    self, Answers, CheckedEvidence, Debate, Group, GroupState, Level, Member,
+};
 use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
@@ -50,6 +52,7 @@ impl RoundContext<'_> {
             &self.debate(),
             &self.tree(&members),
             self.lists.policy,
+            &Answers::default(),
         )
         .groups;
         let mut findings = self.findings(&members, &RevisedSeverities::new(), &groups);
