@@ -1,4 +1,4 @@
-//! Opens a history: creates its folders and its file, and migrates its database schema. Several processes can
+//! Opens a history, and creates its folders, its file and its tables if they are missing. Several processes can
 //! create a database concurrently, so the schema version is read again under the write lock.
 
 use std::path::{Path, PathBuf};
@@ -10,26 +10,13 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::JournalError;
 use crate::domain::RunId;
-use crate::history::projections::measures;
-use crate::history::queries::query;
 use crate::history::store::Journal;
 use crate::system::private;
 
-/// The migration at index `n` converts schema version `n` to version `n + 1`. A migration must not change after
-/// its release.
-pub(crate) const STEPS: [&str; 6] = [
-    include_str!("schema/1.sql"),
-    include_str!("schema/2.sql"),
-    include_str!("schema/3.sql"),
-    include_str!("schema/4.sql"),
-    include_str!("schema/5.sql"),
-    include_str!("schema/6.sql"),
-];
+/// The tables of the current schema. There is a single schema, because no version of Glee has been released.
+pub(crate) const SCHEMA: &str = include_str!("schema/1.sql");
 
-/// The index of a migration in the list `STEPS`. This migration adds the tables for the statistics (`glee stats`).
-const MEASURES: usize = 4;
-
-const NEWEST: i64 = STEPS.len() as i64;
+const VERSION: i64 = 1;
 
 /// The application id in the header of the database file: `glee` in ASCII.
 const APPLICATION: i64 = 0x676c_6565;
@@ -42,8 +29,7 @@ pub(crate) const STATEMENTS: usize = 64;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Journal {
-    /// Opens a history for writing. Creates missing folders (mode 0700) and a missing file (mode 0600), and
-    /// migrates an older schema. A damaged file, a file of another program, and a newer schema cause an error. The
+    /// Opens a history for writing. Creates missing folders (mode 0700) and a missing file (mode 0600). A damaged file, a file of another program, and a newer schema cause an error. The
     /// file remains unchanged.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         let path = create(path)?;
@@ -52,7 +38,7 @@ impl Journal {
             db: connect(&path, flags)?,
             path,
         };
-        journal.migrate()?;
+        journal.create_tables()?;
         Ok(journal)
     }
 
@@ -81,7 +67,7 @@ impl Journal {
         };
         match version {
             0 => Ok(None),
-            NEWEST => Ok(Some(journal)),
+            VERSION => Ok(Some(journal)),
             _ => Self::open(&journal.path).map(Some),
         }
     }
@@ -134,22 +120,22 @@ impl Journal {
             _ if application != APPLICATION => Err(JournalError::Foreign {
                 path: self.path.clone(),
             }),
-            found if found > NEWEST => Err(JournalError::Newer {
+            found if found > VERSION => Err(JournalError::Newer {
                 path: self.path.clone(),
                 found,
-                known: NEWEST,
+                known: VERSION,
             }),
             version => Ok(version),
         }
     }
 
-    fn migrate(&mut self) -> Result<(), JournalError> {
+    fn create_tables(&mut self) -> Result<(), JournalError> {
         let version = self.schema_version()?;
         self.enable_wal()?;
         self.db
             .pragma_update(None, "synchronous", "FULL")
             .map_err(|source| self.fault(source))?;
-        if version == NEWEST {
+        if version == VERSION {
             return Ok(());
         }
         let path = self.path.clone();
@@ -161,15 +147,10 @@ impl Journal {
         let version: i64 = tx
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(fault)?;
-        let done = usize::try_from(version).unwrap_or(0);
-        for (step, sql) in STEPS.iter().enumerate().skip(done) {
-            tx.execute_batch(sql).map_err(fault)?;
-            tx.pragma_update(None, "user_version", step as i64 + 1)
+        if version == 0 {
+            tx.execute_batch(SCHEMA).map_err(fault)?;
+            tx.pragma_update(None, "user_version", VERSION)
                 .map_err(fault)?;
-        }
-        // `fill_measures` writes to tables of the newest schema, so it runs after all migrations.
-        if done <= MEASURES {
-            fill_measures(&tx).map_err(fault)?;
         }
         tx.pragma_update(None, "application_id", APPLICATION)
             .map_err(fault)?;
@@ -192,19 +173,6 @@ impl Journal {
             }
         }
     }
-}
-
-/// Fills the empty tables for `glee stats` from the recorded events. A migration from an earlier schema adds these
-/// tables. Skips unreadable records, which [`Journal::verify`] reports.
-fn fill_measures(db: &Connection) -> rusqlite::Result<()> {
-    let mut statement = db.prepare("SELECT id, run, seq, at, body FROM event ORDER BY id")?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        if let Ok(event) = query::event(row) {
-            measures::apply(db, &event)?;
-        }
-    }
-    Ok(())
 }
 
 pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {

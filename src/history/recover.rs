@@ -7,14 +7,14 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use super::JournalError;
-use super::open::{self, STATEMENTS, STEPS};
+use super::open::{self, SCHEMA, STATEMENTS};
 use crate::history::{projections, queries::query, store::Journal};
 
-/// Creates a temporary database with the newest schema. SQLite keeps a small database in memory.
+/// Creates a temporary database with the tables of a history. SQLite keeps a small database in memory.
 pub(crate) fn empty() -> rusqlite::Result<Connection> {
     let db = Connection::open("")?;
     db.set_prepared_statement_cache_capacity(STATEMENTS);
-    STEPS.iter().try_for_each(|step| db.execute_batch(step))?;
+    db.execute_batch(SCHEMA)?;
     Ok(db)
 }
 

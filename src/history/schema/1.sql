@@ -40,6 +40,8 @@ CREATE TABLE finding (
     PRIMARY KEY (run, number)
 ) STRICT;
 
+-- `reopens` is the earlier dispute that a dispute reopens. The ruling on the earlier dispute is no longer in force.
+-- `until` is the last day (UTC) of a ruling. `ended` is the time at which the removal of the code ended a ruling.
 CREATE TABLE dispute (
     number      INTEGER PRIMARY KEY CHECK (number > 0),
     run         TEXT NOT NULL,
@@ -54,7 +56,10 @@ CREATE TABLE dispute (
     ruling      TEXT,
     ruled_by    TEXT CHECK (ruled_by IS NULL OR json_valid(ruled_by)),
     rationale   TEXT NOT NULL DEFAULT '',
-    disposition TEXT CHECK (disposition IS NULL OR json_valid(disposition))
+    disposition TEXT CHECK (disposition IS NULL OR json_valid(disposition)),
+    reopens     INTEGER,
+    until       TEXT,
+    ended       TEXT
 ) STRICT;
 CREATE INDEX dispute_run ON dispute (run);
 CREATE INDEX dispute_open ON dispute (number) WHERE disposition IS NULL;
@@ -67,3 +72,253 @@ CREATE TABLE raiser (
     dispute  INTEGER NOT NULL,
     PRIMARY KEY (reviewer, dispute)
 ) STRICT, WITHOUT ROWID;
+
+-- The runs of stages and checkpoints, in the order of their start.
+CREATE TABLE stage (
+    number  INTEGER PRIMARY KEY,
+    run     TEXT NOT NULL UNIQUE,
+    id      TEXT NOT NULL,
+    stage   TEXT NOT NULL,
+    started TEXT NOT NULL
+) STRICT;
+CREATE INDEX stage_id ON stage (id, stage, number);
+
+-- The watches, in the order of their start.
+CREATE TABLE watch (
+    number  INTEGER PRIMARY KEY,
+    run     TEXT NOT NULL UNIQUE,
+    root    TEXT NOT NULL,
+    started TEXT NOT NULL
+) STRICT;
+CREATE INDEX watch_root ON watch (root, number);
+
+-- The files that reviewers have read, for later reviews of the same content. `run` and `seq` identify the event with
+-- the answer of the reviewer.
+CREATE TABLE reviewed (
+    number INTEGER PRIMARY KEY,
+    asker  TEXT NOT NULL,
+    file   TEXT NOT NULL,
+    key    TEXT NOT NULL,
+    run    TEXT NOT NULL,
+    seq    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX reviewed_file ON reviewed (asker, file, number);
+CREATE INDEX reviewed_key ON reviewed (asker, key, number);
+
+-- Records of runs, outcomes and disputes that clones exchange. `source` is empty for a record that this history has
+-- created. Records of other clones do not affect runs. `hash` is the BLAKE3 hash of `body`.
+CREATE TABLE record (
+    hash     TEXT PRIMARY KEY,
+    kind     TEXT NOT NULL,
+    subject  TEXT NOT NULL,
+    author   TEXT NOT NULL,
+    at       TEXT NOT NULL,
+    source   TEXT NOT NULL,
+    body     TEXT NOT NULL CHECK (json_valid(body)),
+    UNIQUE (kind, subject, author, at, source)
+) STRICT;
+
+-- The tables for the measures of `glee stats`. `tally` and `pair` contain sums over the other tables, so that
+-- `glee stats` does not read the events.
+
+-- The reviewers and judges of a review. `answered` states whether a complete review of the reviewer is recorded.
+CREATE TABLE participant (
+    run      TEXT NOT NULL,
+    agent    TEXT NOT NULL,
+    role     TEXT NOT NULL,
+    model    TEXT NOT NULL,
+    answered INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (run, agent, role)
+) STRICT, WITHOUT ROWID;
+
+-- The findings. `day` is the day (UTC) on which the finding was raised. `side` is the result of the dispute, `judged`
+-- the ruling of the judges, and `person` the ruling of a person. Without a decision, these columns are NULL.
+-- A finding of a reused answer repeats a finding of an earlier run. All findings with the same origin are one problem, and
+-- a problem counts once. The origin of a problem is its first finding. A finding that repeats no other finding is its own
+-- origin. The table `opinion` has the opinions about a problem under the run and the number of the origin.
+CREATE TABLE measured (
+    run         TEXT NOT NULL,
+    number      INTEGER NOT NULL,
+    day         TEXT NOT NULL,
+    category    TEXT NOT NULL,
+    reverses    INTEGER,
+    dispute     INTEGER,
+    side        TEXT CHECK (side IN ('upheld', 'dismissed')),
+    judged      TEXT CHECK (judged IN ('upheld', 'dismissed')),
+    person      TEXT CHECK (person IN ('upheld', 'dismissed')),
+    implemented INTEGER NOT NULL DEFAULT 0,
+    changed     INTEGER NOT NULL DEFAULT 0,
+    objected    INTEGER NOT NULL DEFAULT 0,
+    undone      INTEGER NOT NULL DEFAULT 0,
+    origin_run  TEXT NOT NULL DEFAULT '',
+    origin      INTEGER NOT NULL DEFAULT 0,
+    fixed       INTEGER AS (implemented AND changed AND NOT objected) VIRTUAL,
+    PRIMARY KEY (run, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX measured_origin ON measured (origin_run, origin, dispute);
+CREATE INDEX measured_implemented ON measured (origin_run, origin) WHERE implemented = 1;
+CREATE INDEX measured_dispute ON measured (dispute) WHERE dispute IS NOT NULL;
+CREATE INDEX measured_reverses ON measured (run, reverses) WHERE reverses IS NOT NULL;
+
+-- The opinions on a finding of the reviewers that read the code.
+CREATE TABLE opinion (
+    run      TEXT NOT NULL,
+    number   INTEGER NOT NULL,
+    reviewer TEXT NOT NULL,
+    model    TEXT NOT NULL,
+    said     TEXT NOT NULL CHECK (said IN ('raised', 'confirmed', 'silent')),
+    PRIMARY KEY (run, number, reviewer)
+) STRICT, WITHOUT ROWID;
+
+-- The last ruling of each judge on a dispute. `side` is NULL if the judge neither enforced nor dismissed the finding.
+CREATE TABLE judgement (
+    dispute INTEGER NOT NULL,
+    judge   TEXT NOT NULL,
+    model   TEXT NOT NULL,
+    side    TEXT CHECK (side IN ('upheld', 'dismissed')),
+    PRIMARY KEY (dispute, judge)
+) STRICT, WITHOUT ROWID;
+
+-- The last ruling of each auditing judge on a dispute. An audit changes no ruling.
+CREATE TABLE audit (
+    dispute INTEGER NOT NULL,
+    judge   TEXT NOT NULL,
+    side    TEXT CHECK (side IN ('upheld', 'dismissed')),
+    PRIMARY KEY (dispute, judge)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tally (
+    kind       TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    day        TEXT NOT NULL,
+    raised     INTEGER NOT NULL DEFAULT 0,
+    shared     INTEGER NOT NULL DEFAULT 0,
+    alone      INTEGER NOT NULL DEFAULT 0,
+    disputed   INTEGER NOT NULL DEFAULT 0,
+    upheld     INTEGER NOT NULL DEFAULT 0,
+    dismissed  INTEGER NOT NULL DEFAULT 0,
+    judged     INTEGER NOT NULL DEFAULT 0,
+    checked    INTEGER NOT NULL DEFAULT 0,
+    overturned INTEGER NOT NULL DEFAULT 0,
+    fixed      INTEGER NOT NULL DEFAULT 0,
+    reverted   INTEGER NOT NULL DEFAULT 0,
+    audited    INTEGER NOT NULL DEFAULT 0,
+    confirmed  INTEGER NOT NULL DEFAULT 0,
+    calls      INTEGER NOT NULL DEFAULT 0,
+    unpriced   INTEGER NOT NULL DEFAULT 0,
+    millis     INTEGER NOT NULL DEFAULT 0,
+    input      INTEGER NOT NULL DEFAULT 0,
+    output     INTEGER NOT NULL DEFAULT 0,
+    micros     INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (kind, name, day)
+) STRICT, WITHOUT ROWID;
+
+-- The counts of agreements of two reviewers (kind `reviewer`) or two judges (kind `judge`).
+CREATE TABLE pair (
+    kind     TEXT NOT NULL,
+    one      TEXT NOT NULL,
+    other    TEXT NOT NULL,
+    day      TEXT NOT NULL,
+    compared INTEGER NOT NULL DEFAULT 0,
+    agreed   INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (kind, one, other, day)
+) STRICT, WITHOUT ROWID;
+
+-- A problem. `dispute` is the last dispute with a decision, or else the last dispute. `repair` is 1 if the last change that
+-- fixed the problem stands, 2 if this change was reverted, and NULL if no change fixed the problem. `max` selects the last
+-- row without a sort. Each update of a sum reads this view many times, and sorts are slow.
+CREATE VIEW problem AS
+SELECT m.run, m.number, m.day, m.category,
+    ifnull(
+        (SELECT max(d.dispute) FROM measured d INDEXED BY measured_origin
+         WHERE d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0 AND d.side IS NOT NULL),
+        (SELECT max(d.dispute) FROM measured d INDEXED BY measured_origin
+         WHERE d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0)) AS dispute,
+    (SELECT 1 + (last.undone OR EXISTS (SELECT 1 FROM measured r INDEXED BY measured_reverses
+        WHERE r.run = last.run AND r.reverses = last.number AND r.reverses IS NOT NULL AND r.number <> last.number
+            AND r.fixed))
+     FROM (SELECT x.undone, x.run, x.number, max(x.day || ' ' || x.run || printf(' %010d', x.number))
+           FROM measured x INDEXED BY measured_implemented
+           WHERE x.origin_run = m.run AND x.origin = m.number AND x.implemented = 1 AND x.fixed) last) AS repair
+FROM measured m WHERE m.origin_run = m.run AND m.origin = m.number;
+
+-- What one problem adds to the sums of all findings, of its category, and of the reviewers that raised it.
+CREATE VIEW fact AS
+SELECT p.run, p.number, p.day, p.category,
+    1 AS raised,
+    EXISTS (SELECT 1 FROM opinion o WHERE o.run = p.run AND o.number = p.number LIMIT 1 OFFSET 1) AS shared,
+    (SELECT count(*) > 1 AND total(o.said <> 'silent') = 1 FROM opinion o
+     WHERE o.run = p.run AND o.number = p.number) AS alone,
+    p.dispute IS NOT NULL AS disputed,
+    d.side IS 'upheld' AS upheld,
+    d.side IS 'dismissed' AS dismissed,
+    d.judged IS NOT NULL AS judged,
+    d.judged IS NOT NULL AND d.person IS NOT NULL AS checked,
+    ifnull(d.judged <> d.person, 0) AS overturned,
+    p.repair IS NOT NULL AS fixed,
+    p.repair IS 2 AS reverted,
+    (SELECT count(a.side) FROM audit a WHERE a.dispute = p.dispute AND d.judged IS NOT NULL) AS audited,
+    (SELECT count(*) FROM audit a WHERE a.dispute = p.dispute AND a.side = d.judged) AS confirmed
+FROM problem p LEFT JOIN measured d ON d.dispute = p.dispute;
+
+-- The same for each judge that ruled on a dispute about the problem: here the decision is the judge's own.
+CREATE VIEW ruling_fact AS
+SELECT f.run, f.number, f.day, j.judge, j.model, f.raised, f.shared, f.alone, f.disputed,
+    j.side IS 'upheld' AS upheld,
+    j.side IS 'dismissed' AS dismissed,
+    j.side IS NOT NULL AS judged,
+    j.side IS NOT NULL AND d.person IS NOT NULL AS checked,
+    ifnull(j.side <> d.person, 0) AS overturned,
+    f.fixed, f.reverted,
+    (SELECT count(a.side) FROM audit a
+     WHERE a.dispute = d.dispute AND a.judge <> j.judge AND j.side IS NOT NULL) AS audited,
+    (SELECT count(*) FROM audit a
+     WHERE a.dispute = d.dispute AND a.judge <> j.judge AND a.side = j.side) AS confirmed
+FROM fact f
+    JOIN measured d INDEXED BY measured_origin ON d.origin_run = f.run AND d.origin = f.number AND d.dispute > 0
+    JOIN judgement j ON j.dispute = d.dispute;
+
+CREATE VIEW addend AS
+SELECT run, number, 'all' AS kind, '' AS name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+    overturned, fixed, reverted, audited, confirmed FROM fact
+UNION ALL
+SELECT run, number, 'category', category, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+    overturned, fixed, reverted, audited, confirmed FROM fact
+UNION ALL
+SELECT f.run, f.number, 'reviewer', o.reviewer, day, raised, shared, alone, disputed, upheld, dismissed, judged,
+    checked, overturned, fixed, reverted, audited, confirmed
+FROM fact f JOIN opinion o ON o.run = f.run AND o.number = f.number AND o.said = 'raised'
+UNION ALL
+SELECT f.run, f.number, 'model', o.model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+    overturned, fixed, reverted, audited, confirmed
+FROM fact f JOIN opinion o ON o.run = f.run AND o.number = f.number AND o.said = 'raised'
+WHERE NOT EXISTS (SELECT 1 FROM opinion p WHERE p.run = o.run AND p.number = o.number AND p.reviewer < o.reviewer
+    AND p.model = o.model AND p.said = 'raised')
+UNION ALL
+SELECT run, number, 'judge', judge, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+    overturned, fixed, reverted, audited, confirmed FROM ruling_fact
+UNION ALL
+SELECT run, number, 'judge_model', model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+    overturned, fixed, reverted, audited, confirmed FROM ruling_fact;
+
+CREATE VIEW comparison AS
+SELECT m.run, m.number, 'reviewer' AS kind, x.reviewer AS one, y.reviewer AS other, m.day,
+    1 AS compared, x.said <> 'silent' AND y.said <> 'silent' AS agreed
+FROM measured m
+    JOIN opinion x ON x.run = m.run AND x.number = m.number
+    JOIN opinion y ON y.run = m.run AND y.number = m.number AND y.reviewer > x.reviewer
+WHERE x.said <> 'silent' OR y.said <> 'silent'
+UNION ALL
+SELECT m.run, m.number, 'judge', x.judge, y.judge, m.day, 1, x.side = y.side
+FROM measured m
+    JOIN measured d INDEXED BY measured_origin ON d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0
+    JOIN judgement x ON x.dispute = d.dispute
+    JOIN judgement y ON y.dispute = d.dispute AND y.judge > x.judge
+WHERE x.side IS NOT NULL AND y.side IS NOT NULL
+UNION ALL
+SELECT m.run, m.number, 'judge', min(x.judge, a.judge), max(x.judge, a.judge), m.day, 1, x.side = a.side
+FROM measured m
+    JOIN measured d INDEXED BY measured_origin ON d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0
+    JOIN judgement x ON x.dispute = d.dispute
+    JOIN audit a ON a.dispute = d.dispute AND a.judge <> x.judge
+WHERE x.side IS NOT NULL AND a.side IS NOT NULL;

@@ -76,7 +76,7 @@ fn a_newer_or_foreign_database_is_left_alone() {
             error,
             JournalError::Newer {
                 found: 99,
-                known: 6,
+                known: 1,
                 ..
             }
         ),

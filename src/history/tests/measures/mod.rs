@@ -348,28 +348,6 @@ proptest! {
 }
 
 #[test]
-fn a_history_of_an_earlier_schema_gets_its_measures() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("history.db");
-    let mut journal = Journal::open(&path).unwrap();
-    sample(&mut journal);
-    let before = tallies(&journal);
-    assert_eq!(before[&(TallyKind::All, String::new())].raised, 5);
-    drop(journal);
-    let old = Connection::open(&path).unwrap();
-    old.execute_batch(
-        "DROP VIEW addend; DROP VIEW comparison; DROP VIEW ruling_fact; DROP VIEW fact; DROP VIEW problem; DROP TABLE participant;
-         DROP TABLE measured; DROP TABLE opinion; DROP TABLE judgement; DROP TABLE audit; DROP TABLE tally;
-         DROP TABLE pair; PRAGMA user_version = 4;",
-    )
-    .unwrap();
-    drop(old);
-    let journal = Journal::open(&path).unwrap();
-    assert_eq!(tallies(&journal), before);
-    assert_eq!(journal.verify().unwrap().fault, None);
-}
-
-#[test]
 fn a_changed_sum_is_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("history.db");

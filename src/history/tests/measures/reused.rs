@@ -3,7 +3,6 @@
 use rusqlite::StatementStatus;
 
 use super::*;
-use crate::history::open::STEPS;
 use crate::history::projections::problems::{PAIR, TALLY};
 
 fn answered(run: &str, reviewer: &str, journal: &mut Journal) {
@@ -254,35 +253,6 @@ fn two_old_findings_that_turn_out_to_be_one_problem_count_once() {
     // An unknown finding is not repeated.
     review(&mut journal, "4", &["ada"], 1, &[("9", 3), ("1", 9)]);
     assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/1 0 0+0 0-0");
-    assert_eq!(journal.verify().unwrap().fault, None);
-}
-
-#[test]
-fn a_history_without_origins_is_migrated() {
-    let (folder, mut journal) = journal();
-    sample(&mut journal);
-    let before = tallies(&journal);
-    drop(journal);
-    let path = folder.path().join("history.db");
-    let old = Connection::open(&path).unwrap();
-    old.execute_batch(
-        "DROP VIEW addend; DROP VIEW comparison; DROP VIEW ruling_fact; DROP VIEW fact; DROP VIEW problem;
-         DROP INDEX measured_origin; DROP INDEX measured_implemented; ALTER TABLE measured DROP COLUMN origin_run;
-         ALTER TABLE measured DROP COLUMN origin; PRAGMA user_version = 5;",
-    )
-    .unwrap();
-    let views = STEPS[4].find("CREATE VIEW").unwrap();
-    old.execute_batch(&STEPS[4][views..]).unwrap();
-    drop(old);
-    let mut journal = Journal::open(&path).unwrap();
-    assert_eq!(tallies(&journal), before);
-    assert_eq!(journal.verify().unwrap().fault, None);
-    // The next run can repeat a finding that was recorded before the migration.
-    review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
-    assert_eq!(
-        tallies(&journal)[&(ALL.0, String::new())].raised,
-        before[&(ALL.0, String::new())].raised
-    );
     assert_eq!(journal.verify().unwrap().fault, None);
 }
 
