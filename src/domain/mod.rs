@@ -37,7 +37,7 @@ pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
 pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};
 pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;
-pub use review::cwe::Cwe;
+pub use review::cwe::{Cwe, Kinship};
 pub use review::exact_fix::ExactFix;
 pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
 pub use review::location::{Location, meanings};
