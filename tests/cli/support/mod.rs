@@ -3,6 +3,9 @@
 //! The programs on `PATH` are the only visible part of the machine. Placeholders replace paths and times in the
 //! output; see [`Output::stable`] for snapshots.
 
+#[allow(dead_code, reason = "not every target has hooks")]
+pub(crate) mod repository;
+
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};

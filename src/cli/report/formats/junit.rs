@@ -109,3 +109,48 @@ fn review(outcome: &Outcome) -> TestSuite {
     }
     suite
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::style::fixture::clean;
+    use crate::cli::style::fixture::everything::{everything, many};
+
+    #[test]
+    fn junit_is_well_formed_and_counts_right() {
+        for outcome in [clean(), everything(), many(2_000)] {
+            let text = render(&outcome);
+            let report = Report::deserialize_from_str(&text).expect("JUnit");
+            let blocking = outcome.findings.iter().filter(|it| it.blocks()).count();
+            let mut cases = 0;
+            let mut failures = 0;
+            let mut errors = 0;
+            for suite in &report.test_suites {
+                if suite.name.as_str() != "Review" {
+                    cases += suite.test_cases.len();
+                }
+                for case in &suite.test_cases {
+                    match &case.status {
+                        TestCaseStatus::NonSuccess {
+                            kind: NonSuccessKind::Failure,
+                            ..
+                        } => failures += 1,
+                        TestCaseStatus::NonSuccess {
+                            kind: NonSuccessKind::Error,
+                            ..
+                        } => errors += 1,
+                        _ => {}
+                    }
+                }
+            }
+            assert_eq!((cases, failures), (outcome.findings.len(), blocking));
+            assert_eq!(errors > 0, !gaps::is_conclusive(&outcome));
+            let all: usize = report
+                .test_suites
+                .iter()
+                .map(|it| it.test_cases.len())
+                .sum();
+            assert_eq!((report.tests, report.failures), (all, blocking));
+        }
+    }
+}
