@@ -245,12 +245,18 @@ impl Fetch<'_> {
         let checked = self
             .git
             .call(["cat-file", "--batch-check"])
-            .output_of(list.as_bytes())?;
-        let checked = path_bytes::shown(&checked);
-        let missing = checked
-            .lines()
-            .filter_map(|line| line.strip_suffix(" missing"));
+            .output_of(list.as_bytes());
+        // Debian 12's git (2.39.5) fails at the first missing object. Then all are fetched.
+        let missing: BTreeSet<String> = match checked {
+            Ok(checked) => path_bytes::shown(&checked)
+                .lines()
+                .filter_map(|line| line.strip_suffix(" missing"))
+                .map(str::to_owned)
+                .collect(),
+            Err(_) => wanted,
+        };
         let missing: String = missing
+            .iter()
             .filter(|id| id.bytes().any(|byte| byte != b'0'))
             .map(|id| format!("{id}\n"))
             .collect();
