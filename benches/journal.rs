@@ -81,6 +81,8 @@ fn dispute(number: u64) -> Vec<EventKind> {
             ..Anchor::default()
         }),
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     };
@@ -92,6 +94,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
     };
     let number = DisputeNumber(number);
     let dispute = Sides {
+        members: Vec::new(),
         finding,
         objection,
         objector: Objector::Coder,
@@ -118,6 +121,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
             new_tag: None,
             duplicate_of: None,
             coder_evidence: None,
+            members: Vec::new(),
         };
         let disposition = if number.0.is_multiple_of(3) {
             Disposition::Enforced

@@ -99,6 +99,8 @@ pub(crate) fn dispute() -> Task {
     let objection =
         serde_json::json!({"finding": "F1", "answer": "DISAGREE", "text": "It is bound."});
     let dispute = Dispute {
+        left: Vec::new(),
+        members: Vec::new(),
         number: DisputeNumber(1),
         finding: serde_json::from_value(finding).expect("a finding"),
         objection: serde_json::from_value(objection).expect("an objection"),

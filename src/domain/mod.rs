@@ -39,7 +39,7 @@ pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;
 pub use review::cwe::{Cwe, Kinship};
 pub use review::exact_fix::ExactFix;
-pub use review::finding::{Anchor, Finding, FindingState, RawFinding};
+pub use review::finding::{Anchor, Finding, FindingState, RawFinding, Restated, RestatedFinding};
 pub use review::location::{Location, meanings};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{

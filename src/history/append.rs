@@ -85,6 +85,7 @@ impl Journal {
     ) -> Result<Event, JournalError> {
         let sides = Sides {
             finding,
+            members: Vec::new(),
             objection,
             objector: Objector::Coder,
             earlier: Vec::new(),

@@ -70,6 +70,8 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     }
@@ -119,6 +121,7 @@ pub(crate) fn sandbox() -> Sandbox {
                     new_tag: None,
                     duplicate_of: None,
                     coder_evidence: None,
+                    members: Vec::new(),
                 },
                 by: judge(),
                 votes: Vec::new(),
@@ -312,6 +315,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
             new_tag: None,
             duplicate_of: None,
             coder_evidence: None,
+            members: Vec::new(),
         };
         let (dispute, by) = (DisputeNumber(number), Ruler::Human);
         let settlement = Settlement {

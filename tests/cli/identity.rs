@@ -30,6 +30,8 @@ fn finding(id: u32, title: &str) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     }

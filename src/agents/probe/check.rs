@@ -217,6 +217,8 @@ fn dispute() -> Dispute {
         round: 1,
         anchor: None,
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     };
@@ -228,6 +230,7 @@ fn dispute() -> Dispute {
     };
     Sides {
         finding,
+        members: Vec::new(),
         objection,
         objector: Objector::Coder,
         earlier: Vec::new(),

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, Confidence, Severity};
+use crate::domain::{AgentName, Confidence, Severity, Untrusted};
 
 /// The classification of findings that describe the same problem.
 #[derive(
@@ -34,6 +34,9 @@ pub struct Position {
     pub confidence: Option<Confidence>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub denies: bool,
+    /// The reviewer's reasons, if the reviewer denies the problem.
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub denial: Untrusted,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

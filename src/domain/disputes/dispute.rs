@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Disposition, DisputeNumber, Finding, Response, Ruler, RulingRecord, RulingRef, RunId, Tag,
-    Untrusted,
+    Disposition, DisputeNumber, Finding, FindingId, Response, Ruler, RulingRecord, RulingRef,
+    RunId, Tag, Untrusted,
 };
 
 /// The relation of a finding to an earlier dispute whose outcome does not bind the finding.
@@ -150,6 +150,7 @@ impl Objector {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
     pub finding: Finding,
+    pub members: Vec<Finding>,
     pub objection: Response,
     pub objector: Objector,
     pub earlier: Vec<EarlierDispute>,
@@ -160,6 +161,7 @@ impl Sides {
     pub fn numbered(self, number: DisputeNumber) -> Dispute {
         let Self {
             finding,
+            members,
             objection,
             objector,
             earlier,
@@ -168,6 +170,8 @@ impl Sides {
         Dispute {
             number,
             finding,
+            members,
+            left: Vec::new(),
             objection,
             objector,
             route: None,
@@ -186,6 +190,12 @@ impl Sides {
 pub struct Dispute {
     pub number: DisputeNumber,
     pub finding: Finding,
+    /// Further members of the finding's group that the dispute is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<Finding>,
+    /// The members that a ruling left to a dispute of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Finding>,
     /// The coder's objection, or the reason for the dispute if the coder did not object.
     pub objection: Response,
     #[serde(default, skip_serializing_if = "Objector::is_coder")]
@@ -215,8 +225,41 @@ pub struct Dispute {
 }
 
 impl Dispute {
+    /// All findings that the dispute is about.
+    pub fn findings(&self) -> impl Iterator<Item = &Finding> {
+        std::iter::once(&self.finding).chain(&self.members)
+    }
+
+    pub fn is_about(&self, finding: FindingId) -> bool {
+        self.findings().any(|member| member.id == finding)
+    }
+
     pub fn is_open(&self) -> bool {
         self.disposition.is_none()
+    }
+
+    /// Restricts the dispute to the members that `named` addresses, and returns the other members. If `named`
+    /// addresses no member, the dispute stays as it is.
+    pub fn keep(&mut self, named: &[FindingId]) -> Vec<FindingId> {
+        let is_named = |id: FindingId| named.iter().any(|named| named.addresses(id));
+        let ids = self.findings().map(|finding| finding.id);
+        let (kept, left): (Vec<FindingId>, Vec<FindingId>) = ids.partition(|id| is_named(*id));
+        let Some(first) = kept.first() else {
+            return Vec::new();
+        };
+        if *first != self.finding.id
+            && let Some(place) = self.members.iter().position(|member| member.id == *first)
+        {
+            std::mem::swap(&mut self.finding, &mut self.members[place]);
+            self.objection.finding = *first;
+        }
+        let members = std::mem::take(&mut self.members);
+        let (members, others) = members
+            .into_iter()
+            .partition(|member| kept.contains(&member.id));
+        self.members = members;
+        self.left.extend(others);
+        left
     }
 
     pub fn reopens(&self) -> Option<DisputeNumber> {

@@ -59,6 +59,10 @@ pub struct Ruling {
     /// The reason why the ruling is allowed to cite code that the coder wrote in this run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coder_evidence: Option<Untrusted>,
+    /// The members of the group that the ruling is about. The list is empty if the ruling is about all of them. The
+    /// other members become a dispute of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<FindingId>,
 }
 
 impl Ruling {
@@ -71,6 +75,7 @@ impl Ruling {
             new_tag: None,
             duplicate_of: None,
             coder_evidence: None,
+            members: Vec::new(),
         }
     }
 }

@@ -17,9 +17,9 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
     EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId, FindingOrigin,
-    RawFinding, Repetition, Resolution, ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit,
-    RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag,
-    Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    RawFinding, Repetition, Resolution, RestatedFinding, ReusedFrom, ReviewRequest, Role, Route,
+    Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
+    StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -245,6 +245,9 @@ pub enum ReviewEvent {
     FindingsMerged {
         round: u32,
         findings: Vec<Finding>,
+        /// What reviewers said again about open findings of earlier rounds.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        restated: Vec<RestatedFinding>,
         /// The findings that repeat findings of earlier runs. A finding can repeat several earlier findings.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repeats: Vec<Repetition>,
@@ -265,6 +268,8 @@ pub enum ReviewEvent {
         /// The findings that repeat findings of earlier runs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         repeats: Vec<Repetition>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        restated: Vec<RestatedFinding>,
     },
     /// The debate of a round ends. `messages` contains a `ShutdownRequest` and the `ShutdownResponse`. If the run
     /// was stopped during the debate, `approve` is false in the `ShutdownResponse`.

@@ -244,10 +244,10 @@ mod tests {
 
     #[test]
     fn a_recorded_id_is_read_back_even_when_the_table_lacks_it() {
-        let id: Cwe = serde_json::from_str("\"CWE-65000\"").unwrap();
+        let id: Cwe = serde_json::from_str("\"CWE-65000\"").expect("an id");
         assert_eq!(id, Cwe(65_000));
         assert_eq!(id.name(), None);
-        assert_eq!(serde_json::to_string(&id).unwrap(), "\"CWE-65000\"");
+        assert_eq!(serde_json::to_string(&id).expect("text"), "\"CWE-65000\"");
         for text in ["\"SQL\"", "\"CWE-99999999\"", "89"] {
             assert!(serde_json::from_str::<Cwe>(text).is_err(), "{text}");
         }

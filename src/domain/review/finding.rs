@@ -58,6 +58,15 @@ pub struct RawFinding {
 }
 
 impl RawFinding {
+    /// The title and the body.
+    pub fn text(&self) -> Untrusted {
+        if self.body.is_blank() {
+            self.title.clone()
+        } else {
+            Untrusted::joined(&[self.title.clone(), self.body.clone()], "\n")
+        }
+    }
+
     pub fn location(&self) -> Option<Location> {
         let file = self.file.clone()?;
         Some(Location {
@@ -107,7 +116,14 @@ pub struct Finding {
     /// earlier change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reverses: Option<FindingId>,
-    /// `consensus` is absent if the run has a single reviewer.
+    /// What the reviewers of the finding said about it in other words: in another answer, or before a reviewer revised
+    /// its text in a debate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restated: Vec<Restated>,
+    /// The former id of the finding, if the finding moved to another group or got a number of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub was: Option<FindingId>,
+    /// `consensus` is absent if the run has a single reviewer. All members of a group have the same `consensus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Corroboration>,
     /// New text for lines of the file in the reviewed tree. `exact_fix` is absent if no proposed replacement
@@ -116,7 +132,32 @@ pub struct Finding {
     pub exact_fix: Option<ExactFix>,
 }
 
+/// A restatement of a known finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RestatedFinding {
+    pub finding: FindingId,
+    #[serde(flatten)]
+    pub said: Restated,
+}
+
+/// A text about a finding beside the finding's own title and body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Restated {
+    pub by: AgentName,
+    pub title: Untrusted,
+    #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
+    pub body: Untrusted,
+}
+
 impl Finding {
+    /// The ids of the raw findings that say this finding, if the run has several reviewers.
+    pub fn sources(&self) -> impl Iterator<Item = &str> {
+        let consensus = self.consensus.iter();
+        let positions = consensus.flat_map(|consensus| &consensus.positions);
+        let own = positions.filter(|position| self.raised_by.contains(&position.reviewer));
+        own.map(|position| position.said.as_str())
+    }
+
     /// Returns the suggestion. Returns `None` if the suggestion only repeats the text of the exact fix.
     pub fn other_suggestion(&self) -> Option<&Untrusted> {
         let repeated = self.exact_fix.as_ref().map(|fix| fix.shown().trimmed());

@@ -335,10 +335,26 @@ impl Outcome {
     /// The last words of every notice about a failed command of `review.verify`.
     pub const VERIFY_FAILS: &'static str = "fails on the coder's edits";
 
+    /// The finding, or the head of the group with this id.
     pub fn finding(&self, id: FindingId) -> Option<&SettledFinding> {
+        let exact = self
+            .findings
+            .iter()
+            .find(|finding| finding.finding.id == id);
+        exact.or_else(|| self.addressed(id).next())
+    }
+
+    /// The findings that an id addresses: one finding, or the members of a group.
+    pub fn addressed(&self, id: FindingId) -> impl Iterator<Item = &SettledFinding> {
         self.findings
             .iter()
-            .find(|finding| finding.finding.id == id)
+            .filter(move |finding| id.addresses(finding.finding.id))
+    }
+
+    /// The findings by group. The first finding of a group is its head.
+    pub fn groups(&self) -> impl Iterator<Item = &[SettledFinding]> {
+        self.findings
+            .chunk_by(|one, next| one.finding.id.number == next.finding.id.number)
     }
 
     /// The dispute about a finding, even if an earlier run opened the dispute.
@@ -354,7 +370,9 @@ impl Outcome {
             Some(number) => dispute.number == number,
             // The outcome can contain disputes of earlier runs, and each run numbers its own findings. In the
             // outcome, the number of a finding is therefore not unique.
-            None => dispute.finding.id == *id && dispute.finding.raw.title == raw.title,
+            None => dispute
+                .findings()
+                .any(|finding| finding.id == *id && finding.raw.title == raw.title),
         })
     }
 }

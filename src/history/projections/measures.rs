@@ -87,8 +87,17 @@ impl Measures<'_> {
                 let repeated = repeats
                     .iter()
                     .filter(|repetition| repetition.finding == finding.id);
-                let repeated: Vec<Key> =
+                let mut repeated: Vec<Key> =
                     repeated.map(|repetition| key_of(&repetition.of)).collect();
+                // The members of a group are one problem.
+                let head = findings
+                    .iter()
+                    .find(|head| head.id.number == finding.id.number);
+                let head = self.head(finding.id)?.or(head.map(|head| head.id));
+                repeated.extend(
+                    head.filter(|head| *head != finding.id)
+                        .map(|head| self.key(head)),
+                );
                 self.raise(finding, &repeated)
             }),
             ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
@@ -287,6 +296,16 @@ impl Measures<'_> {
 
     fn key(&self, finding: FindingId) -> Key {
         (self.run.0.clone(), finding)
+    }
+
+    /// The first known finding of a group.
+    fn head(&self, finding: FindingId) -> rusqlite::Result<Option<FindingId>> {
+        let group = finding.group();
+        let last = group.member(u8::MAX);
+        let sql = "SELECT min(number) FROM measured WHERE run = ?1 AND number BETWEEN ?2 AND ?3";
+        self.db
+            .prepare_cached(sql)?
+            .query_row(params![self.run.0, group, last], |row| row.get(0))
     }
 
     /// Stores a finding, and the opinions of the reviewers about the finding. `repeated` lists the earlier

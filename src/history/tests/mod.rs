@@ -72,6 +72,8 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
             ..Anchor::default()
         }),
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     }
@@ -98,6 +100,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
                 new_tag: None,
                 duplicate_of: None,
                 coder_evidence: None,
+                members: Vec::new(),
             },
             by,
             votes: Vec::new(),
@@ -140,6 +143,7 @@ fn sample(journal: &mut Journal) -> RunId {
         .append(
             &run,
             ReviewEvent::FindingsMerged {
+                restated: Vec::new(),
                 round: 1,
                 findings: findings.to_vec(),
                 repeats: Vec::new(),

@@ -69,10 +69,12 @@ pub(crate) fn context(request: &Request) -> Value {
                 "output": fence.around("output of a command", output.as_written()),
             })),
             "items": list(items, |item| fence.finding(&item.finding, item.enforced.as_ref())),
+            "groups": items.iter().any(|item| item.finding.id.member > 0),
         }),
         Task::Judge { dispute, files, written, precedents } => json!({
             "dispute": dispute.number,
             "finding": fence.finding(&dispute.finding, None),
+            "members": list(&dispute.members, |member| fence.finding(member, None)),
             "objection": fence.objection(dispute),
             "earlier": fence.lines("rulings", dispute.rulings.iter().map(|RulingRecord { ruling, .. }| {
                 format!("{}: {}", ruling.ruling, ruling.rationale.as_written())

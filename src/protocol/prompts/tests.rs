@@ -70,6 +70,8 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
         round: 1,
         anchor: None,
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     }
@@ -77,6 +79,8 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
 
 fn dispute() -> Dispute {
     Dispute {
+        left: Vec::new(),
+        members: Vec::new(),
         number: DisputeNumber(7),
         finding: finding(1, Some(Tag::Must), true),
         objection: Response {
@@ -260,6 +264,7 @@ fn earlier_rulings_reach_the_judge() {
             new_tag: None,
             duplicate_of: None,
             coder_evidence: None,
+            members: Vec::new(),
         },
         by: Ruler::Policy,
         votes: Vec::new(),

@@ -84,6 +84,7 @@ mod tests {
             new_tag,
             duplicate_of,
             coder_evidence: None,
+            members: Vec::new(),
         };
         use RulingWord::{Dismiss, Enforce, Escalate};
         assert_eq!(

@@ -227,6 +227,8 @@ mod tests {
             round: 1,
             anchor: None,
             reverses: None,
+            restated: Vec::new(),
+            was: None,
             exact_fix: None,
             consensus: None,
         }

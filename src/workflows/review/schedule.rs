@@ -10,8 +10,8 @@ use crate::domain::event::{
     CallAnswer, CallId, DisputeEvent, EventKind, Mode, Purpose, ReviewEvent,
 };
 use crate::domain::{
-    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, FindingId, FindingState, Role,
-    Route, Ruler, RulingWord, Untrusted,
+    AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
+    Role, Route, Ruler, RulingWord, Untrusted,
 };
 use crate::rules::review::objections::{Stance, stance};
 use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
@@ -269,21 +269,50 @@ fn coder(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<Review
     }
 }
 
-pub(crate) fn unopened(state: &ReviewState) -> impl Iterator<Item = FindingId> {
-    state
+/// The findings about which a dispute is due. Members of a group to which the same objection was made are one dispute.
+pub(crate) fn unopened(state: &ReviewState) -> Vec<Vec<FindingId>> {
+    let mut due: Vec<Vec<FindingId>> = Vec::new();
+    for finding in state
         .findings
         .iter()
-        .filter(|finding| state.dispute_of(finding.id).is_none())
-        .filter(|finding| {
-            !state.ruled.contains_key(&finding.id)
-                && !state.still_disputed.contains_key(&finding.id)
-        })
-        .filter(|finding| {
-            finding.reverses.is_some()
-                || state.is_judged_first(finding)
-                || stance(finding.mandatory, state.responses.get(&finding.id)) == Stance::Dispute
-        })
-        .map(|finding| finding.id)
+        .filter(|finding| is_unopened(state, finding))
+    {
+        let known = due.iter_mut().find(|members| {
+            let first = state.finding(members[0]);
+            first.is_some_and(|first| is_one_dispute(state, first, finding))
+        });
+        match known {
+            Some(members) => members.push(finding.id),
+            None => due.push(vec![finding.id]),
+        }
+    }
+    due
+}
+
+fn is_unopened(state: &ReviewState, finding: &Finding) -> bool {
+    let id = finding.id;
+    let is_decided = state.dispute_of(id).is_some()
+        || state.ruled.contains_key(&id)
+        || state.still_disputed.contains_key(&id);
+    !is_decided
+        && (finding.reverses.is_some()
+            || state.is_judged_first(finding)
+            || stance(finding.mandatory, state.responses.get(&id)) == Stance::Dispute)
+}
+
+fn is_one_dispute(state: &ReviewState, one: &Finding, other: &Finding) -> bool {
+    let objection = |finding: &Finding| {
+        let response = state.responses.get(&finding.id)?;
+        Some((&response.text, &response.evidence))
+    };
+    one.id.number == other.id.number
+        && one.reverses.is_none()
+        && other.reverses.is_none()
+        && match (state.is_judged_first(one), state.is_judged_first(other)) {
+            (true, true) => true,
+            (false, false) => objection(one) == objection(other),
+            (true, false) | (false, true) => false,
+        }
 }
 
 fn disputes(
@@ -292,7 +321,8 @@ fn disputes(
     parked: &BTreeSet<DisputeNumber>,
 ) -> Vec<ReviewStep> {
     let unopened: Vec<ReviewStep> = unopened(state)
-        .map(|id| Step::Effect(ReviewEffect::OpenDispute(id)))
+        .into_iter()
+        .map(|members| Step::Effect(ReviewEffect::OpenDispute(members[0])))
         .collect();
     if !unopened.is_empty() {
         return unopened;
@@ -560,6 +590,8 @@ mod tests {
                 ..Anchor::default()
             }),
             reverses: None,
+            restated: Vec::new(),
+            was: None,
             exact_fix: None,
             consensus: None,
         }
@@ -657,6 +689,7 @@ mod tests {
                 );
             }
             self.event(ReviewEvent::FindingsMerged {
+                restated: Vec::new(),
                 round: 1,
                 findings,
                 repeats: Vec::new(),
@@ -714,6 +747,8 @@ mod tests {
                 .clone();
             let objection = self.state.responses[&FindingId::new(id)].clone();
             let dispute = Dispute {
+                left: Vec::new(),
+                members: Vec::new(),
                 number: DisputeNumber(u64::from(id)),
                 finding,
                 objection,
@@ -748,6 +783,7 @@ mod tests {
                 new_tag: None,
                 duplicate_of: None,
                 coder_evidence: None,
+                members: Vec::new(),
             };
             self.event(DisputeEvent::RulingGiven {
                 dispute: D1,
@@ -832,6 +868,7 @@ mod tests {
         play.answered(call("r1", REVIEW, 2), answer(AnswerStatus::Clean));
         assert_eq!(play.due(), [Step::Effect(ReviewEffect::Merge { round: 1 })]);
         play.event(ReviewEvent::FindingsMerged {
+            restated: Vec::new(),
             round: 1,
             findings: vec![finding(1, Tag::Must)],
             repeats: Vec::new(),

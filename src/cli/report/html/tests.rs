@@ -59,6 +59,7 @@ fn page(
 
 fn position(reviewer: &str, denies: bool) -> Position {
     Position {
+        denial: "".into(),
         reviewer: reviewer.into(),
         said: String::new(),
         severity: Severity::known(Tag::Low),

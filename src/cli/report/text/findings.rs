@@ -10,8 +10,8 @@ use crate::cli::style::links::linked;
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
 use crate::domain::{
-    Class, Corroboration, FindingState, Outcome, Position, RawFinding, RulingRef, SettledFinding,
-    Untrusted,
+    Class, Corroboration, Finding, FindingState, Outcome, Position, RawFinding, RulingRef,
+    SettledFinding, Untrusted,
 };
 use crate::protocol::text::{markdown, printable};
 
@@ -65,20 +65,21 @@ pub(crate) fn section(outcome: &Outcome, options: &RenderOptions<'_>) -> String 
         style: options.style,
         is_coder_asked,
     };
-    let mut findings: Vec<&SettledFinding> = outcome.findings.iter().collect();
-    findings.sort_by_key(|finding| {
-        let raw = &finding.finding.raw;
+    let mut groups: Vec<&[SettledFinding]> = outcome.groups().collect();
+    groups.sort_by_key(|group| {
+        let finding = &group[0].finding;
+        let raw = &finding.raw;
         (
             raw.file.is_none(),
             raw.file.clone(),
-            !report.is_full(finding),
+            !report.is_full(group),
             raw.line,
-            finding.finding.id,
+            finding.id,
         )
     });
-    let files = findings.chunk_by(|a, b| a.finding.raw.file == b.finding.raw.file);
+    let files = groups.chunk_by(|a, b| a[0].finding.raw.file == b[0].finding.raw.file);
     files
-        .map(|group| report.file(group))
+        .map(|groups| report.file(groups))
         .collect::<Vec<_>>()
         .join("\n")
 }
@@ -91,19 +92,22 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn is_full(&self, finding: &SettledFinding) -> bool {
-        let is_settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
-        let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
-        self.options.detail == Detail::Full || was_mandatory && !is_settled_before
+    fn is_full(&self, group: &[SettledFinding]) -> bool {
+        let is_pressing = |finding: &SettledFinding| {
+            let is_settled_before = matches!(finding.state, FindingState::AlreadyRuled { .. });
+            let was_mandatory = finding.finding.mandatory || finding.lowered.is_some();
+            was_mandatory && !is_settled_before
+        };
+        self.options.detail == Detail::Full || group.iter().any(is_pressing)
     }
 
-    fn file(&self, group: &[&SettledFinding]) -> String {
+    fn file(&self, groups: &[&[SettledFinding]]) -> String {
         let style = self.style;
-        let path = group
+        let path = groups
             .first()
-            .and_then(|finding| finding.finding.raw.file.as_deref());
+            .and_then(|group| group[0].finding.raw.file.as_deref());
         let name = path.map_or_else(|| "General".to_owned(), printable::line);
-        let number = count(group.len(), "finding");
+        let number = count(groups.len(), "finding");
         // If the path and the number of findings do not fit on one line, the number is omitted.
         let fits = columns(&name) + 2 + columns(&number) <= style.width;
         let number = if fits {
@@ -115,16 +119,16 @@ impl Report<'_> {
         let name = linked(links, style.strong(name), path.unwrap_or_default(), None);
         let mut text = format!("{name}{number}\n");
         let mut sources: BTreeMap<u32, Option<String>> = BTreeMap::new();
-        let (full, short): (Vec<&SettledFinding>, Vec<&SettledFinding>) = group
+        let (full, short): (Vec<&[SettledFinding]>, Vec<&[SettledFinding]>) = groups
             .iter()
             .copied()
-            .partition(|finding| self.is_full(finding));
-        for finding in full {
-            let round = finding.finding.round;
+            .partition(|group| self.is_full(group));
+        for group in full {
+            let round = group[0].finding.round;
             let source = sources
                 .entry(round)
                 .or_insert_with(|| path.and_then(|path| (self.options.source)(path, round)));
-            let _ = writeln!(text, "\n{}", self.diagnostic(finding, source.as_deref()));
+            let _ = writeln!(text, "\n{}", self.diagnostic(group, source.as_deref()));
         }
         if !short.is_empty() {
             text.push('\n');
@@ -140,9 +144,10 @@ impl Report<'_> {
                 ) + "  "
             })
         };
-        let tag_width = widest(short.iter().map(|finding| style::tag(&finding.finding)));
-        let place_width = widest(short.iter().map(|finding| place(finding)));
-        for finding in short {
+        let tag_width = widest(short.iter().map(|group| style::tag(&group[0].finding)));
+        let place_width = widest(short.iter().map(|group| place(&group[0])));
+        for group in short {
+            let finding = &group[0];
             let raw = &finding.finding.raw;
             let tag = pad(&style.tag(&finding.finding), tag_width);
             let head = format!("  {tag}  {}", pad(&place(finding), place_width));
@@ -153,24 +158,51 @@ impl Report<'_> {
                     let _ = writeln!(text, "{line}");
                 }
             }
-            let state = self.state(finding).map_or_else(
-                String::new,
-                |SnippetNote { name, text, .. }| {
-                    let text = if text.is_empty() {
-                        name.to_owned()
-                    } else {
-                        format!("{name}: {text}")
-                    };
-                    printable::line(&text)
-                },
-            );
-            let facts = style.facts(&[agreement(finding), state]);
+            let facts = style.facts(&[agreement(finding), self.state_word(finding)]);
             wrapped(&mut text, style, "      ", &style.faint(facts));
+            for member in &group[1..] {
+                let head = format!("      also {}  ", style.tag(&member.finding));
+                wrapped(&mut text, style, &head, &self.member(member));
+            }
         }
         text
     }
 
-    fn diagnostic(&self, finding: &SettledFinding, source: Option<&str>) -> String {
+    fn state_word(&self, finding: &SettledFinding) -> String {
+        let state = self.state(finding);
+        state.map_or_else(String::new, |SnippetNote { name, text, .. }| {
+            let text = if text.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{name}: {text}")
+            };
+            printable::line(&text)
+        })
+    }
+
+    /// A further member of a group: its place, title, reviewers and state, then its text.
+    fn member(&self, member: &SettledFinding) -> String {
+        let Finding { raw, raised_by, .. } = &member.finding;
+        let title = printable::line(&raw.title);
+        let place = place(raw, self.options);
+        let title = place.map_or(title.clone(), |place| format!("{place} {title}"));
+        let by = format!("by {}", list(raised_by));
+        let mut text = self.style.facts(&[title, by, self.state_word(member)]);
+        let more = std::iter::once(&raw.body)
+            .chain(&raw.evidence)
+            .chain(member.finding.other_suggestion());
+        for more in more
+            .map(printable::block)
+            .filter(|more| !more.trim().is_empty())
+        {
+            text.push('\n');
+            text.push_str(&more);
+        }
+        text
+    }
+
+    fn diagnostic(&self, group: &[SettledFinding], source: Option<&str>) -> String {
+        let finding = &group[0];
         let raw = &finding.finding.raw;
         let heading = Heading {
             tag: style::tag(&finding.finding),
@@ -197,7 +229,16 @@ impl Report<'_> {
                 links,
             }
         });
-        snippet::diagnostic(self.style, &heading, code.as_ref(), &self.notes(finding))
+        let mut notes = self.notes(finding);
+        for member in &group[1..] {
+            notes.push(SnippetNote {
+                name: "also",
+                text: format!("{} {}", style::tag(&member.finding), self.member(member)),
+                color: Color::of(&member.finding.raw.severity),
+                most: at_most(self.options, 5),
+            });
+        }
+        snippet::diagnostic(self.style, &heading, code.as_ref(), &notes)
     }
 
     fn notes(&self, finding: &SettledFinding) -> Vec<SnippetNote> {
@@ -289,6 +330,13 @@ impl Report<'_> {
         add("by", Color::Plain, &by.join(&dot).into(), 2);
         if let Some((color, facts)) = reviewers {
             add("reviewers", color, &facts.into(), 4);
+        }
+        if self.options.detail == Detail::Full {
+            for again in &finding.finding.restated {
+                let text = format!("{}: {}", again.by, again.title.as_written());
+                add("again", Color::Plain, &text.into(), 2);
+                add("", Color::Plain, &again.body, 5);
+            }
         }
         if let Some(earlier) = finding.finding.reverses {
             add(
@@ -413,7 +461,7 @@ impl Report<'_> {
     /// without a dispute.
     fn discarded(&self, finding: &SettledFinding) -> Option<String> {
         let mut disputes = self.outcome.disputes.iter();
-        let dispute = disputes.find(|dispute| dispute.finding.id == finding.finding.id)?;
+        let dispute = disputes.find(|dispute| dispute.is_about(finding.finding.id))?;
         Some(format!(
             "by {} in dispute {}",
             dispute.discarded_by.as_ref()?,

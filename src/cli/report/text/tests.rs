@@ -461,6 +461,7 @@ proptest! {
 
 fn consensus(why: String) -> Corroboration {
     let position = |name: &str, sure| Position {
+        denial: "".into(),
         reviewer: AgentName::from(name),
         said: String::new(),
         severity: Severity::known(Tag::High),

@@ -186,6 +186,7 @@ impl Fold {
                         request_id: String::new(),
                     };
                     ReviewEvent::DebateConcluded {
+                        restated: Vec::new(),
                         round: 1,
                         findings,
                         silent: Vec::new(),
@@ -194,6 +195,7 @@ impl Fold {
                     }
                 } else {
                     ReviewEvent::FindingsMerged {
+                        restated: Vec::new(),
                         round: 1,
                         findings,
                         repeats,
@@ -211,6 +213,7 @@ impl Fold {
                     (Some(self.opened), None, None, None);
                 let sides = Sides {
                     finding: merged(finding, 1, 0, false),
+                    members: Vec::new(),
                     objection: objection(finding),
                     objector: Objector::Coder,
                     earlier: Vec::new(),

@@ -50,6 +50,7 @@ fn review(
         .append(
             &id,
             ReviewEvent::FindingsMerged {
+                restated: Vec::new(),
                 round: 1,
                 findings,
                 repeats,

@@ -109,8 +109,12 @@ fn settle<W: AnswerWord>(
     passed_over: bool,
     asked: Option<&[FindingId]>,
 ) -> AnswersByFinding<FindingAnswer<W>> {
-    let known: Option<HashSet<FindingId>> = asked.map(|asked| asked.iter().copied().collect());
-    let is_asked = |id: &FindingId| known.as_ref().is_none_or(|known| known.contains(id));
+    let groups = asked.map(Groups::of);
+    let is_asked = |id: &FindingId| {
+        groups
+            .as_ref()
+            .is_none_or(|groups| !groups.meant(*id).is_empty())
+    };
     let truncated =
         passed_over || prose.truncated || json.as_ref().is_some_and(|json| json.truncated);
     let is_json = json.is_some();
@@ -140,7 +144,13 @@ fn settle<W: AnswerWord>(
         .collect();
     let is_signed = is_json || prose.signed.is_some();
     let is_counted = match closing.number() {
-        Some(number) => number == ids.len() as u64,
+        // An answer to a group can count as one answer, or as one for each member.
+        Some(number) => {
+            number == ids.len() as u64
+                || groups
+                    .as_ref()
+                    .is_some_and(|groups| number == groups.count(&ids) as u64)
+        }
         None => is_json && !closing.is_given(),
     };
     for id in ids.iter().filter(|id| !is_asked(id)).take(PROBLEMS_CAP) {
@@ -162,6 +172,9 @@ fn settle<W: AnswerWord>(
         problems.insert("text that is quoted has to be in a code fence".to_owned());
     }
     entries.retain(|entry| is_asked(&entry.finding));
+    if let Some(groups) = &groups {
+        entries = groups.expand(entries);
+    }
     let is_consistent =
         left_over.is_empty() && (W::CHECKED || conflicts.keys().all(|id| !is_asked(id)));
     let complete = is_signed && is_counted && is_consistent && !truncated;
@@ -199,6 +212,48 @@ fn settle<W: AnswerWord>(
         complete,
         missing,
         problems: problems.into_iter().collect(),
+    }
+}
+
+/// The findings that an answer is asked about, by the numbers of their groups.
+struct Groups(BTreeMap<u32, Vec<FindingId>>);
+
+impl Groups {
+    fn of(asked: &[FindingId]) -> Self {
+        let mut groups: BTreeMap<u32, Vec<FindingId>> = BTreeMap::new();
+        for id in asked {
+            groups.entry(id.number).or_default().push(*id);
+        }
+        Self(groups)
+    }
+
+    /// The findings that `id` addresses.
+    fn meant(&self, id: FindingId) -> Vec<FindingId> {
+        let group = self.0.get(&id.number).into_iter().flatten().copied();
+        group.filter(|asked| id.addresses(*asked)).collect()
+    }
+
+    fn count(&self, ids: &HashSet<FindingId>) -> usize {
+        let meant = ids.iter().map(|id| match self.meant(*id).as_slice() {
+            [] => vec![*id],
+            meant => meant.to_vec(),
+        });
+        meant.flatten().collect::<HashSet<_>>().len()
+    }
+
+    /// Gives each addressed finding an entry. An entry for a member precedes an entry for its group.
+    fn expand<W: AnswerWord>(&self, entries: Vec<FindingAnswer<W>>) -> Vec<FindingAnswer<W>> {
+        let own: HashSet<FindingId> = entries.iter().map(|entry| entry.finding).collect();
+        let mut expanded = Vec::new();
+        for entry in entries {
+            for finding in self.meant(entry.finding) {
+                if finding == entry.finding || !own.contains(&finding) {
+                    let entry = entry.clone();
+                    expanded.push(FindingAnswer { finding, ..entry });
+                }
+            }
+        }
+        expanded
     }
 }
 

@@ -95,6 +95,12 @@ fn ruling(object: &LenientValue) -> Result<Ruling, RulingError> {
             .get(&["coder_evidence"])
             .string()
             .and_then(|why| reason(&why)),
+        members: object
+            .get(&["members"])
+            .texts()
+            .iter()
+            .filter_map(|id| FindingId::parse(id))
+            .collect(),
         ..Ruling::bare(ruling)
     })
 }

@@ -33,6 +33,7 @@ fn reads_a_whole_ruling_in_json() {
         new_tag: Some(Tag::Low),
         duplicate_of: Some(FindingId::new(2)),
         coder_evidence: None,
+        members: Vec::new(),
     };
     for text in [
         text.to_owned(),

@@ -143,6 +143,8 @@ impl Model {
             round: 1,
             anchor: None,
             reverses: None,
+            restated: Vec::new(),
+            was: None,
             exact_fix: None,
             consensus: None,
         });
@@ -391,6 +393,8 @@ impl Model {
         Some(RequestDispute {
             finding: finding.id,
             dispute: Dispute {
+                left: Vec::new(),
+                members: Vec::new(),
                 number: DisputeNumber(1),
                 finding: finding.clone(),
                 objection: Response {

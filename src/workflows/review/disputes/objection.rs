@@ -9,10 +9,13 @@ use crate::protocol::text::references;
 use crate::workflows::review::state::ReviewState;
 
 impl ReviewState {
-    pub(crate) fn sides(&self, id: FindingId) -> Sides {
-        let finding = self
-            .finding(id)
+    /// The two sides of a dispute about `findings`, which are members of one group.
+    pub(crate) fn sides(&self, findings: &[FindingId]) -> Sides {
+        let mut members = findings.iter().filter_map(|id| self.finding(*id));
+        let finding = members
+            .next()
             .expect("a dispute is opened about a finding of the run");
+        let id = finding.id;
         let (objection, objector) = match finding.reverses {
             None if self.is_judged_first(finding) => {
                 let contradicted = finding
@@ -36,9 +39,15 @@ impl ReviewState {
             }
             Some(earlier) => (self.reversal(id, earlier), Objector::Earlier),
         };
-        let earlier = self.related.get(&id).cloned().unwrap_or_default();
+        let earlier = findings
+            .iter()
+            .filter_map(|id| self.related.get(id))
+            .flatten()
+            .cloned()
+            .collect();
         Sides {
             finding: finding.clone(),
+            members: members.cloned().collect(),
             objection,
             objector,
             earlier,

@@ -2,20 +2,20 @@
 //!
 //! The state of the debate is computed only from events. A missing answer never counts as agreement.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::config::settings::DebateRounds;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AgentName, Challenge, Class, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
-    Finding, FindingId, Repetition, Role, number_of,
+    Finding, FindingId, Role, number_of,
 };
 use crate::history::queries::rows::Binding;
 use crate::rules::consensus::{
     self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
 };
 use crate::rules::review::mandatory;
-use crate::workflows::review::findings::merge::{RevisedSeverities, RoundContext};
+use crate::workflows::review::findings::merge::{Numbered, Revisions, RoundContext};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::state::ReviewState;
 
@@ -41,8 +41,12 @@ impl ReviewState {
             }
             DebateRounds::Off | DebateRounds::Two | DebateRounds::Three => true,
         };
+        let raised = |finding: &Finding| {
+            let mut group = self.group(finding.id).iter();
+            group.any(|member| member.raised_by.contains(agent))
+        };
         self.debated(round)
-            .filter(|finding| !finding.raised_by.contains(agent) && counts(finding))
+            .filter(|finding| !raised(finding) && counts(finding))
             .map(|finding| finding.id)
             .collect()
     }
@@ -305,7 +309,7 @@ pub(crate) fn shutdown(debate_round: u32) -> Vec<DebateMessage> {
 
 pub(crate) struct MergedRound {
     members: Vec<Member>,
-    revised: RevisedSeverities,
+    revisions: Revisions,
     debate: Debate,
     consensus: Consensus,
 }
@@ -331,7 +335,7 @@ impl MergedRound {
         );
         Self {
             members,
-            revised: revised(context),
+            revisions: revisions(context),
             debate,
             consensus,
         }
@@ -349,47 +353,30 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     let (state, round) = (context.state, context.round);
     let merged = MergedRound::of(context);
     let groups = &merged.consensus.groups;
-    let mut findings = context.findings(&merged.members, &merged.revised, groups);
-    let mut origins = context.origins(&merged.members, groups);
-    let mut repeats = Vec::new();
-    let mut next = context.next_id();
-    let mut taken = BTreeSet::new();
-    let text_of = |path: &str| context.text(path);
-    let repeated = recognition::repeated(state, &findings, &text_of);
-    let mut index = 0..;
-    let mut by_source: HashMap<&str, Vec<FindingId>> = HashMap::new();
-    for known in state
-        .findings
-        .iter()
-        .filter(|finding| finding.round == round)
-    {
-        for source in sources(known) {
-            by_source.entry(source).or_default().push(known.id);
-        }
+    let of_round = || {
+        state
+            .findings
+            .iter()
+            .filter(|finding| finding.round == round)
+    };
+    let known: HashMap<&str, FindingId> = of_round()
+        .flat_map(|finding| finding.sources().map(|said| (said, finding.id)))
+        .collect();
+    // An unknown finding of round 1 restated an open finding when it was merged. An observation is new.
+    let mut made = context.groups(&merged.members, &merged.revisions, groups);
+    for group in &mut made {
+        group.retain(|new| {
+            let mut said = new.said.iter();
+            said.any(|said| known.contains_key(said.as_str()) || said.starts_with(EXAMINE))
+        });
     }
-    findings.retain_mut(|finding| {
-        let is_repeated = index.next().is_some_and(|index| repeated.contains(&index));
-        let origins = origins.remove(&finding.id).unwrap_or_default();
-        let known = sources(finding)
-            .filter_map(|source| by_source.get(source))
-            .flatten()
-            .copied();
-        if let Some(known) = known.filter(|id| !taken.contains(id)).min() {
-            finding.id = known;
-        } else if is_new(finding) && !is_repeated {
-            finding.id = FindingId::new(next);
-            next += 1;
-        } else {
-            return false;
-        }
-        taken.insert(finding.id);
-        repeats.extend(origins.into_iter().map(|of| Repetition {
-            finding: finding.id,
-            of,
-        }));
-        true
-    });
-    findings.sort_by_key(|finding| finding.id);
+    made.retain(|group| !group.is_empty());
+    let text_of = |path: &str| context.text(path);
+    let Numbered {
+        findings,
+        repeats,
+        restated,
+    } = context.numbered(made, &known, &text_of);
     let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
     let content = merged.json(context.lists.policy, None).to_string();
     let count =
@@ -409,10 +396,9 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         content,
         summary,
     };
-    let known: BTreeSet<FindingId> = state.findings.iter().map(|finding| finding.id).collect();
     let new = findings
         .iter()
-        .filter(|finding| !known.contains(&finding.id));
+        .filter(|finding| finding.was.is_none() && state.finding(finding.id).is_none());
     let ruled = recognition::earlier(new, bindings, &context.compared(&text_of));
     let notices = silent
         .iter()
@@ -424,6 +410,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         silent,
         report,
         repeats,
+        restated,
     };
     let request_id = "debate-complete".to_owned();
     let shutdown = ReviewEvent::DebateShutdown {
@@ -443,18 +430,6 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         .chain(notices)
         .chain([shutdown.into()])
         .collect()
-}
-
-fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
-    let positions = finding
-        .consensus
-        .iter()
-        .flat_map(|consensus| &consensus.positions);
-    positions.map(|position| position.said.as_str())
-}
-
-fn is_new(finding: &Finding) -> bool {
-    sources(finding).all(|source| source.starts_with(EXAMINE))
 }
 
 /// The ids of findings that reviewers added during an examination begin with this prefix (see
@@ -483,27 +458,32 @@ pub(crate) fn observations(context: &RoundContext<'_>) -> Vec<Member> {
     members
 }
 
-fn revised(context: &RoundContext<'_>) -> RevisedSeverities {
-    let revised = context
-        .state
-        .defences(context.round)
-        .filter_map(|(by, said)| {
-            let severity = said.revised_severity.clone().map(mandatory::normalised)?;
-            Some((source_of(context.state, said.finding, Some(by))?, severity))
-        });
-    revised.collect()
+fn revisions(context: &RoundContext<'_>) -> Revisions {
+    let mut revisions = Revisions::default();
+    for (by, said) in context.state.defences(context.round) {
+        let Some(source) = source_of(context.state, said.finding, Some(by)) else {
+            continue;
+        };
+        if let Some(severity) = said.revised_severity.clone() {
+            let severity = mandatory::normalised(severity);
+            revisions.severities.insert(source.clone(), severity);
+        }
+        if let Some(text) = said.revised_description.clone() {
+            revisions.texts.insert(source, text);
+        }
+    }
+    revisions
 }
 
 /// Returns the id of the raw finding that the reviewer `by` wrote for the finding `id`. If `by` is `None`, uses
 /// the first reviewer that raised the finding.
 fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Option<String> {
-    let consensus = state.finding(id)?.consensus.as_ref()?;
-    let affirming = consensus
-        .positions
-        .iter()
-        .filter(|position| !position.denies);
-    let mut wanted = affirming.filter(|position| by.is_none_or(|by| position.reviewer == *by));
-    Some(wanted.next()?.said.clone())
+    let finding = state.finding(id)?;
+    let consensus = finding.consensus.as_ref()?;
+    let by = by.or_else(|| finding.raised_by.first())?;
+    let mut positions = consensus.positions.iter();
+    let own = positions.find(|position| position.reviewer == *by && !position.denies)?;
+    Some(own.said.clone())
 }
 
 fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {

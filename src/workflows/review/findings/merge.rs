@@ -10,7 +10,7 @@ use crate::config::settings::Advisories;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, FindingOrigin,
-    Position, RawFinding, Repetition, Role, Severity, Untrusted,
+    Position, RawFinding, Repetition, Restated, RestatedFinding, Role, Severity, Untrusted,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
@@ -42,53 +42,109 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) past: Option<Past<'a>>,
 }
 
-pub(crate) type RevisedSeverities = HashMap<String, Severity>;
-
 impl RoundContext<'_> {
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
         let members = self.unmerged();
-        let groups = consensus::merge(
+        let merged = consensus::merge(
             &members,
             &self.debate(),
             &self.tree(&members),
             self.lists.policy,
             &Answers::default(),
-        )
-        .groups;
-        let mut findings = self.findings(&members, &RevisedSeverities::new(), &groups);
-        let mut origins = self.origins(&members, &groups);
+        );
+        let mut groups = self.groups(&members, &Revisions::default(), &merged.groups);
+        groups.sort_by(|a, b| place_of(a).cmp(&place_of(b)));
         let text_of = |path: &str| self.text(path);
-        let repeated = recognition::repeated(self.state, &findings, &text_of);
-        let mut index = 0..;
-        findings.retain(|_| !index.next().is_some_and(|index| repeated.contains(&index)));
-        findings.sort_by(|a, b| {
-            let key = |f: &Finding| {
-                (
-                    f.raw.file.is_none(),
-                    f.raw.file.clone(),
-                    f.raw.line,
-                    f.raw.severity.tag,
-                )
-            };
-            key(a).cmp(&key(b))
-        });
-        let mut repeats = Vec::new();
-        for (number, finding) in (self.next_id()..).zip(&mut findings) {
-            let origins = origins.remove(&finding.id).unwrap_or_default();
-            finding.id = FindingId::new(number);
-            repeats.extend(origins.into_iter().map(|of| Repetition {
-                finding: finding.id,
-                of,
-            }));
-        }
+        let Numbered {
+            findings,
+            repeats,
+            restated,
+        } = self.numbered(groups, &HashMap::new(), &text_of);
         let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
         std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged {
             round: self.round,
             findings,
             repeats,
+            restated,
         }))
         .chain(ruled)
         .collect()
+    }
+
+    /// Gives each finding its id. `known` has the ids of findings that have one, by the ids of their raw findings. A
+    /// group that contains a known finding, or one that repeats an open finding, joins the group of that finding. If
+    /// the same reviewer raised a finding and the open finding that it repeats, it is only a restatement.
+    pub(crate) fn numbered(
+        &self,
+        groups: Vec<Vec<NewFinding>>,
+        known: &HashMap<&str, FindingId>,
+        text_of: TextOf<'_>,
+    ) -> Numbered {
+        let id_of = |new: &NewFinding| new.said.iter().find_map(|said| known.get(said.as_str()));
+        let unknown: Vec<Finding> = groups
+            .iter()
+            .flatten()
+            .filter(|new| id_of(new).is_none())
+            .map(|new| new.finding.clone())
+            .collect();
+        let repeated = recognition::repeated(self.state, &unknown, text_of);
+        let mut letters = self.state.letters();
+        let mut next = self.next_id();
+        let mut unknown = 0..;
+        let mut numbered = Numbered::default();
+        for group in groups {
+            let mut open: Vec<Option<FindingId>> = Vec::new();
+            for new in &group {
+                open.push(match id_of(new) {
+                    Some(known) => Some(*known),
+                    None => unknown.next().and_then(|at| repeated.get(&at).copied()),
+                });
+            }
+            let joined = open.iter().flatten().min();
+            let number = joined.map_or(next, |joined| joined.number);
+            let is_alone = joined.is_none() && group.len() == 1;
+            for (new, open) in group.into_iter().zip(open) {
+                let is_known = id_of(&new).is_some();
+                let NewFinding {
+                    mut finding,
+                    origins,
+                    ..
+                } = new;
+                let earlier = open.and_then(|id| self.state.finding(id));
+                if let Some(earlier) = earlier.filter(|_| !is_known)
+                    && is_raised_by_same(&finding, earlier)
+                {
+                    let said = restatement(earlier, finding);
+                    numbered.restated.extend(said.map(|said| RestatedFinding {
+                        finding: earlier.id,
+                        said,
+                    }));
+                    continue;
+                }
+                finding.id = match open.filter(|id| is_known && id.number == number) {
+                    Some(known) => known,
+                    None if is_alone => FindingId::new(number),
+                    None => {
+                        let letter = letters.entry(number).or_default();
+                        *letter = letter.saturating_add(1);
+                        FindingId::new(number).member(*letter)
+                    }
+                };
+                finding.was = open.filter(|id| is_known && *id != finding.id);
+                numbered
+                    .repeats
+                    .extend(origins.into_iter().map(|of| Repetition {
+                        finding: finding.id,
+                        of,
+                    }));
+                numbered.findings.push(finding);
+            }
+            if number == next {
+                next += 1;
+            }
+        }
+        numbered.findings.sort_by_key(|finding| finding.id);
+        numbered
     }
 
     pub(crate) fn next_id(&self) -> u32 {
@@ -167,28 +223,11 @@ impl RoundContext<'_> {
         }))
     }
 
-    /// Maps the id of each group's finding to the findings of earlier runs that the group repeats. The method
-    /// `findings` assigns the ids.
-    pub(crate) fn origins(
-        &self,
-        members: &[Member],
-        groups: &[Group],
-    ) -> BTreeMap<FindingId, Vec<FindingOrigin>> {
-        let raised = self
-            .state
+    /// Maps the ids of raw findings to the findings of earlier runs that they repeat.
+    fn origins(&self) -> HashMap<String, FindingOrigin> {
+        self.state
             .raised()
-            .filter_map(|(_, raised)| Some((raised.id, raised.origin?)));
-        let known: HashMap<String, &FindingOrigin> = raised.collect();
-        let of_group = |group: &Group| {
-            let all = group.members.iter().chain(&group.repeats);
-            let origins: BTreeSet<&FindingOrigin> = all
-                .filter_map(|at| known.get(&members[*at].id).copied())
-                .collect();
-            origins.into_iter().cloned().collect()
-        };
-        (self.next_id()..)
-            .map(FindingId::new)
-            .zip(groups.iter().map(of_group))
+            .filter_map(|(_, raised)| Some((raised.id, raised.origin?.clone())))
             .collect()
     }
 
@@ -350,39 +389,31 @@ impl RoundContext<'_> {
         })
     }
 
-    pub(crate) fn findings(
+    /// Makes the findings of each group. Every member of a group is a finding of its own. Members that say the same in
+    /// the same words are one finding. The first finding of a group is its head.
+    pub(crate) fn groups(
         &self,
         members: &[Member],
-        revised: &RevisedSeverities,
+        revisions: &Revisions,
         groups: &[Group],
-    ) -> Vec<Finding> {
-        (self.next_id()..)
-            .zip(groups)
-            .map(|(id, group)| self.finding(FindingId::new(id), members, revised, group))
+    ) -> Vec<Vec<NewFinding>> {
+        let origins = self.origins();
+        groups
+            .iter()
+            .map(|group| self.group(members, revisions, &origins, group))
             .collect()
     }
 
-    fn is_mandatory(&self, severity: &Severity) -> bool {
-        mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
-    }
-
-    /// Merges the members of a group into one finding. The finding is based on the first member that names a
-    /// static analyser's rule. If no member names a rule, the finding is based on the first member. The finding
-    /// has the highest mandatory severity of all members, and lists all reviewers and all evidence.
-    fn finding(
+    fn group(
         &self,
-        id: FindingId,
         members: &[Member],
-        revised: &RevisedSeverities,
+        revisions: &Revisions,
+        origins: &HashMap<String, FindingOrigin>,
         group: &Group,
-    ) -> Finding {
-        let severity = |member: &Member| {
-            revised
-                .get(&member.id)
-                .unwrap_or(&member.raw.severity)
-                .clone()
-        };
-        let first = || group.members.iter().map(|at| &members[*at]);
+    ) -> Vec<NewFinding> {
+        let reviewers = self.state.agents(Role::Reviewer).count();
+        let consensus =
+            (reviewers > 1).then(|| corroboration(members, revisions, group, reviewers));
         let all = || {
             group
                 .members
@@ -390,71 +421,169 @@ impl RoundContext<'_> {
                 .chain(&group.repeats)
                 .map(|at| &members[*at])
         };
-        let lead = first()
-            .find(|member| member.raw.rule.is_some())
-            .or_else(|| first().next());
-        let lead = lead.expect("a group has members");
-        let mut raw = lead.raw.clone();
-        let affirming = all().filter(|member| !member.denies).map(severity);
-        let gravest = affirming
-            .filter(|given| self.is_mandatory(given))
-            .min_by_key(|given| given.tag);
-        let agreed = || {
-            first()
-                .map(severity)
-                .find(|given| Level::of(given.tag) == group.severity)
-        };
-        raw.severity = gravest.or_else(agreed).unwrap_or_else(|| severity(lead));
-        if raw.rule.is_none() {
-            let detailed = || members[group.described_by].raw.body.clone();
-            raw.body = group.revised.clone().map_or_else(detailed, Untrusted::from);
-            raw.suggestion
-                .clone_from(&members[group.suggested_by].raw.suggestion);
-        }
-        // The merged finding refers to a ruling only if all findings of the group refer to the same ruling.
-        let mut named = all().map(|member| &member.raw.insists_on);
-        let ruling = named.next().cloned().flatten();
-        raw.insists_on = ruling.filter(|ruling| named.all(|other| other.as_ref() == Some(ruling)));
-        let mut raised_by: Vec<AgentName> = vec![AgentName::from(lead.model.as_str())];
-        for member in all() {
-            if raised_by.iter().all(|name| name.0 != member.model) {
-                raised_by.push(AgentName::from(member.model.as_str()));
+        // A denial is an opinion about the other findings of the group, and no finding.
+        let is_denied = all().any(|member| !member.denies);
+        let mut made: Vec<NewFinding> = Vec::new();
+        for member in all().filter(|member| !(is_denied && member.denies)) {
+            let new = self.finding(member, revisions, &consensus, group);
+            let equal = made.iter().position(|known| is_equal(&known.finding, &new));
+            let own = || {
+                made.iter()
+                    .position(|known| is_raised_by_same(&new, &known.finding))
+            };
+            let Some(at) = equal.or_else(own) else {
+                made.push(NewFinding {
+                    finding: new,
+                    said: vec![member.id.clone()],
+                    origins: origins.get(&member.id).cloned().into_iter().collect(),
+                });
+                continue;
+            };
+            let known = &mut made[at];
+            if equal.is_none() {
+                known
+                    .finding
+                    .restated
+                    .extend(restatement(&known.finding, new));
             }
-            for evidence in &member.raw.evidence {
-                if !raw.evidence.contains(evidence) {
-                    raw.evidence.push(evidence.clone());
-                }
-            }
+            known.take(member, origins.get(&member.id));
         }
+        made.sort_by_key(|new| {
+            let Finding { raw, mandatory, .. } = &new.finding;
+            (raw.rule.is_none(), !mandatory, raw.severity.tag)
+        });
+        made
+    }
+
+    fn is_mandatory(&self, severity: &Severity) -> bool {
+        mandatory::is_mandatory(severity, &self.lists.mandatory, &self.lists.optional)
+    }
+
+    fn finding(
+        &self,
+        member: &Member,
+        revisions: &Revisions,
+        consensus: &Option<Corroboration>,
+        group: &Group,
+    ) -> Finding {
+        let by = AgentName::from(member.model.as_str());
+        let mut raw = member.raw.clone();
+        raw.severity = revisions.severity(member).clone();
         raw.evidence
             .extend(group.advised.note().map(Untrusted::from));
         if let AdvisoryStatus::Patched { .. } = group.advised {
             raw.severity = Severity::known(Level::of(raw.severity.tag).lower().tag());
         }
-        let reviewers = self.state.agents(Role::Reviewer).count();
-        let mandatory = self.is_mandatory(&raw.severity);
-        let consensus = (reviewers > 1).then(|| corroboration(members, severity, group, reviewers));
-        let anchor = lead.anchor.clone();
-        let exact_fix = replacement::agreed(&raw, all());
+        let mut restated = Vec::new();
+        if let Some(text) = revisions.texts.get(&member.id) {
+            restated.push(Restated {
+                by: by.clone(),
+                title: raw.title.clone(),
+                body: std::mem::replace(&mut raw.body, text.clone()),
+            });
+        }
         let mut finding = Finding {
-            id,
+            id: FindingId::new(self.next_id()),
+            mandatory: self.is_mandatory(&raw.severity),
             raw,
-            mandatory,
-            raised_by,
+            raised_by: vec![by],
             round: self.round,
-            anchor,
+            anchor: member.anchor.clone(),
             reverses: None,
-            consensus,
-            exact_fix,
+            restated,
+            was: None,
+            consensus: consensus.clone(),
+            exact_fix: member.fix.clone(),
         };
         finding.reverses = reversed(self.state, &finding);
         finding
     }
 }
 
+/// A finding of a round before it has its id.
+pub(crate) struct NewFinding {
+    pub(crate) finding: Finding,
+    /// The ids of the raw findings that say it.
+    pub(crate) said: Vec<String>,
+    /// The findings of earlier runs that it repeats.
+    pub(crate) origins: Vec<FindingOrigin>,
+}
+
+impl NewFinding {
+    /// Adds a reviewer that says the same in the same words.
+    fn take(&mut self, member: &Member, origin: Option<&FindingOrigin>) {
+        let by = AgentName::from(member.model.as_str());
+        if !self.finding.raised_by.contains(&by) {
+            self.finding.raised_by.push(by);
+        }
+        for evidence in &member.raw.evidence {
+            if !self.finding.raw.evidence.contains(evidence) {
+                self.finding.raw.evidence.push(evidence.clone());
+            }
+        }
+        self.said.push(member.id.clone());
+        self.origins.extend(origin.cloned());
+    }
+}
+
+/// Whether every reviewer of `finding` also raised `earlier`.
+fn is_raised_by_same(finding: &Finding, earlier: &Finding) -> bool {
+    let mut by = finding.raised_by.iter();
+    by.all(|name| earlier.raised_by.contains(name))
+}
+
+/// The findings of a round with their ids.
+#[derive(Default)]
+pub(crate) struct Numbered {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) repeats: Vec<Repetition>,
+    pub(crate) restated: Vec<RestatedFinding>,
+}
+
+/// What reviewers changed of their findings in the defences of a debate, by the id of the raw finding.
+#[derive(Default)]
+pub(crate) struct Revisions {
+    pub(crate) severities: HashMap<String, Severity>,
+    pub(crate) texts: HashMap<String, Untrusted>,
+}
+
+impl Revisions {
+    fn severity<'a>(&'a self, member: &'a Member) -> &'a Severity {
+        self.severities
+            .get(&member.id)
+            .unwrap_or(&member.raw.severity)
+    }
+}
+
+/// The place of a group in the order of numbers: by the location and the severity of its head.
+fn place_of(group: &[NewFinding]) -> impl Ord + use<'_> {
+    group.first().map(|head| {
+        let raw = &head.finding.raw;
+        (raw.file.is_none(), &raw.file, raw.line, raw.severity.tag)
+    })
+}
+
+/// Whether two findings differ at most in their reviewers, confidences and evidence.
+fn is_equal(known: &Finding, new: &Finding) -> bool {
+    let text = |finding: &Finding| RawFinding {
+        confidence: None,
+        evidence: Vec::new(),
+        ..finding.raw.clone()
+    };
+    text(known) == text(new) && known.exact_fix == new.exact_fix && known.restated == new.restated
+}
+
+/// What `again` says beside the text of `known`.
+fn restatement(known: &Finding, again: Finding) -> Option<Restated> {
+    let by = again.raised_by.into_iter().next()?;
+    let RawFinding { title, body, .. } = again.raw;
+    let is_new = known.raw.title != title || known.raw.body != body;
+    is_new.then_some(Restated { by, title, body })
+}
+
 fn corroboration(
     members: &[Member],
-    severity: impl Fn(&Member) -> Severity,
+    revisions: &Revisions,
     group: &Group,
     reviewers: usize,
 ) -> Corroboration {
@@ -465,9 +594,14 @@ fn corroboration(
         .map(|member| Position {
             said: member.id.clone(),
             reviewer: AgentName::from(member.model.as_str()),
-            severity: severity(member),
+            severity: revisions.severity(member).clone(),
             confidence: member.raw.confidence,
             denies: member.denies,
+            denial: if member.denies {
+                member.raw.text()
+            } else {
+                Untrusted::default()
+            },
         })
         .collect();
     positions.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));

@@ -138,12 +138,12 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
     pairs
 }
 
-/// The indices of the elements of `findings` that repeat an open finding of this run.
+/// Maps the indices of the elements of `findings` that repeat an open finding of this run to the open finding.
 pub(crate) fn repeated(
     state: &ReviewState,
     findings: &[Finding],
     text_of: TextOf<'_>,
-) -> BTreeSet<usize> {
+) -> BTreeMap<usize, FindingId> {
     let open: Vec<&Finding> = state
         .findings
         .iter()
@@ -151,22 +151,27 @@ pub(crate) fn repeated(
             !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none()
         })
         .collect();
-    let (_, known) = anchored(open.iter().copied());
+    let (places, known) = anchored(open.iter().copied());
     let (indexes, found) = anchored(findings);
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-    let (mut repeated, mut taken) = (BTreeSet::new(), BTreeSet::new());
+    let mut repeated = BTreeMap::new();
+    let mut taken = BTreeSet::new();
     for (_, earlier, finding) in pairs {
-        // Two findings of one round are different problems. Therefore, at most one finding of a round repeats a
-        // given earlier finding.
-        if !repeated.contains(&indexes[finding]) && taken.insert(earlier) {
-            repeated.insert(indexes[finding]);
+        // Two findings of one reviewer in one round are different problems. Therefore, at most one finding of a
+        // reviewer repeats a given earlier finding.
+        let index = indexes[finding];
+        let by = || findings[index].raised_by.iter().map(|name| (earlier, name));
+        if !repeated.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
+            taken.extend(by());
+            repeated.insert(index, open[places[earlier]].id);
         }
     }
     // If one of two findings has no anchor, the findings are equal only if their locations and titles are equal.
     let mut at: HashMap<_, Vec<&Finding>> = HashMap::new();
     for earlier in open
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|earlier| earlier.raw.file.is_some())
     {
         at.entry((
@@ -184,8 +189,9 @@ pub(crate) fn repeated(
             finding.raw.title.as_written(),
         ));
         let mut same = same.into_iter().flatten();
-        if same.any(|earlier| earlier.anchor.is_none() || finding.anchor.is_none()) {
-            repeated.insert(index);
+        let same = same.find(|earlier| earlier.anchor.is_none() || finding.anchor.is_none());
+        if let Some(earlier) = same {
+            repeated.insert(index, earlier.id);
         }
     }
     repeated
@@ -554,6 +560,8 @@ mod tests {
             round: 1,
             anchor: Some(anchor(place)),
             reverses: None,
+            restated: Vec::new(),
+            was: None,
             exact_fix: None,
             consensus: None,
         }
@@ -701,12 +709,9 @@ mod tests {
             ..ReviewState::default()
         };
         let text_of = |_: &str| code.to_owned();
-        assert_eq!(repeated(&state, &new[..1], &text_of), BTreeSet::from([0]));
-        assert_eq!(
-            repeated(&state, &new, &text_of),
-            BTreeSet::from([1]),
-            "the surer one"
-        );
+        let again = |index| BTreeMap::from([(index, FindingId::new(1))]);
+        assert_eq!(repeated(&state, &new[..1], &text_of), again(0));
+        assert_eq!(repeated(&state, &new, &text_of), again(1), "the surer one");
     }
 
     /// Returns no text, so that no known block exists in the file and only findings of the same block are compared.
@@ -963,7 +968,7 @@ mod tests {
                     _ => earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title,
                 }
             });
-            prop_assert_eq!(repeated(&state, std::slice::from_ref(&new), &no_text).contains(&0), walked);
+            prop_assert_eq!(repeated(&state, std::slice::from_ref(&new), &no_text).contains_key(&0), walked);
         }
     }
 }

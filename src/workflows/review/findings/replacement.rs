@@ -92,18 +92,6 @@ fn is_numbered(lines: &str, line: u32) -> bool {
         .is_some_and(|rest| rest.trim_start().starts_with('|'))
 }
 
-/// Returns the exact fix of a merged finding, if all fixes that the reviewers propose are equal.
-pub(crate) fn agreed<'a>(
-    raw: &RawFinding,
-    members: impl Iterator<Item = &'a Member>,
-) -> Option<ExactFix> {
-    let mut fixes = members
-        .filter(|member| !member.denies && member.raw.file == raw.file)
-        .filter_map(|it| it.fix.as_ref());
-    let first = fixes.next()?;
-    fixes.all(|other| other == first).then(|| first.clone())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,35 +225,5 @@ mod tests {
                 (expected == "Use SHA-256", Some(expected.into()))
             );
         }
-    }
-
-    #[test]
-    fn reviewers_have_to_agree_on_a_fix() {
-        let [one, same, other] =
-            [FIX, FIX, "    return sha512(page)"].map(|text| checked(TEXT, (2, 2), text));
-        let none = Member {
-            raw: RawFinding {
-                replacement: None,
-                ..one.raw.clone()
-            },
-            ..Member::default()
-        };
-        let denier = Member {
-            denies: true,
-            ..other.clone()
-        };
-        let elsewhere = Member {
-            raw: RawFinding {
-                file: Some("b.py".to_owned()),
-                ..other.raw.clone()
-            },
-            ..other.clone()
-        };
-        let expected = one.fix.clone();
-        let of = |members: &[&Member]| agreed(&one.raw, members.iter().copied());
-        assert_eq!(of(&[&none, &one, &same]), expected);
-        assert_eq!(of(&[&one, &denier, &elsewhere]), expected);
-        assert_eq!(of(&[&one, &other]), None);
-        assert_eq!(of(&[&none]), None);
     }
 }

@@ -15,8 +15,8 @@ use crate::domain::event::{
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, FindingOrigin,
-    Lowered, Objector, RawFinding, Recheck, Response, ReusedFrom, RulingRef, RunId, Severity, Skip,
-    Spent, Tag, Usage,
+    Lowered, Objector, RawFinding, Recheck, Response, RestatedFinding, ReusedFrom, RulingRef,
+    RunId, Severity, Skip, Spent, Tag, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -285,10 +285,15 @@ impl ReviewState {
                     .insert((call.agent.clone(), call.purpose.clone()), reuse);
             }
             ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
-            ReviewEvent::FindingsMerged { findings, .. } => {
+            ReviewEvent::FindingsMerged {
+                findings, restated, ..
+            } => {
                 self.merged
                     .extend(self.unmerged().cloned().collect::<Vec<_>>());
-                self.findings.extend(findings.iter().cloned());
+                for finding in findings {
+                    self.insert(finding.clone());
+                }
+                self.restate(restated);
             }
             ReviewEvent::DebateRound {
                 round,
@@ -298,10 +303,16 @@ impl ReviewState {
                 self.debate_rounds.insert((*round, *debate_round));
             }
             ReviewEvent::DebateConcluded {
-                round, findings, ..
+                round,
+                findings,
+                restated,
+                ..
             } => {
                 self.concluded.insert(*round);
                 for finding in findings {
+                    if let Some(was) = finding.was {
+                        self.rename(was, finding.id);
+                    }
                     match self.place(finding.id) {
                         Some(known) => {
                             let tag = self.findings[known].raw.severity.tag;
@@ -312,9 +323,10 @@ impl ReviewState {
                                 self.retag(finding.id, tag, lowered.dispute.clone());
                             }
                         }
-                        None => self.findings.push(finding.clone()),
+                        None => self.insert(finding.clone()),
                     }
                 }
+                self.restate(restated);
             }
             ReviewEvent::AlreadyRuled {
                 finding,
@@ -432,13 +444,14 @@ impl ReviewState {
     fn apply_dispute(&mut self, event: &DisputeEvent) {
         match event {
             DisputeEvent::DisputeOpened { dispute } => {
-                let id = dispute.finding.id;
-                // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
-                if dispute.objector == Objector::Participant {
-                    self.ruled.remove(&id);
-                    self.still_disputed.remove(&id);
+                for id in dispute.findings().map(|finding| finding.id) {
+                    // An objection in a pull request takes precedence over the finding's disputes in earlier runs.
+                    if dispute.objector == Objector::Participant {
+                        self.ruled.remove(&id);
+                        self.still_disputed.remove(&id);
+                    }
+                    self.disputed.insert(id, dispute.number);
                 }
-                self.disputed.insert(id, dispute.number);
                 self.disputes.insert(dispute.number, (**dispute).clone());
             }
             DisputeEvent::DisputesReopened { disputes, judges } => {
@@ -454,16 +467,20 @@ impl ReviewState {
                 };
                 dispute.disposition = None;
                 dispute.discarded_by = None;
-                let id = dispute.finding.id;
-                self.raise(id, &(*number).into());
+                let ids: Vec<FindingId> = dispute.findings().map(|finding| finding.id).collect();
+                for id in ids {
+                    self.raise(id, &(*number).into());
+                }
             }
             DisputeEvent::RulingEnded { .. }
             | DisputeEvent::AuditStarted { .. }
             | DisputeEvent::RulingAudited { .. } => {}
             DisputeEvent::DisputeCarriedOn { dispute, from } => {
-                let (id, number) = (dispute.finding.id, dispute.number);
-                self.still_disputed.remove(&id);
-                self.disputed.insert(id, number);
+                let number = dispute.number;
+                for id in dispute.findings().map(|finding| finding.id) {
+                    self.still_disputed.remove(&id);
+                    self.disputed.insert(id, number);
+                }
                 // If a dispute of an earlier run has a route, a judge has escalated the dispute. After an
                 // escalation, the earlier rulings still apply.
                 if dispute.route.is_none() {
@@ -489,6 +506,9 @@ impl ReviewState {
             DisputeEvent::RulingGiven { dispute, ruling } => {
                 if let Some(dispute) = self.disputes.get_mut(dispute) {
                     dispute.rulings.push(ruling.clone());
+                    for left in dispute.keep(&ruling.ruling.members) {
+                        self.disputed.remove(&left);
+                    }
                 }
             }
             DisputeEvent::DisputeSettled {
@@ -536,7 +556,10 @@ impl ReviewState {
             return;
         };
         let Some(tag) = dispute.new_tag() else { return };
-        self.retag(dispute.finding.id, tag, number.into());
+        let lowered: Vec<FindingId> = dispute.findings().map(|finding| finding.id).collect();
+        for id in lowered {
+            self.retag(id, tag, number.into());
+        }
     }
 
     fn retag(&mut self, id: FindingId, tag: Tag, dispute: RulingRef) {
@@ -545,6 +568,41 @@ impl ReviewState {
         finding.mandatory = false;
         let was = std::mem::replace(&mut finding.raw.severity, Severity::known(tag));
         self.lowered.insert(id, Lowered { was, dispute });
+    }
+
+    /// Adds a finding. The findings stay in the order of their ids.
+    fn insert(&mut self, finding: Finding) {
+        let place = self.findings.partition_point(|known| known.id < finding.id);
+        self.findings.insert(place, finding);
+    }
+
+    fn restate(&mut self, restated: &[RestatedFinding]) {
+        for RestatedFinding { finding, said } in restated {
+            if let Some(place) = self.place(*finding) {
+                self.findings[place].restated.push(said.clone());
+            }
+        }
+    }
+
+    /// Moves a finding to another id, before the coder or a judge was asked about it.
+    fn rename(&mut self, from: FindingId, to: FindingId) {
+        if let Some(place) = self.place(from) {
+            let mut finding = self.findings.remove(place);
+            finding.id = to;
+            self.insert(finding);
+        }
+        fn moved<T>(map: &mut BTreeMap<FindingId, T>, from: FindingId, to: FindingId) {
+            if let Some(value) = map.remove(&from) {
+                map.insert(to, value);
+            }
+        }
+        moved(&mut self.ruled, from, to);
+        moved(&mut self.still_disputed, from, to);
+        moved(&mut self.related, from, to);
+        moved(&mut self.lowered, from, to);
+        if self.insisted.remove(&from) {
+            self.insisted.insert(to);
+        }
     }
 
     pub(crate) fn unmerged(&self) -> impl Iterator<Item = &CallId> {

@@ -1,7 +1,7 @@
 //! Functions that read the state of a review. The functions determine the states of findings, and what the coder
 //! and the judges receive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RecordedCall, Reuse, ReviewState};
 use crate::config::settings::Validate;
@@ -96,12 +96,27 @@ impl ReviewState {
         self.place(id).map(|index| &self.findings[index])
     }
 
-    /// Findings are usually in the order of their ids.
+    /// The members of the group of `id`, in the order of their ids.
+    pub(crate) fn group(&self, id: FindingId) -> &[Finding] {
+        let start = self
+            .findings
+            .partition_point(|finding| finding.id < id.group());
+        let length =
+            self.findings[start..].partition_point(|finding| finding.id.number == id.number);
+        &self.findings[start..start + length]
+    }
+
+    /// For the number of each group, the letter of its last member.
+    pub(crate) fn letters(&self) -> BTreeMap<u32, u8> {
+        let ids = self.findings.iter().map(|finding| finding.id);
+        ids.map(|id| (id.number, id.member.max(1))).collect()
+    }
+
+    /// The findings are in the order of their ids.
     pub(super) fn place(&self, id: FindingId) -> Option<usize> {
         self.findings
             .binary_search_by_key(&id, |finding| finding.id)
             .ok()
-            .or_else(|| self.findings.iter().position(|finding| finding.id == id))
     }
 
     pub(crate) fn dispute_of(&self, id: FindingId) -> Option<&Dispute> {

@@ -3,7 +3,7 @@
 
 use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, FindingId, FindingOrigin, RawFinding};
+use crate::domain::{AgentName, Finding, FindingId, FindingOrigin, RawFinding};
 
 /// A finding in a reviewer's answer, before findings are merged.
 pub(crate) struct RaisedFinding<'a> {
@@ -90,12 +90,9 @@ impl ReviewState {
             .raised()
             .filter(|(by, raised)| *by == reviewer && is_same(raised.raw));
         let ids: Vec<String> = raised.map(|(_, raised)| raised.id).collect();
-        let has_position = |finding: &&crate::domain::Finding| {
-            let mut positions = finding
-                .consensus
-                .iter()
-                .flat_map(|consensus| &consensus.positions);
-            positions.any(|position| ids.contains(&position.said))
+        let is_said = |finding: &&Finding| {
+            let mut sources = finding.sources();
+            sources.any(|source| ids.iter().any(|id| id == source))
         };
         let by_title = || {
             let mut findings = self.findings.iter();
@@ -103,7 +100,7 @@ impl ReviewState {
         };
         self.findings
             .iter()
-            .find(has_position)
+            .find(is_said)
             .or_else(by_title)
             .map(|finding| finding.id)
     }

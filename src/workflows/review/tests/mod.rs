@@ -25,6 +25,7 @@ use bench::*;
 pub(crate) mod bench;
 mod budget;
 mod debates;
+mod groups;
 mod growth;
 mod judged_first;
 mod replay;

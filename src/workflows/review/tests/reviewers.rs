@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_several_reviewers_mean_alike_is_one_finding_and_the_split_is_kept() {
+fn what_several_reviewers_mean_alike_is_one_group_and_each_keeps_its_tag() {
     let mut bench = Bench::new();
     panel(&mut bench, &["a", "b", "d"]);
     let left = bench.review(
@@ -32,6 +32,7 @@ fn what_several_reviewers_mean_alike_is_one_finding_and_the_split_is_kept() {
                 .map(|p| format!("{} {}", p.reviewer, p.severity))
                 .collect();
             (
+                finding.id.to_string(),
                 finding.mandatory,
                 consensus.class,
                 consensus.reviewers,
@@ -43,12 +44,21 @@ fn what_several_reviewers_mean_alike_is_one_finding_and_the_split_is_kept() {
         rows,
         [
             (
+                "F1a".to_owned(),
                 true,
                 crate::domain::Class::Accepted,
                 3,
                 "a MUST, b LOW".to_owned()
             ),
             (
+                "F1b".to_owned(),
+                false,
+                crate::domain::Class::Accepted,
+                3,
+                "a MUST, b LOW".to_owned()
+            ),
+            (
+                "F2".to_owned(),
                 false,
                 crate::domain::Class::Uncorroborated,
                 3,

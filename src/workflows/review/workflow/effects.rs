@@ -91,8 +91,8 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn open_disputes(&mut self) -> Result<(), RunError> {
-        let due: Vec<FindingId> = schedule::unopened(&self.state).collect();
-        let sides = due.into_iter().map(|id| self.state.sides(id));
+        let due = schedule::unopened(&self.state);
+        let sides = due.iter().map(|members| self.state.sides(members));
         let events = self
             .resources
             .journal
@@ -146,12 +146,12 @@ impl ReviewWorkflow {
                 .into()
             }
             None => {
-                dispute.finding = self
-                    .state
-                    .finding(finding)
-                    .expect("a finding of the run")
-                    .clone();
-                dispute.objection.finding = finding;
+                let mut here = self.state.findings.iter().filter(|known| {
+                    known.id == finding || self.state.still_disputed.get(&known.id) == Some(&number)
+                });
+                dispute.finding = here.next().expect("a finding of the run").clone();
+                dispute.members = here.cloned().collect();
+                dispute.objection.finding = dispute.finding.id;
                 // An escalated dispute keeps its route if the command line sets no other route.
                 let is_named = self
                     .state

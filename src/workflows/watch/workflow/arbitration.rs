@@ -278,6 +278,8 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         round: cycle,
         anchor: None,
         reverses: None,
+        restated: Vec::new(),
+        was: None,
         exact_fix: None,
         consensus: None,
     }

@@ -82,6 +82,12 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             let earlier = settled.earlier.clone();
             let sides = Sides {
                 finding: finding.clone(),
+                members: found
+                    .outcome()
+                    .addressed(args.finding)
+                    .filter(|member| member.finding.id != finding.id && member.is_open())
+                    .map(|member| member.finding.clone())
+                    .collect(),
                 objection,
                 objector: Objector::Person,
                 earlier,

@@ -79,15 +79,18 @@ pub(crate) fn run_all(globals: &Globals, run: &str, outputs: &Outputs) -> Comman
 fn hand_over(
     globals: &Globals,
     found: RecordedRun,
-    mut findings: Vec<FindingId>,
+    findings: Vec<FindingId>,
     outputs: &Outputs,
 ) -> CommandResult {
-    findings.sort();
-    findings.dedup();
-    let settled = findings
-        .iter()
-        .map(|id| found.finding(*id))
-        .collect::<Result<Vec<_>, _>>()?;
+    for id in &findings {
+        found.finding(*id)?;
+    }
+    let addressed = |finding: &&SettledFinding| {
+        let id = finding.finding.id;
+        findings.iter().any(|given| given.addresses(id))
+    };
+    let settled: Vec<&SettledFinding> = found.outcome().findings.iter().filter(addressed).collect();
+    let findings: Vec<FindingId> = settled.iter().map(|finding| finding.finding.id).collect();
     settled
         .iter()
         .try_for_each(|finding| refuse_settled(finding, found.outcome().dispute_of(finding)))?;

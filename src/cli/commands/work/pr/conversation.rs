@@ -219,6 +219,7 @@ fn record_ruling(
             comments,
         }),
         finding: settled.finding,
+        members: Vec::new(),
     };
     Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
 }
@@ -280,6 +281,7 @@ fn record_objection(
             comments,
         }),
         finding: settled.finding,
+        members: Vec::new(),
     };
     let events = journal.open_disputes(&session.run, [sides])?;
     let number = events.iter().find_map(|event| match &event.kind {

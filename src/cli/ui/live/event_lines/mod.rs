@@ -761,6 +761,7 @@ mod tests {
                 },
             ),
             EventKind::Review(ReviewEvent::FindingsMerged {
+                restated: Vec::new(),
                 round: 1,
                 findings: vec![weak.clone(), url],
                 repeats: Vec::new(),

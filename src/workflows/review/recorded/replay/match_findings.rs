@@ -5,17 +5,11 @@ use std::collections::HashMap;
 
 use crate::domain::Finding;
 
-fn sources(finding: &Finding) -> impl Iterator<Item = &str> {
-    finding
-        .consensus
-        .iter()
-        .flat_map(|consensus| &consensus.positions)
-        .map(|position| position.said.as_str())
-}
-
 fn is_same(a: &Finding, b: &Finding) -> bool {
-    if sources(a).next().is_some() && sources(b).next().is_some() {
-        return sources(a).any(|source| sources(b).any(|other| other == source));
+    if a.sources().next().is_some() && b.sources().next().is_some() {
+        return a
+            .sources()
+            .any(|source| b.sources().any(|other| other == source));
     }
     a.round == b.round
         && a.raw.title == b.raw.title
@@ -48,7 +42,7 @@ impl<'a> Same<'a> {
             (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
         for (index, finding) in findings.iter().enumerate() {
             by_words.entry(words(finding)).or_default().push(index);
-            for source in sources(finding) {
+            for source in finding.sources() {
                 by_source.entry(source).or_default().push(index);
             }
         }
@@ -60,7 +54,8 @@ impl<'a> Same<'a> {
     }
 
     pub(crate) fn places(&self, finding: &Finding) -> Vec<usize> {
-        let by_source = sources(finding)
+        let by_source = finding
+            .sources()
             .filter_map(|source| self.by_source.get(source))
             .flatten();
         let by_words = self.by_words.get(&words(finding)).into_iter().flatten();
@@ -84,6 +79,7 @@ mod tests {
     fn finding_of(round: u32, title: u32, line: Option<u32>, said: &[u32]) -> Finding {
         let severity = Severity::known(Tag::Must);
         let position = |said: &u32| Position {
+            denial: "".into(),
             said: said.to_string(),
             reviewer: AgentName::from("r"),
             severity: severity.clone(),
@@ -116,10 +112,12 @@ mod tests {
             id: FindingId::new(1),
             raw,
             mandatory: true,
-            raised_by: Vec::new(),
+            raised_by: vec![AgentName::from("r")],
             round,
             anchor: None,
             reverses: None,
+            restated: Vec::new(),
+            was: None,
             exact_fix: None,
             consensus: (!said.is_empty()).then_some(consensus),
         }

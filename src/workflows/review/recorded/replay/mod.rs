@@ -7,7 +7,7 @@ mod differences;
 mod match_findings;
 mod record;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::event::{
@@ -508,7 +508,15 @@ impl Replay<'_> {
     /// the recorded number.
     fn open_disputes(&self) -> Vec<EventKind> {
         let recorded: Vec<&Dispute> = self.record.disputes.values().collect();
-        let same = Same::of(recorded.iter().map(|dispute| &dispute.finding));
+        let of_dispute = |dispute: &&Dispute| dispute.findings().chain(&dispute.left).count();
+        let numbers: Vec<DisputeNumber> = recorded
+            .iter()
+            .flat_map(|dispute| std::iter::repeat_n(dispute.number, of_dispute(dispute)))
+            .collect();
+        let findings = recorded
+            .iter()
+            .flat_map(|dispute| dispute.findings().chain(&dispute.left));
+        let same = Same::of(findings);
         let mut taken: BTreeSet<DisputeNumber> = self.state.disputes.keys().copied().collect();
         let mut last = self
             .record
@@ -518,25 +526,25 @@ impl Replay<'_> {
             .max()
             .map_or(0, |number| number.0);
         let mut opened = Vec::new();
-        for id in schedule::unopened(&self.state) {
-            let finding = self
-                .state
-                .finding(id)
-                .expect("a dispute is opened about a finding of the run");
-            let known = same
-                .places(finding)
+        for members in schedule::unopened(&self.state) {
+            let id = members[0];
+            let findings = members.iter().filter_map(|id| self.state.finding(*id));
+            let mut matches: BTreeMap<DisputeNumber, usize> = BTreeMap::new();
+            for place in findings.flat_map(|finding| same.places(finding)) {
+                *matches.entry(numbers[place]).or_default() += 1;
+            }
+            matches.retain(|number, _| !taken.contains(number));
+            // The recorded dispute about most of the members; of several, the newest.
+            let number = matches
                 .into_iter()
-                .rev()
-                .map(|place| recorded[place].number);
-            let number = known
-                .into_iter()
-                .find(|number| !taken.contains(number))
+                .max_by_key(|(number, matched)| (*matched, *number))
+                .map(|(number, _)| number)
                 .unwrap_or_else(|| {
                     last += 1;
                     DisputeNumber(last)
                 });
             taken.insert(number);
-            let mut dispute = Box::new(self.state.sides(id).numbered(number));
+            let mut dispute = Box::new(self.state.sides(&members).numbered(number));
             // If the dispute has the same parties as in the record, the recorded objection is used.
             let recorded = self.record.disputes.get(&number).filter(|recorded| {
                 self.record.is_judged_first(&recorded.finding)
