@@ -333,8 +333,8 @@ impl Report<'_> {
         }
         if self.options.detail == Detail::Full {
             for again in &finding.finding.restated {
-                let text = format!("{}: {}", again.by, again.title.as_written());
-                add("again", Color::Plain, &text.into(), 2);
+                let text = again.title.labelled(&format!("{}: ", again.by));
+                add("again", Color::Plain, &text, 2);
                 add("", Color::Plain, &again.body, 5);
             }
         }
