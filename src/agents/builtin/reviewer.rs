@@ -35,7 +35,8 @@ fn is_under_review(hit: &Hit, file: &SourceFile) -> bool {
 }
 
 fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
-    let note = catalog.info(&hit.rule).and_then(|info| info.note.clone());
+    let info = catalog.info(&hit.rule);
+    let note = info.and_then(|info| info.note.clone());
     let (suggestion, replacement) = (suggestion(&file.text, &hit), replacement(&file.text, &hit));
     RawFinding {
         severity: Severity::known(hit.tag),
@@ -47,6 +48,7 @@ fn finding(catalog: &Catalog, file: &SourceFile, hit: Hit) -> RawFinding {
         suggestion: suggestion.map(Untrusted::from),
         replacement: replacement.map(Untrusted::from),
         category: Some(hit.category),
+        cwe: info.and_then(|info| info.cwe),
         rule: Some(hit.rule),
         ..RawFinding::default()
     }

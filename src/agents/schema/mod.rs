@@ -180,6 +180,8 @@ pub struct ReplyFinding {
     pub end_line: Option<u32>,
     /// `security`, `bug`, `architecture`, `performance` or `test-coverage`, or a defect class such as `sql-injection`.
     pub category: Option<String>,
+    /// The id of the weakness in the CWE list, such as `CWE-89`, where one applies.
+    pub cwe: Option<String>,
     /// The proposed change.
     pub suggestion: Option<String>,
     /// The new text that replaces the lines from `line` to `end_line`. The field `replacement` is omitted if the

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+const SEPARATORS: [char; 4] = ['-', ':', '_', ' '];
+
 static TABLE: LazyLock<BTreeMap<u16, Weakness>> =
     LazyLock::new(|| read_table(include_str!("weaknesses.tsv")));
 
@@ -40,6 +42,17 @@ impl Cwe {
     pub fn parse(text: &str) -> Option<Self> {
         let number = number(text).and_then(|digits| digits.parse().ok())?;
         TABLE.contains_key(&number).then_some(Self(number))
+    }
+
+    /// Returns the first weakness whose id a text contains, such as `CWE-89` in `external/cwe/cwe-089` or in
+    /// `CWE-89: SQL Injection`.
+    pub fn find(text: &str) -> Option<Self> {
+        ids(text).find_map(Self::parse)
+    }
+
+    /// Whether a text has the form `CWE-89`, even if it names no weakness of the table.
+    pub fn is_id(text: &str) -> bool {
+        ids(text).next() == Some(text)
     }
 
     /// The name in the table. A record can have an id that the table lacks.
@@ -101,12 +114,28 @@ fn number(text: &str) -> Option<&str> {
     let text = text.trim();
     let digits = match text.get(..3) {
         Some(prefix) if prefix.eq_ignore_ascii_case("cwe") => {
-            text[3..].trim_start_matches(['-', ':', '_', ' '])
+            text[3..].trim_start_matches(SEPARATORS)
         }
         _ => text,
     };
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then_some(digits)
+}
+
+/// The parts of a text that have the form of an id.
+fn ids(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.char_indices().filter(|(at, _)| {
+        let begins_a_word = !text[..*at].ends_with(char::is_alphanumeric);
+        let prefix = text[*at..].get(..3);
+        begins_a_word && prefix.is_some_and(|prefix| prefix.eq_ignore_ascii_case("cwe"))
+    });
+    starts.filter_map(|(at, _)| {
+        let after = text[at + 3..].trim_start_matches(SEPARATORS);
+        let length = after.bytes().take_while(u8::is_ascii_digit).count();
+        let end = text.len() - after.len() + length;
+        let ends_a_word = !after[length..].starts_with(char::is_alphanumeric);
+        (length > 0 && ends_a_word).then(|| &text[at..end])
+    })
 }
 
 fn read_table(text: &'static str) -> BTreeMap<u16, Weakness> {
@@ -193,6 +222,20 @@ mod tests {
             "cw\u{e9}-89",
         ] {
             assert_eq!(Cwe::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_known_id_in_a_text_is_found() {
+        for (text, expected) in [
+            ("external/cwe/cwe-089", Some(89)),
+            ("CWE-89: SQL Injection (CWE-564)", Some(89)),
+            ("not CWE-9999, but cwe 22", Some(22)),
+            ("\u{201e}CWE-79\u{201c}", Some(79)),
+            ("89", None),
+            ("MCWE-89 CWE-89x cwe CWE-", None),
+        ] {
+            assert_eq!(Cwe::find(text), expected.map(Cwe), "{text}");
         }
     }
 

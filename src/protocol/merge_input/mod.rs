@@ -10,6 +10,7 @@ mod node;
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{RawFinding, Severity, Untrusted};
+use crate::protocol::replies::review::weakness;
 use crate::protocol::text::json::LenientValue;
 use crate::rules::consensus::{
     Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, Member, UNTITLED,
@@ -216,7 +217,7 @@ impl MergeInput {
         let (line, end_line) = node.lines();
         let (located, first, last) = node.located();
         let (file, line, end_line) = (context.file.or(located), line.or(first), end_line.or(last));
-        let (title, description) = node.texts();
+        let (title, mut description) = node.texts();
         let title = title.unwrap_or_else(|| first_line(&description));
         let level = node.severity().map_or(Level::Medium, |word| {
             let tag = mandatory::normalise(&word);
@@ -227,6 +228,7 @@ impl MergeInput {
             }
             Level::of(tag)
         });
+        let cwe = weakness::take(node.get(weakness::NAMES), &mut description);
         let model = context.model.unwrap_or_else(|| UNNAMED.to_owned());
         let title = if title.is_empty() {
             self.problems.push(format!(
@@ -250,6 +252,7 @@ impl MergeInput {
                 line,
                 end_line,
                 category: node.filled(&["category"]),
+                cwe,
                 suggestion: node.filled(node::SUGGESTION).map(Untrusted::from),
                 confidence: node::percent(node.get(&["confidence"])),
                 rule: node.filled(&["rule"]),
@@ -388,7 +391,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::domain::Confidence;
+    use crate::domain::{Confidence, Cwe};
 
     #[test]
     fn reviewers_answers_of_the_specification() {
@@ -490,5 +493,17 @@ mod tests {
                 "gemini answers `shrug` to `a`, which is not an action of a debate",
             ]
         );
+    }
+
+    #[test]
+    fn a_finding_states_its_weakness_as_a_number_or_a_string() {
+        let text = r#"{"model": "m", "file": "a.py", "findings": [
+            {"title": "a", "cwe": 89}, {"title": "b", "cwe": "CWE-079"}, {"title": "c", "cwe": null},
+            {"title": "d", "description": "e", "cwe": "CWE-9999"}]}"#;
+        let input = read(text).unwrap();
+        let found: Vec<_> = input.members.iter().map(|member| member.raw.cwe).collect();
+        assert_eq!(found, [Some(Cwe(89)), Some(Cwe(79)), None, None]);
+        assert_eq!(input.members[3].raw.body, "e\n\nCWE-9999");
+        assert!(input.problems.is_empty());
     }
 }

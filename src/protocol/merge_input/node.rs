@@ -5,6 +5,7 @@ use serde::de::{Error as _, Unexpected};
 
 use crate::domain::Confidence;
 use crate::protocol::replies::review::fields::{BODIES, FILE, HEADS, LINE};
+use crate::protocol::replies::review::weakness;
 use crate::protocol::text::{LenientValue, location};
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
@@ -167,7 +168,7 @@ impl<'a> Node<'a> {
             .map(|(name, value)| (name.as_str(), value));
         let is_known = |name: &&str| {
             KNOWN.split(' ').any(|known| known == *name)
-                || [&HEADS[..], &BODIES, FILE, LINE]
+                || [&HEADS[..], &BODIES, FILE, LINE, weakness::NAMES]
                     .iter()
                     .any(|names| names.contains(name))
         };

@@ -226,6 +226,7 @@ impl View<'_> {
         row(json!({
             "severity": group.severity,
             "confidence": group.confidence,
+            "cwe": self.members(group).find_map(|member| member.raw.cwe),
             "category": self.members(group).find_map(|member| member.raw.category.as_deref()),
             "file": lead.raw.file,
             "line": lead.raw.line,

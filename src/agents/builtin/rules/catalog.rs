@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::packaged::{self, RuleFile};
 use crate::agents::builtin::code::language;
 use crate::agents::builtin::rules::PROJECT_RULES;
-use crate::domain::{Advice, Tag};
+use crate::domain::{Advice, Cwe, Tag};
+use crate::protocol::replies::review::weakness;
+use crate::protocol::text::LenientValue;
 use crate::system::files;
 
 const LARGEST_FILE: u64 = 1 << 20;
@@ -34,6 +36,8 @@ pub struct RuleInfo {
     pub language: String,
     /// The class of the defects that the rule finds. Only rules of a project can lack a class.
     pub category: Option<String>,
+    /// The weakness of the defects that the rule finds.
+    pub cwe: Option<Cwe>,
     pub tag: Tag,
     /// The title of the rule's findings. In the title of a finding, each variable such as `$NAME` is replaced by
     /// the code that the variable matched.
@@ -68,7 +72,7 @@ impl Advice for CatalogError {
             Self::Unreadable { .. } | Self::NotAFile { .. } => None,
             Self::Invalid { .. } => Some(
                 "write rules in ast-grep's format (https://ast-grep.github.io/reference/yaml.html), and add \
-                 `metadata: {tag: MUST|HIGH|SHOULD|MEDIUM|LOW, category: ...}`"
+                 `metadata: {tag: MUST|HIGH|SHOULD|MEDIUM|LOW, category: ..., cwe: ...}`"
                     .to_owned(),
             ),
         }
@@ -257,6 +261,8 @@ struct Head {
 struct Meta {
     tag: Option<String>,
     category: Option<String>,
+    #[serde(default)]
+    cwe: LenientValue,
 }
 
 fn info(
@@ -282,6 +288,8 @@ fn info(
             Severity::Info | Severity::Hint | Severity::Off => Tag::Low,
         },
     };
+    let cwe = weakness::read(&meta.cwe)
+        .map_err(|id| format!("`metadata.cwe` is `{id}`, which is no weakness of the CWE list"))?;
     let message = if rule.message.trim().is_empty() {
         rule.id.clone()
     } else {
@@ -291,6 +299,7 @@ fn info(
         id: rule.id.clone(),
         language: rule.language.to_string(),
         category: meta.category,
+        cwe,
         tag,
         message,
         note: rule.note.as_ref().map(|note| note.trim().to_owned()),

@@ -219,9 +219,32 @@ fn the_packaged_rules_say_everything_about_themselves() {
         "comparison-bug",
         "concurrency",
     ];
+    /// Rules whose findings are instances of no single weakness. A comparison can always be true (CWE-571) or always
+    /// be false (CWE-570); the other defects are mistakes in the use of a language's event loop or of its default
+    /// values, which the enumeration does not name.
+    const WITHOUT_WEAKNESS: [&str; 10] = [
+        "go-comparison-always-same",
+        "java-comparison-always-same",
+        "js-comparison-always-same",
+        "py-comparison-always-same",
+        "rs-comparison-always-same",
+        "js-async-foreach",
+        "py-async-sleep",
+        "py-blocking-in-async",
+        "rs-blocking-in-async",
+        "py-mutable-default",
+    ];
     let catalog = &*CATALOG;
     let rules: Vec<&RuleInfo> = catalog.infos().collect();
     for info in &rules {
+        let is_without = WITHOUT_WEAKNESS.contains(&info.id.as_str());
+        assert_eq!(
+            info.cwe.is_none(),
+            is_without,
+            "{}: {:?}",
+            info.id,
+            info.cwe
+        );
         let category = info.category.as_deref().unwrap_or_default();
         assert!(
             CATEGORIES.contains(&category),

@@ -122,9 +122,10 @@ mod imp {
                 RuleOrigin::Packaged => "",
                 RuleOrigin::Project => " (project)",
             };
+            let cwe = rule.cwe.map_or("-".to_owned(), |cwe| cwe.to_string());
             let _ = writeln!(
                 text,
-                "{:width$}  {:10}  {:6}  {:22}  {}{origin}",
+                "{:width$}  {:10}  {:6}  {:22}  {cwe:8}  {}{origin}",
                 printable::line(&rule.id),
                 rule.language,
                 rule.tag,

@@ -1,17 +1,20 @@
-//! Parses brackets such as `(confidence 85, security)` at the end of a finding's title.
+//! Parses brackets such as `(confidence 85, security, CWE-89)` at the end of a finding's title.
 
-use crate::domain::Confidence;
+use crate::domain::{Confidence, Cwe};
 
 const LONGEST: usize = 40;
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sure {
-    pub(crate) confidence: Confidence,
+    pub(crate) confidence: Option<Confidence>,
     pub(crate) category: Option<String>,
+    pub(crate) cwe: Option<Cwe>,
+    /// Ids that name no weakness, and ids after the first that does.
+    pub(crate) other_ids: Vec<String>,
 }
 
-/// Returns the text before the brackets, and the confidence and category in the brackets. If the brackets
-/// contain anything else, the brackets remain part of the text.
+/// Returns the text before the brackets, and what the brackets state. The brackets remain part of the text if they
+/// contain anything else, and if they contain neither a confidence nor a weakness.
 pub(crate) fn split(text: &str) -> (&str, Option<Sure>) {
     bracket(text).map_or((text, None), |(before, sure)| (before, Some(sure)))
 }
@@ -21,26 +24,38 @@ fn bracket(text: &str) -> Option<(&str, Sure)> {
         .trim_end_matches([' ', '\t', '*', '_', '.'])
         .strip_suffix([')', ']'])?;
     let (before, inside) = inside.rsplit_once(['(', '['])?;
-    let (mut confidence, mut category) = (None, None);
+    let mut sure = Sure::default();
     for part in inside
         .split([',', ';', '|'])
         .map(str::trim)
         .filter(|part| !part.is_empty())
     {
-        match percent(part) {
-            Some(percent) if confidence.is_none() => confidence = Some(percent),
-            Some(_) => return None,
-            None if category.is_none() => category = Some(self::category(part)?),
-            None => return None,
+        if let Some(percent) = percent(part) {
+            if sure.confidence.replace(percent).is_some() {
+                return None;
+            }
+        } else if is_absent(part) {
+            continue;
+        } else if Cwe::is_id(part) {
+            match Cwe::parse(part).filter(|_| sure.cwe.is_none()) {
+                Some(cwe) => sure.cwe = Some(cwe),
+                None => sure.other_ids.push(part.to_owned()),
+            }
+        } else if sure.category.replace(category(part)?).is_some() {
+            return None;
         }
     }
-    Some((
-        before.trim_end_matches([' ', '\t', '*', '_', '-', '–', '—']),
-        Sure {
-            confidence: confidence?,
-            category,
-        },
-    ))
+    let is_stated = sure.confidence.is_some() || sure.cwe.is_some();
+    let before = before.trim_end_matches([' ', '\t', '*', '_', '-', '–', '—']);
+    is_stated.then_some((before, sure))
+}
+
+/// Whether a part states that no weakness applies, such as `CWE: none` or `N/A`.
+fn is_absent(part: &str) -> bool {
+    let part = part.to_lowercase();
+    let word = part.strip_prefix("cwe").unwrap_or(&part);
+    let word = word.trim_matches([':', '=', ' ', '-', '<', '>']);
+    ["", "none", "n/a", "na", "no cwe", "not applicable"].contains(&word)
 }
 
 /// Parses `confidence 85`, `Confidence: 85%` or `85% confidence`.
@@ -82,14 +97,12 @@ mod tests {
     #[test]
     fn spec_16_brackets_at_the_end_of_a_title() {
         let sure = |title, confidence, category: Option<&str>| {
-            let category = category.map(str::to_owned);
-            Some((
-                title,
-                Sure {
-                    confidence: Confidence::clamped(confidence),
-                    category,
-                },
-            ))
+            let sure = Sure {
+                confidence: Some(Confidence::clamped(confidence)),
+                category: category.map(str::to_owned),
+                ..Sure::default()
+            };
+            Some((title, sure))
         };
         for (text, expected) in [
             (
@@ -116,6 +129,80 @@ mod tests {
             ("Bind it (confidence 85, `sql`)", None),
         ] {
             assert_eq!(bracket(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn brackets_state_a_weakness_and_keep_an_id_that_names_none() {
+        for (text, confidence, category, cwe, other_ids) in [
+            (
+                "(confidence 85, security, CWE-89)",
+                Some(85),
+                Some("security"),
+                Some(89),
+                vec![],
+            ),
+            (
+                "(CWE-089; confidence 85%)",
+                Some(85),
+                None,
+                Some(89),
+                vec![],
+            ),
+            ("[cwe 89]", None, None, Some(89), vec![]),
+            (
+                "(confidence 85, bug, N/A)",
+                Some(85),
+                Some("bug"),
+                None,
+                vec![],
+            ),
+            (
+                "(confidence 85, bug, CWE-none)",
+                Some(85),
+                Some("bug"),
+                None,
+                vec![],
+            ),
+            ("(CWE: 89)", None, None, Some(89), vec![]),
+            (
+                "(SQL injection, CWE-89)",
+                None,
+                Some("SQL injection"),
+                Some(89),
+                vec![],
+            ),
+            (
+                "(confidence 85, bug, CWE-9999)",
+                Some(85),
+                Some("bug"),
+                None,
+                vec!["CWE-9999"],
+            ),
+            (
+                "(confidence 85, CWE-16, CWE-89, CWE-564)",
+                Some(85),
+                None,
+                Some(89),
+                vec!["CWE-16", "CWE-564"],
+            ),
+        ] {
+            let expected = Sure {
+                confidence: confidence.map(Confidence::clamped),
+                category: category.map(str::to_owned),
+                cwe: cwe.map(Cwe),
+                other_ids: other_ids.into_iter().map(str::to_owned).collect(),
+            };
+            let title = format!("Bind it {text}");
+            assert_eq!(bracket(&title), Some(("Bind it", expected)), "{text}");
+        }
+        for text in [
+            "(CWE-9999)",
+            "(see CWE-89)",
+            "(CWE)",
+            "(CWE-89, security, bug)",
+        ] {
+            assert_eq!(bracket(&format!("Bind it {text}")), None, "{text}");
         }
     }
 }

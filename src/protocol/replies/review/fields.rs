@@ -1,8 +1,9 @@
 //! Reads the fields of a finding in JSON. Models use different names for the same field, and the reader accepts
 //! all these names.
 
+use super::weakness;
 use crate::domain::{
-    Confidence, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted,
+    Confidence, Cwe, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted,
 };
 use crate::protocol::text::{LenientValue, location, markdown, tag};
 use crate::rules::consensus::UNTITLED;
@@ -77,6 +78,7 @@ impl<'a> FindingFields<'a> {
             END_LINE,
             LOCATION,
             CATEGORY,
+            weakness::NAMES,
             SUGGESTION,
             REPLACEMENT,
             CONFIDENCE,
@@ -138,7 +140,8 @@ impl<'a> FindingFields<'a> {
             bodies = others.filter_map(|(_, value)| value.joined()).collect();
             bodies.sort();
         }
-        let (title, body) = texts(heads, bodies);
+        let (title, mut body) = texts(heads, bodies);
+        let stated = weakness::take(self.get(weakness::NAMES), &mut body);
         let [mut file, mut line, mut end] =
             [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
         if file.word().is_none() {
@@ -148,8 +151,11 @@ impl<'a> FindingFields<'a> {
             end = if last.is_nothing() { end } else { last };
         }
         let (line, end_line) = lines(&line, &end);
+        let [category, rule] = [CATEGORY, RULE].map(|names| self.get(names).string());
+        let named = [category.as_deref(), rule.as_deref(), Some(&title)];
+        let cwe = stated.or_else(|| named.into_iter().flatten().find_map(Cwe::find));
         RawFinding {
-            cwe: None,
+            cwe,
             places: Vec::new(),
             severity: Severity { tag, raw },
             title: title.into(),
@@ -157,7 +163,7 @@ impl<'a> FindingFields<'a> {
             file: file.string(),
             line,
             end_line,
-            category: self.get(CATEGORY).string(),
+            category,
             suggestion: self.get(SUGGESTION).string().map(Untrusted::from),
             replacement: self.get(REPLACEMENT).string().map(Untrusted::from),
             confidence: confidence(self.get(CONFIDENCE)),
@@ -167,7 +173,7 @@ impl<'a> FindingFields<'a> {
                 .into_iter()
                 .map(Untrusted::from)
                 .collect(),
-            rule: self.get(RULE).string(),
+            rule,
             insists_on: self.get(INSISTS_ON).word().and_then(|word| ruling(&word)),
         }
     }
@@ -189,7 +195,7 @@ fn ruling(word: &str) -> Option<RulingRef> {
 
 /// Returns the title and the description. The title is the first text in `heads`. If `heads` is empty, the title
 /// is the first paragraph of `bodies`. The description consists of all texts except the title.
-fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
+pub(crate) fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
     let mut heads = heads.into_iter();
     let head = heads.next();
     let text = bodies
@@ -217,7 +223,7 @@ fn texts(heads: Vec<String>, bodies: Vec<String>) -> (String, String) {
 
 /// Returns the numbers of the first and the last line. Line numbers that are zero or fractions are ignored. The
 /// number of the last line is ignored if it is not greater than the number of the first line.
-fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
+pub(crate) fn lines(line: &LenientValue, end: &LenientValue) -> (Option<u32>, Option<u32>) {
     let Some((line, range_end)) = line.word().and_then(|word| location::lines(&word)) else {
         return (None, None);
     };

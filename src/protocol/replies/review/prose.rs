@@ -6,7 +6,7 @@
 
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
-use crate::domain::{RawFinding, RulingRef, Severity, Tag, Untrusted};
+use crate::domain::{Cwe, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::{LineKind, Structure, markdown, suggestion, tag};
@@ -311,6 +311,9 @@ impl<'a> ProseReader<'a> {
                     if finding.confidence.is_none() {
                         sure_from_body(finding, &mut body);
                     }
+                    if finding.cwe.is_none() {
+                        finding.cwe = Cwe::find(finding.title.as_written());
+                    }
                     if finding.line.is_some() {
                         finding.replacement = suggestion::take(&mut body).map(Untrusted::from);
                     }
@@ -414,9 +417,13 @@ fn put(finding: &mut RawFinding, place: Option<location::NamedPlace>) {
 }
 
 fn put_sure(finding: &mut RawFinding, sure: Option<Sure>) {
-    if let Some(sure) = sure {
-        finding.confidence = Some(sure.confidence);
-        finding.category = sure.category;
+    let Some(sure) = sure else { return };
+    finding.confidence = finding.confidence.or(sure.confidence);
+    finding.category = finding.category.take().or(sure.category);
+    finding.cwe = finding.cwe.or(sure.cwe);
+    if !sure.other_ids.is_empty() {
+        let ids = sure.other_ids.join(", ");
+        finding.title = format!("{} ({ids})", finding.title.as_written()).into();
     }
 }
 

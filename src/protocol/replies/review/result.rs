@@ -1,4 +1,4 @@
-//! Reads the findings of a review in JSON, in two standard formats and in variants that models write.
+//! Reads the findings of a review in JSON: in two standard formats, in variants that models write, and in SARIF.
 //!
 //! The two standard formats are a `review_result` with a payload, and an object with a list of findings. The
 //! parser also reads variants, such as a list without an enclosing object, or one object on each line. An answer
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use super::answer::ReviewAnswer;
 use super::fields::FindingFields;
-use super::prose;
+use super::{prose, sarif};
 use crate::domain::RawFinding;
 use crate::protocol::text::json::LenientValue;
 
@@ -113,7 +113,15 @@ pub(crate) fn read(text: &str, of_text: OfText) -> Option<JsonResult> {
         of_text: Some(of_text),
         ..JsonResult::default()
     };
-    result.take(&serde_json::from_str(text).ok()?, Place::Top, None);
+    let document = serde_json::from_str(text).ok()?;
+    if let Some(findings) = sarif::findings(&document) {
+        result.in_form = true;
+        findings
+            .into_iter()
+            .for_each(|finding| result.push(finding));
+        return Some(result);
+    }
+    result.take(&document, Place::Top, None);
     (result.in_form || result.count > 0 || result.malformed).then_some(result)
 }
 

@@ -1,6 +1,7 @@
 //! Tests of answers in JSON.
 
 use super::*;
+use crate::domain::Cwe;
 
 #[test]
 fn results_in_json() {
@@ -98,9 +99,9 @@ fn fields_in_json() {
     let answer = read(
         r#"{"summary": "s", "verdict": "concerns", "findings": [
             {"severity": " High ", "title": " a\n b ", "description": "d\n\ne", "path": "x.rs", "line": "L12-L18",
-             "category": "c", "suggestion": "f", "replacement": "  h\n", "confidence": "85%", "evidence": ["g", 1], "rule": "r", "other": [1e999]},
+             "category": "c", "suggestion": "f", "replacement": "  h\n", "confidence": "85%", "cwe": ["CWE-9999", 89], "evidence": ["g", 1], "rule": "r", "other": [1e999]},
             {"severity": 2, "title": "", "description": "", "line": -1, "confidence": 1e999},
-            {"title": "b", "line": 7.5, "end_line": 9, "confidence": 0.25},
+            {"title": "b", "line": 7.5, "end_line": 9, "confidence": 0.25, "cwe": "CWE-9999"},
             {"severity": "low", "severity": "must", "title": "c", "line": 3, "end_line": 9, "confidence": -5},
             {"tag": "HIGH", "tag_raw": "P1", "title": "d", "line": "7:3", "confidence": 100000000000000000000000000}
         ]}"#,
@@ -127,7 +128,7 @@ fn fields_in_json() {
     };
     let expected = vec![
         RawFinding {
-            cwe: None,
+            cwe: Some(Cwe(89)),
             places: Vec::new(),
             severity: Severity {
                 tag: Some(Tag::High),
@@ -156,6 +157,7 @@ fn fields_in_json() {
         },
         RawFinding {
             title: "b".into(),
+            body: "CWE-9999".into(),
             confidence: Some(Confidence::clamped(25)),
             ..blank.clone()
         },
@@ -204,4 +206,53 @@ fn prose_around_json_is_kept_as_notes() {
         (AnswerStatus::Complete, 1)
     );
     assert_eq!(answer.notes, "first\nthen\n[low] x.rs:1 b");
+}
+
+#[test]
+fn a_weakness_is_read_from_brackets_fields_and_names_of_rules() {
+    for (text, title, cwe) in [
+        (
+            "[MUST] a.py:3 Bind it (confidence 85, security, CWE-89)",
+            "Bind it",
+            Some(89),
+        ),
+        (
+            "[MUST] a.py:3 Bind it\n  (confidence 85, security, CWE-089)",
+            "Bind it",
+            Some(89),
+        ),
+        (
+            "[MUST] a.py:3 Bind it (confidence 85, CWE-9999)",
+            "Bind it (CWE-9999)",
+            None,
+        ),
+        ("[MUST] a.py:3 CWE-89: bind it", "CWE-89: bind it", Some(89)),
+        ("[MUST] a.py:3 Bind it\n  CWE-89", "Bind it", None),
+        (
+            r#"{"findings": [{"severity": "MUST", "title": "Bind it", "cwe": 89}]}"#,
+            "Bind it",
+            Some(89),
+        ),
+        (
+            r#"{"findings": [{"severity": "MUST", "title": "Bind it", "rule": "CWE-89"}]}"#,
+            "Bind it",
+            Some(89),
+        ),
+        (
+            r#"{"findings": [{"severity": "MUST", "title": "Bind it", "cwe": null}]}"#,
+            "Bind it",
+            None,
+        ),
+    ] {
+        let answer = read(&format!("{text}\nGLEE-REVIEW-END nonce={NONCE} findings=1"));
+        let [found] = &answer.findings[..] else {
+            panic!("{text}: {} findings", answer.findings.len());
+        };
+        assert_eq!(
+            (found.title.as_written(), found.cwe),
+            (title, cwe.map(Cwe)),
+            "{text}"
+        );
+        assert!(answer.status.is_complete(), "{text}");
+    }
 }

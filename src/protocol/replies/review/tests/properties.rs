@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::Untrusted;
+use crate::domain::{Cwe, Untrusted};
 
 /// Lines as reviewers write them, and lines that look like them.
 fn line() -> impl Strategy<Value = String> {
@@ -79,14 +79,15 @@ fn finding() -> impl Strategy<Value = RawFinding> {
         optional(),
     );
     let lines = prop::option::of("[ \\t]{0,4}\\PC{1,12}(\n[ \\t]{0,4}[`~]{0,4}\\PC{0,12}){0,4}\n?");
-    let more = (more, lines.prop_map(move |text| text.and_then(shown)));
+    let cwe = prop::option::of(prop::sample::select(vec![22, 79, 89, 1004]));
+    let more = (more, lines.prop_map(move |text| text.and_then(shown)), cwe);
     let body = prop::collection::vec(
         prop_oneof![text(), Just(String::new()), Just("  [LOW] x".to_owned())],
         0..5,
     );
     (word, text(), body, place, more).prop_map(
-        move |(raw, title, body, (file, line, length), (more, lines))| RawFinding {
-            cwe: None,
+        move |(raw, title, body, (file, line, length), (more, lines, cwe))| RawFinding {
+            cwe: cwe.map(Cwe),
             places: Vec::new(),
             severity: Severity {
                 tag: Tag::parse(&raw),
