@@ -4,5 +4,6 @@ pub mod merge_input;
 pub mod prompts;
 pub mod replies;
 pub mod request;
+mod sarif;
 pub mod secrets;
 pub mod text;

@@ -37,6 +37,9 @@ pub struct ReviewStatistics {
     /// The measures of each category. Calls are not assigned to categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,
+    /// The measures of each weakness, named by its CWE id. Calls are not assigned to weaknesses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weaknesses: Option<Vec<Measures>>,
     /// How often two reviewers agree. The measure covers the findings that at least one of the two reviewers
     /// raised, in code that both reviewers read. Reviewers agree on a finding if each of them raised or confirmed
     /// the finding.

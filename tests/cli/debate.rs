@@ -42,7 +42,7 @@ fn merged(policy: &str, document: &Value) -> Value {
 fn spec_16_reviewers_are_asked_for_confidence_and_category_which_are_kept() {
     let sandbox = reviewed_by(&[(
         "lens",
-        r#"printf '%s' "$prompt" | grep -q '(confidence 85, security)' || exit 1
+        r#"printf '%s' "$prompt" | grep -q '(confidence 85, security, CWE-89)' || exit 1
 echo "[MUST] app.py:2 Do not evaluate text (confidence 92, security)"
 echo "[LOW] app.py:1 Name the text (it is one)"
 echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=2"

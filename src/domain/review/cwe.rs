@@ -60,6 +60,11 @@ impl Cwe {
         Some(self.weakness()?.name)
     }
 
+    /// The address of MITRE's page about the weakness.
+    pub fn url(self) -> String {
+        format!("https://cwe.mitre.org/data/definitions/{}.html", self.0)
+    }
+
     pub fn kinship(self, other: Self) -> Kinship {
         if self == other {
             return Kinship::Equal;

@@ -14,16 +14,19 @@ pub enum TallyKind {
     JudgeModel,
     /// The findings of one category.
     Category,
+    /// The findings that are instances of one weakness.
+    Cwe,
 }
 
 impl TallyKind {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::All,
         Self::Reviewer,
         Self::Judge,
         Self::Model,
         Self::JudgeModel,
         Self::Category,
+        Self::Cwe,
     ];
 
     /// Returns the name that the history database uses for the kind.
@@ -35,6 +38,7 @@ impl TallyKind {
             Self::Model => "model",
             Self::JudgeModel => "judge_model",
             Self::Category => "category",
+            Self::Cwe => "cwe",
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Updates the tables of findings, opinions and sums. `glee stats` computes its statistics about reviewers,
-//! judges, models and categories from these tables.
+//! judges, models, categories and weaknesses from these tables.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -341,15 +341,16 @@ impl Measures<'_> {
         let category: String = category.chars().take(CATEGORY).collect();
         self.db
             .prepare_cached(
-                "INSERT INTO measured (run, number, day, category, reverses, origin_run, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?1, ?2)
-                 ON CONFLICT DO UPDATE SET category = excluded.category",
+                "INSERT INTO measured (run, number, day, category, cwe, reverses, origin_run, origin)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?1, ?2)
+                 ON CONFLICT DO UPDATE SET category = excluded.category, cwe = excluded.cwe",
             )?
             .execute(params![
                 self.run.0,
                 finding.id,
                 self.day(),
                 category,
+                raw.cwe.map(|cwe| cwe.to_string()),
                 finding.reverses
             ])
             .map(drop)

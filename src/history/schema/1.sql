@@ -141,6 +141,7 @@ CREATE TABLE measured (
     number      INTEGER NOT NULL,
     day         TEXT NOT NULL,
     category    TEXT NOT NULL,
+    cwe         TEXT,
     reverses    INTEGER,
     dispute     INTEGER,
     side        TEXT CHECK (side IN ('upheld', 'dismissed')),
@@ -228,7 +229,7 @@ CREATE TABLE pair (
 -- fixed the problem stands, 2 if this change was reverted, and NULL if no change fixed the problem. `max` selects the last
 -- row without a sort. Each update of a sum reads this view many times, and sorts are slow.
 CREATE VIEW problem AS
-SELECT m.run, m.number, m.day, m.category,
+SELECT m.run, m.number, m.day, m.category, m.cwe,
     ifnull(
         (SELECT max(d.dispute) FROM measured d INDEXED BY measured_origin
          WHERE d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0 AND d.side IS NOT NULL),
@@ -242,9 +243,9 @@ SELECT m.run, m.number, m.day, m.category,
            WHERE x.origin_run = m.run AND x.origin = m.number AND x.implemented = 1 AND x.fixed) last) AS repair
 FROM measured m WHERE m.origin_run = m.run AND m.origin = m.number;
 
--- What one problem adds to the sums of all findings, of its category, and of the reviewers that raised it.
+-- What one problem adds to the sums of all findings, of its category and weakness, and of the reviewers that raised it.
 CREATE VIEW fact AS
-SELECT p.run, p.number, p.day, p.category,
+SELECT p.run, p.number, p.day, p.category, p.cwe,
     1 AS raised,
     EXISTS (SELECT 1 FROM opinion o WHERE o.run = p.run AND o.number = p.number LIMIT 1 OFFSET 1) AS shared,
     (SELECT count(*) > 1 AND total(o.said <> 'silent') = 1 FROM opinion o
@@ -284,6 +285,9 @@ SELECT run, number, 'all' AS kind, '' AS name, day, raised, shared, alone, dispu
 UNION ALL
 SELECT run, number, 'category', category, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed FROM fact
+UNION ALL
+SELECT run, number, 'cwe', cwe, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+    overturned, fixed, reverted, audited, confirmed FROM fact WHERE cwe IS NOT NULL
 UNION ALL
 SELECT f.run, f.number, 'reviewer', o.reviewer, day, raised, shared, alone, disputed, upheld, dismissed, judged,
     checked, overturned, fixed, reverted, audited, confirmed

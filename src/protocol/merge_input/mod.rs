@@ -10,8 +10,8 @@ mod node;
 use std::collections::{HashMap, HashSet};
 
 use crate::domain::{RawFinding, Severity, Untrusted};
-use crate::protocol::replies::review::weakness;
 use crate::protocol::text::json::LenientValue;
+use crate::protocol::text::weakness;
 use crate::rules::consensus::{
     Debate, Defence, DefenceWord, Examination, ExaminationWord, Level, Member, UNTITLED,
 };

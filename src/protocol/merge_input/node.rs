@@ -5,8 +5,7 @@ use serde::de::{Error as _, Unexpected};
 
 use crate::domain::Confidence;
 use crate::protocol::replies::review::fields::{BODIES, FILE, HEADS, LINE};
-use crate::protocol::replies::review::weakness;
-use crate::protocol::text::{LenientValue, location};
+use crate::protocol::text::{LenientValue, location, weakness};
 
 pub(crate) const MODEL: &[&str] = &["model", "reviewer", "agent"];
 /// Names of fields that contain the severity, in the order of preference.

@@ -1,4 +1,4 @@
-//! Parses lines, Markdown, JSON, locations, tags and suggestion blocks in the text of agents. The module also
+//! Parses lines, Markdown, JSON, locations, tags, weaknesses and suggestion blocks in the text of agents. The module also
 //! contains functions that create nonces and escape text for display.
 
 pub(crate) mod json;
@@ -11,6 +11,7 @@ pub mod printable;
 pub(crate) mod references;
 pub(crate) mod suggestion;
 pub(crate) mod tag;
+pub(crate) mod weakness;
 
 pub(crate) use json::{FoundObject, LenientValue, ScanState, Scope};
 pub(crate) use markdown::{LineKind, Structure};

@@ -16,8 +16,7 @@ use super::packaged::{self, RuleFile};
 use crate::agents::builtin::code::language;
 use crate::agents::builtin::rules::PROJECT_RULES;
 use crate::domain::{Advice, Cwe, Tag};
-use crate::protocol::replies::review::weakness;
-use crate::protocol::text::LenientValue;
+use crate::protocol::text::{LenientValue, weakness};
 use crate::system::files;
 
 const LARGEST_FILE: u64 = 1 << 20;

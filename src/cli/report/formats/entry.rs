@@ -213,8 +213,8 @@ impl Entry<'_> {
         category(self.raw())
     }
 
-    /// Returns the id of the rule: the category and the severity of the finding, as in `sql-injection/high`.
-    /// Findings with different titles can belong to the same rule.
+    /// Returns the id of the rule: the category, the severity and the weakness of the finding, as in
+    /// `sql-injection/high/cwe-89`. Findings with different titles can belong to the same rule.
     pub(crate) fn rule(&self) -> String {
         let severity = self
             .raw()
@@ -222,7 +222,11 @@ impl Entry<'_> {
             .tag
             .map_or("unrated", Tag::as_str)
             .to_lowercase();
-        format!("{}/{severity}", self.category())
+        let weakness = match self.raw().cwe {
+            Some(cwe) => format!("/{}", cwe.to_string().to_lowercase()),
+            None => String::new(),
+        };
+        format!("{}/{severity}{weakness}", self.category())
     }
 
     pub(crate) fn title(&self) -> String {

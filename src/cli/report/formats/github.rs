@@ -80,7 +80,10 @@ fn annotation(entry: &Entry<'_>) -> String {
     if let Some((first, last)) = entry.lines().filter(|_| !properties.is_empty()) {
         properties.push(format!("line={first},endLine={last}"));
     }
-    let title = format!("{} {}: {}", entry.severity(), entry.id(), entry.category());
+    let mut title = format!("{} {}: {}", entry.severity(), entry.id(), entry.category());
+    if let Some(cwe) = entry.raw().cwe {
+        title.push_str(&format!(", {cwe}"));
+    }
     properties.push(format!("title={}", property(&title)));
     format!(
         "::{} {}::{}\n",

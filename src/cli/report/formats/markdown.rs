@@ -108,6 +108,13 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
     {
         text.push_str(&format!("\n  {}\n", indented(&fenced(&cut(&code, TEXT)))));
     }
-    text.push_str(&format!("\n  raised by {by}; {}\n", indented(&reason)));
+    let weakness = match entry.raw().cwe {
+        Some(cwe) => format!("; {cwe}"),
+        None => String::new(),
+    };
+    text.push_str(&format!(
+        "\n  raised by {by}{weakness}; {}\n",
+        indented(&reason)
+    ));
     text
 }

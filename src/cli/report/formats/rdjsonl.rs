@@ -53,6 +53,9 @@ struct Source {
 #[derive(Serialize)]
 struct Code {
     value: String,
+    /// The address of the page about the weakness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
 }
 
 fn range((first, last): (u32, u32)) -> Range {
@@ -83,6 +86,7 @@ pub(crate) fn render(outcome: &Outcome) -> String {
             source: Source { name: "glee" },
             code: Code {
                 value: entry.rule(),
+                url: entry.raw().cwe.map(|cwe| cwe.url()),
             },
             suggestions: entry.fix().map(suggestion).into_iter().collect(),
         })

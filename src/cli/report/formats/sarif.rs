@@ -1,7 +1,7 @@
 //! `--format sarif`: SARIF 2.1.0. `--format sarif-github`: SARIF with only the findings that GitHub code
 //! scanning accepts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
 use crate::cli::style::{count, thousands};
-use crate::domain::{FindingState, Outcome, Tag, Untrusted};
+use crate::domain::{Cwe, FindingState, Outcome, Tag, Untrusted};
 use crate::rules::review::rulings;
 
 /// The program that reads the SARIF file.
@@ -32,6 +32,12 @@ const ROOT: &str = "%SRCROOT%";
 /// `primaryLocationLineHash`.
 const FINGERPRINT: &str = "gleeFinding/v1";
 
+/// The only taxonomy of the run.
+const CWE: ComponentReference = ComponentReference {
+    name: "CWE",
+    index: 0,
+};
+
 #[derive(Serialize)]
 struct Log {
     #[serde(rename = "$schema")]
@@ -48,6 +54,8 @@ struct Run {
     invocations: [Invocation; 1],
     original_uri_base_ids: BTreeMap<&'static str, Described>,
     results: Vec<SarifResult>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taxonomies: Option<[Taxonomy; 1]>,
     column_kind: &'static str,
     properties: RunProperties,
 }
@@ -64,6 +72,49 @@ struct Driver {
     version: &'static str,
     semantic_version: &'static str,
     rules: Vec<Rule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    supported_taxonomies: Option<[ComponentReference; 1]>,
+}
+
+/// The weaknesses that the rules refer to.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Taxonomy {
+    name: &'static str,
+    organization: &'static str,
+    information_uri: &'static str,
+    short_description: Message,
+    is_comprehensive: bool,
+    taxa: Vec<Taxon>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Taxon {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    short_description: Option<Message>,
+    help_uri: String,
+}
+
+#[derive(Serialize)]
+struct ComponentReference {
+    name: &'static str,
+    index: usize,
+}
+
+#[derive(Serialize)]
+struct Relationship {
+    target: TaxonReference,
+    kinds: [&'static str; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TaxonReference {
+    id: String,
+    index: usize,
+    tool_component: ComponentReference,
 }
 
 #[derive(Serialize)]
@@ -74,6 +125,8 @@ struct Rule {
     full_description: Message,
     help: Message,
     default_configuration: Configuration,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    relationships: Vec<Relationship>,
     properties: RuleProperties,
 }
 
@@ -90,7 +143,7 @@ struct RuleProperties {
     #[serde(rename = "security-severity", skip_serializing_if = "Option::is_none")]
     security_severity: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tags: Vec<&'static str>,
+    tags: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -250,7 +303,9 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
         Reader::GitHub => entries.len().saturating_sub(MOST_RESULTS),
     };
     entries.truncate(entries.len() - excess);
-    let (rules, numbers) = rules(&entries);
+    let weaknesses: BTreeSet<Cwe> = entries.iter().filter_map(|entry| entry.raw().cwe).collect();
+    let weaknesses: Vec<Cwe> = weaknesses.into_iter().collect();
+    let (rules, numbers) = rules(&entries, &weaknesses);
     let results = entries.iter().map(|entry| {
         let rule_id = entry.rule();
         result(
@@ -269,6 +324,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
                 version: env!("CARGO_PKG_VERSION"),
                 semantic_version: env!("CARGO_PKG_VERSION"),
                 rules,
+                supported_taxonomies: (!weaknesses.is_empty()).then_some([CWE]),
             },
         },
         automation_details: AutomationDetails {
@@ -282,6 +338,7 @@ pub(crate) fn render(outcome: &Outcome, options: &RenderOptions<'_>, reader: Rea
             },
         )]),
         results: results.collect(),
+        taxonomies: (!weaknesses.is_empty()).then(|| [taxonomy(&weaknesses)]),
         column_kind: "utf16CodeUnits",
         properties: RunProperties {
             target: entry::line(&outcome.proof.target),
@@ -303,9 +360,25 @@ fn message(text: impl Into<String>) -> Message {
     }
 }
 
-/// Returns one SARIF rule for each combination of category and severity. Each key of the map is the id of a rule,
-/// and the value is the index of this rule.
-fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
+fn taxonomy(weaknesses: &[Cwe]) -> Taxonomy {
+    let taxon = |cwe: &Cwe| Taxon {
+        id: cwe.to_string(),
+        short_description: cwe.name().map(message),
+        help_uri: cwe.url(),
+    };
+    Taxonomy {
+        name: CWE.name,
+        organization: "MITRE",
+        information_uri: "https://cwe.mitre.org",
+        short_description: message("Common Weakness Enumeration"),
+        is_comprehensive: false,
+        taxa: weaknesses.iter().map(taxon).collect(),
+    }
+}
+
+/// Returns one SARIF rule for each combination of category, severity and weakness. Each key of the map is the id of a
+/// rule, and the value is the index of this rule. The rules refer to weaknesses by their index in `weaknesses`.
+fn rules(entries: &[Entry<'_>], weaknesses: &[Cwe]) -> (Vec<Rule>, BTreeMap<String, usize>) {
     let mut by_id: BTreeMap<String, Vec<&Entry<'_>>> = BTreeMap::new();
     for entry in entries {
         by_id.entry(entry.rule()).or_default().push(entry);
@@ -318,8 +391,26 @@ fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
         let is_security = rulings::is_security(Some(&category), None, "");
         // Findings of static rules are less often wrong than findings of models.
         let is_static = entries.iter().all(|entry| entry.raw().rule.is_some());
+        let cwe = first.raw().cwe;
+        let related = cwe.and_then(|cwe| {
+            Some(Relationship {
+                target: TaxonReference {
+                    id: cwe.to_string(),
+                    index: weaknesses.binary_search(&cwe).ok()?,
+                    tool_component: CWE,
+                },
+                kinds: ["superset"],
+            })
+        });
+        let mut tags = Vec::new();
+        if is_security {
+            tags.push("security".to_owned());
+        }
+        // Code scanning reads the weakness from a tag of this form, with at least three digits.
+        tags.extend(cwe.map(|cwe| format!("external/cwe/cwe-{:03}", cwe.0)));
+        let facts: Vec<String> = [severity.to_owned()].into_iter().chain(cwe.map(|cwe| cwe.to_string())).collect();
         Some(Rule {
-            short_description: message(format!("{category} ({severity})")),
+            short_description: message(format!("{category} ({})", facts.join(", "))),
             full_description: message(format!(
                 "A reviewer reports a problem of the category `{category}` and rates it {severity}."
             )),
@@ -341,8 +432,9 @@ fn rules(entries: &[Entry<'_>]) -> (Vec<Rule>, BTreeMap<String, usize>) {
                     Some(Tag::Should | Tag::Medium) => "5.0",
                     Some(Tag::Low) => "2.0",
                 }),
-                tags: if is_security { vec!["security"] } else { Vec::new() },
+                tags,
             },
+            relationships: related.into_iter().collect(),
             id,
         })
     });

@@ -127,6 +127,20 @@ fn sarif_follows_its_schema_and_holds_each_finding_once() {
                 result["kind"] == "pass"
                     || rule["defaultConfiguration"]["level"] == result["level"]
             );
+            let target = &rule["relationships"][0]["target"];
+            let weakness = settled.finding.raw.cwe;
+            assert_eq!(
+                target["id"].as_str().map(str::to_owned),
+                weakness.map(|cwe| cwe.to_string())
+            );
+            if let Some(cwe) = weakness {
+                let index = target["index"].as_u64().unwrap();
+                let taxon = &run["taxonomies"][0]["taxa"][usize::try_from(index).unwrap()];
+                assert_eq!(taxon["id"], target["id"]);
+                let tag = format!("external/cwe/cwe-{:03}", cwe.0);
+                let tags = rule["properties"]["tags"].as_array().unwrap();
+                assert!(tags.contains(&tag.into()), "{rule}");
+            }
         }
         assert_eq!(
             run["invocations"][0]["executionSuccessful"],

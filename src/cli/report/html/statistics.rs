@@ -60,6 +60,7 @@ impl StatisticsView {
             ("Models of reviewers", found.models.as_deref()),
             ("Models of judges", found.judge_models.as_deref()),
             ("Categories", found.categories.as_deref()),
+            ("Weaknesses", found.weaknesses.as_deref()),
         ];
         let all = MeasuresTable {
             title: "All findings",

@@ -10,7 +10,7 @@ use crate::cli::style::links::linked;
 use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
 use crate::domain::{
-    Class, Corroboration, Finding, FindingState, Outcome, Position, RawFinding, RulingRef,
+    Class, Corroboration, Cwe, Finding, FindingState, Outcome, Position, RawFinding, RulingRef,
     SettledFinding, Untrusted,
 };
 use crate::protocol::text::{markdown, printable};
@@ -275,6 +275,7 @@ impl Report<'_> {
         }
         let mut by = vec![list(&finding.finding.raised_by)];
         by.extend(raw.rule.clone().or_else(|| raw.category.clone()));
+        by.extend(raw.cwe.map(|cwe| cwe.to_string()));
         by.extend(
             raw.confidence
                 .map(|confidence| format!("{}% sure", confidence.get())),
@@ -328,6 +329,11 @@ impl Report<'_> {
             }
         }
         add("by", Color::Plain, &by.join(&dot).into(), 2);
+        if let Some(name) = raw.cwe.and_then(Cwe::name)
+            && self.options.detail == Detail::Full
+        {
+            add("weakness", Color::Plain, &name.into(), 2);
+        }
         if let Some((color, facts)) = reviewers {
             add("reviewers", color, &facts.into(), 4);
         }

@@ -224,11 +224,9 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
         .map(printable::line)
         .unwrap_or_default();
     let raised = format!("raised by {}", style::names(&finding.raised_by));
-    let _ = writeln!(
-        sheet,
-        "{}",
-        style.facts(&[style.faint(raised), style.faint(class)])
-    );
+    let weakness = raw.cwe.map(|cwe| cwe.to_string()).unwrap_or_default();
+    let facts = [raised, class, weakness].map(|fact| style.faint(fact));
+    let _ = writeln!(sheet, "{}", style.facts(&facts));
     paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
 
     let code = |color: Color, code: &Excerpt, quoted: String| {

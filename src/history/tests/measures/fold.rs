@@ -573,6 +573,9 @@ impl Fold {
                 known,
                 None,
             );
+            if self.findings[&origin].category == "sql-injection" {
+                add(TallyKind::Cwe, "CWE-89", known, None);
+            }
             let raisers = said.iter().filter(|(_, (_, word))| *word == 2);
             let models: BTreeSet<&String> = raisers.clone().map(|(_, (model, _))| model).collect();
             raisers.for_each(|(reviewer, _)| {

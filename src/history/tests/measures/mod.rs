@@ -11,7 +11,7 @@ use proptest::sample::select;
 use super::*;
 use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
 use crate::domain::{
-    Agent, AgreementCount, CallMetadata, Class, Corroboration, DebateMessage, Dispute,
+    Agent, AgreementCount, CallMetadata, Class, Corroboration, Cwe, DebateMessage, Dispute,
     FindingOrigin, FindingTally, Objector, PanelVote, Recheck, Repetition, Role, RulingAudit,
     Sides, TallyKind, Usage,
 };
@@ -235,6 +235,7 @@ fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
     let mut found = finding(id, Tag::Must, &chosen(raisers, &REVIEWERS));
     found.anchor = None;
     found.raw.category = category.then(|| "sql-injection".to_owned());
+    found.raw.cwe = category.then_some(Cwe(89));
     // Finding 2 reverses finding 1.
     found.reverses = (id == 2).then_some(FindingId::new(1));
     found.consensus = Some(Corroboration {

@@ -1,11 +1,10 @@
 //! Reads the fields of a finding in JSON. Models use different names for the same field, and the reader accepts
 //! all these names.
 
-use super::weakness;
 use crate::domain::{
     Confidence, Cwe, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted,
 };
-use crate::protocol::text::{LenientValue, location, markdown, tag};
+use crate::protocol::text::{LenientValue, location, markdown, tag, weakness};
 use crate::rules::consensus::UNTITLED;
 
 /// Names of fields that contain the title, in the order of preference.

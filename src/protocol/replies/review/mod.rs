@@ -9,8 +9,6 @@ mod prose;
 pub(crate) mod reader;
 mod render;
 mod result;
-mod sarif;
-pub(crate) mod weakness;
 
 pub use self::answer::ReviewAnswer;
 pub use self::reader::{parse, parse_of};

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 
 use super::answer::ReviewAnswer;
 use super::fields::FindingFields;
-use super::{prose, sarif};
+use super::prose;
 use crate::domain::RawFinding;
+use crate::protocol::sarif;
 use crate::protocol::text::json::LenientValue;
 
 const FINDINGS_CAP: usize = 6 << 20;

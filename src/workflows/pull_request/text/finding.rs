@@ -29,10 +29,14 @@ pub(crate) fn comment(
     };
     let raised_by = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));
     let category = raw.category.as_deref().or(raw.rule.as_deref());
-    let category = category
-        .map(|category| format!(" ({})", code(category)))
-        .unwrap_or_default();
-    parts.push(format!("Raised by {raised_by}{category}; {kind}."));
+    let mut facts: Vec<String> = category.map(code).into_iter().collect();
+    facts.extend(raw.cwe.map(|cwe| cwe.to_string()));
+    let facts = if facts.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", facts.join(", "))
+    };
+    parts.push(format!("Raised by {raised_by}{facts}; {kind}."));
     match standing {
         RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
             parts.push(statement::ruling(decision))

@@ -39,7 +39,7 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Print every measure of reviewers, judges, models or categories (`-v`: of all four)
+    /// Print every measure of reviewers, judges, models, categories or weaknesses (`-v`: of all five)
     #[arg(long, value_enum, value_name = "WHAT")]
     by: Option<By>,
     /// Count only findings and calls since this day (UTC): a date (2026-11-01), or an age (90d)
@@ -68,6 +68,8 @@ enum By {
     Model,
     /// The kind of defect
     Category,
+    /// The weakness in the CWE list
+    Cwe,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
@@ -147,6 +149,7 @@ fn statistics(
         models: list(By::Model, TallyKind::Model)?,
         judge_models: list(By::Model, TallyKind::JudgeModel)?,
         categories: list(By::Category, TallyKind::Category)?,
+        weaknesses: list(By::Cwe, TallyKind::Cwe)?,
         reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer)?,
         judge_agreement: pairs(By::Judge, TallyKind::Judge)?,
     })

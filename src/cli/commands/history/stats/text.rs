@@ -37,6 +37,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         ("Model of reviewers", &found.models),
         ("Model of judges", &found.judge_models),
         ("Category", &found.categories),
+        ("Weakness", &found.weaknesses),
     ];
     for (what, list) in lists {
         let Some(list) = list else { continue };

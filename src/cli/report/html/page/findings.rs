@@ -395,6 +395,7 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
     let raw = &finding.raw;
     let mut facts = vec![format!("raised by {}", style::names(&finding.raised_by))];
     facts.extend(raw.category.iter().chain(&raw.rule).map(printable::line));
+    facts.extend(raw.cwe.map(|cwe| cwe.to_string()));
     facts.extend(
         raw.confidence
             .map(|confidence| format!("{}% sure", confidence.get())),

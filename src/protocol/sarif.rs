@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 
-use super::{fields, weakness};
 use crate::domain::{Cwe, Location, RawFinding, Severity, Tag};
-use crate::protocol::text::LenientValue;
+use crate::protocol::replies::review::fields;
+use crate::protocol::text::{LenientValue, weakness};
 
 /// The level of a result if neither the result nor its rule states a level.
 const DEFAULT_LEVEL: &str = "warning";
@@ -121,11 +121,11 @@ fn cwe(result: &LenientValue, rule: &LenientValue, tags: &[Vec<String>; 2]) -> O
     let targets = items(rule.get(&["relationships"])).iter();
     let mut related = taxa.chain(targets.map(|relation| relation.get(&["target"])));
     let named = related.find_map(|taxon| {
-        let taxonomy = taxon.get(&["toolComponent"]).get(&["name"]).word()?;
+        let taxonomy = taxon.get(&["toolComponent"]).get(&["name"]).word();
+        let is_cwe = taxonomy.is_some_and(|name| name.eq_ignore_ascii_case("cwe"));
         let id = taxon.get(&["id"]).word()?;
-        taxonomy
-            .eq_ignore_ascii_case("cwe")
-            .then(|| Cwe::parse(&id))?
+        // Without the name of the taxonomy, only an id such as `CWE-89` is a weakness.
+        Cwe::parse(&id).filter(|_| is_cwe || Cwe::is_id(&id))
     });
     let stated = || {
         let mut properties = [result, rule]
@@ -213,6 +213,11 @@ mod tests {
                 json!({}),
                 json!({"taxa": [{"id": "89", "toolComponent": {"name": "OWASP"}}]}),
                 None,
+            ),
+            (
+                json!({"relationships": [{"target": {"id": "CWE-79", "index": 0}}]}),
+                json!({}),
+                Some(79),
             ),
             (
                 json!({"relationships": [{"target": {"id": "CWE-79", "toolComponent": cwe}}]}),

@@ -36,7 +36,11 @@ fn gather(value: &LenientValue, words: &mut Vec<String>) {
     const MOST: usize = 20;
     match value {
         LenientValue::List(items) => items.iter().take(MOST).for_each(|item| gather(item, words)),
-        LenientValue::Object(_) => gather(value.get(&["id", "cwe_id", "name"]), words),
+        LenientValue::Object(_) => {
+            for name in ["id", "cwe_id", "name"] {
+                gather(value.get(&[name]), words);
+            }
+        }
         _ => words.extend(value.word()),
     }
 }
