@@ -274,10 +274,10 @@ fn one_reviewer_that_names_a_ruling_does_not_mute_another() {
     let words = "The password of the store is written to the log in plain text";
     says(&sandbox, "second", &format!("[MUST] app.py:5 {words}\n"));
     let (output, outcome) = review(&sandbox, &format!("[MUST] app.py:5 (D1) {words}\n"));
-    assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
     assert_eq!(
-        outcome["findings"][0]["raised_by"].as_array().map(Vec::len),
-        Some(2)
+        states(&outcome),
+        ["F1a already_ruled 1", "F1b dismissed 3"],
+        "{output}"
     );
     // Both reviewers refer to the ruling, so the finding is not raised again.
     says(

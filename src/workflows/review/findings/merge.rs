@@ -452,6 +452,7 @@ impl RoundContext<'_> {
             let Finding { raw, mandatory, .. } = &new.finding;
             (raw.rule.is_none(), !mandatory, raw.severity.tag)
         });
+        keep_one_fix(&mut made);
         made
     }
 
@@ -530,6 +531,29 @@ impl NewFinding {
 fn is_raised_by_same(finding: &Finding, earlier: &Finding) -> bool {
     let mut by = finding.raised_by.iter();
     by.all(|name| earlier.raised_by.contains(name))
+}
+
+/// A group has at most one exact fix, because its members propose to replace the same lines. Members that propose
+/// different fixes have none, and their code remains a suggestion.
+fn keep_one_fix(group: &mut [NewFinding]) {
+    let mut fixes = group.iter().filter_map(|new| new.finding.exact_fix.clone());
+    let first = fixes.next();
+    let mut agreed = first.filter(|first| fixes.all(|other| other == *first));
+    for NewFinding { finding, .. } in group {
+        let Some(fix) = finding.exact_fix.take() else {
+            continue;
+        };
+        if let Some(agreed) = agreed.take() {
+            finding.exact_fix = Some(agreed);
+            continue;
+        }
+        let code = fix.shown().trimmed();
+        let suggestion = finding.raw.suggestion.take();
+        finding.raw.suggestion = Some(match suggestion {
+            Some(text) if text.trimmed() != code => Untrusted::joined(&[text, code], "\n\n"),
+            Some(_) | None => code,
+        });
+    }
 }
 
 /// The findings of a round with their ids.
