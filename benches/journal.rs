@@ -83,6 +83,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     };

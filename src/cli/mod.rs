@@ -37,7 +37,7 @@ const HELP: &str = "\
 Usage: glee [OPTIONS] <COMMAND>
 
 Work      review       Review and fix code, settle disputes (see also `pr`)
-          findings     List open findings (see also `show`, `fix`, `accept`)
+          findings     List open findings (see also `show`, `fix`, `dismiss`)
           consensus    Have agents agree on a plan (see also `gate`)
           watch        Review the work of running agents (see also `emit`)
 People    init         Find installed agents and connect them
@@ -80,7 +80,7 @@ enum Command {
     Findings(work::findings::list::Args),
     Show(work::findings::show::Args),
     Fix(work::findings::fix::Args),
-    Accept(work::findings::accept::Args),
+    Dismiss(work::findings::dismiss::Args),
     Disputes(history::disputes::Args),
     Runs(history::runs::Args),
     History(history::exchange::Args),
@@ -215,7 +215,7 @@ fn run(command: &Command, globals: &Globals) -> CommandResult {
         Command::Findings(args) => work::findings::list::run(args, globals),
         Command::Show(args) => work::findings::show::run(args, globals),
         Command::Fix(args) => work::findings::fix::run(args, globals),
-        Command::Accept(args) => work::findings::accept::run(args, globals),
+        Command::Dismiss(args) => work::findings::dismiss::run(args, globals),
         Command::Disputes(args) => history::disputes::run(args, globals),
         Command::Runs(args) => history::runs::run(args, globals),
         Command::History(args) => history::exchange::run(args, globals),
@@ -291,7 +291,7 @@ mod tests {
         "config set",
         "config unset",
         "config edit",
-        "accept",
+        "dismiss",
         "disputes resolve",
         "disputes reopen",
         "disputes prune",

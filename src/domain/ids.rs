@@ -15,7 +15,7 @@ macro_rules! display {
     };
 }
 
-display!(AgentName, DisputeNumber, DisputeId, RunId);
+display!(AgentName, DisputeNumber, DisputeId, ProblemKey, RunId);
 
 /// The unique name of a connected agent.
 #[derive(
@@ -48,6 +48,31 @@ impl DisputeId {
     pub fn of(run: &RunId, finding: FindingId) -> Self {
         let hash = blake3::hash(format!("dispute {run} {finding}").as_bytes()).to_hex();
         Self(hash[..16].to_owned())
+    }
+}
+
+/// The id of a problem in all histories: 16 hexadecimal digits, derived from the run and the finding that first
+/// recorded the problem.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct ProblemKey(pub String);
+
+impl ProblemKey {
+    pub fn of(run: &RunId, finding: FindingId) -> Self {
+        let hash = blake3::hash(format!("problem {run} {}", finding.number).as_bytes()).to_hex();
+        Self(hash[..16].to_owned())
+    }
+
+    /// Whether a key from a comment or a file has the form of a key.
+    pub fn is_valid(&self) -> bool {
+        self.0.len() == 16 && self.0.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'))
+    }
+
+    /// The first digits, which commands accept in place of the whole key.
+    pub fn short(&self) -> &str {
+        self.0.get(..8).unwrap_or(&self.0)
     }
 }
 

@@ -34,12 +34,14 @@ pub use disputes::ruling::{
     Disposition, Grounds, PanelVote, Ruler, Ruling, RulingRecord, RulingWord,
 };
 pub use disputes::shared_ruling::{RuledBy, SharedAnchor, SharedRuling};
-pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, RulingRef, RunId};
+pub use ids::{AgentName, DisputeId, DisputeNumber, FindingId, ProblemKey, RulingRef, RunId};
 pub use plural::number_of;
 pub use review::advisory::AdvisoryStatus;
 pub use review::cwe::{Cwe, Kinship};
 pub use review::exact_fix::ExactFix;
-pub use review::finding::{Anchor, Finding, FindingState, RawFinding, Restated, RestatedFinding};
+pub use review::finding::{
+    Anchor, Finding, FindingState, PostedProblem, RawFinding, Restated, RestatedFinding,
+};
 pub use review::location::{Location, meanings};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
@@ -47,9 +49,7 @@ pub use review::outcome::{
     Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
 pub use review::response::{Answer, Comparison, Recheck, Response};
-pub use review::reuse::{
-    AskedFile, FileReview, FindingOrigin, NoLongerRaised, Repetition, Reused, ReusedFrom,
-};
+pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
 pub use review::severity::{Confidence, Severity, Tag};
 pub use untrusted::Untrusted;
 pub use watch::{

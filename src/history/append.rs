@@ -77,6 +77,30 @@ impl Journal {
         })
     }
 
+    /// Appends the findings that a run merged, in the transaction that allocates their numbers. The numbers were
+    /// chosen from the problems that were known when the event `as_of` was the newest. Appends nothing and returns
+    /// `None` if another run has recorded findings since, so that the numbers must be chosen again.
+    pub fn append_merged(
+        &mut self,
+        run: &RunId,
+        kinds: impl IntoIterator<Item = EventKind>,
+        as_of: u64,
+    ) -> Result<Option<Vec<Event>>, JournalError> {
+        self.write(run, |tail| {
+            let newer = "SELECT 1 FROM event WHERE id > ?1
+                AND kind IN ('findings_merged', 'debate_concluded', 'problems_joined')";
+            if tail
+                .db
+                .prepare_cached(newer)?
+                .exists([as_of.cast_signed()])?
+            {
+                return Ok(None);
+            }
+            let events = kinds.into_iter().map(|kind| tail.push(kind));
+            events.collect::<rusqlite::Result<_>>().map(Some)
+        })
+    }
+
     pub fn open_dispute(
         &mut self,
         run: &RunId,

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason};
+use crate::domain::{Advice, Disposition, DisputeNumber, ExitReason, FindingId};
 
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
@@ -36,6 +36,13 @@ pub enum JournalError {
     AmbiguousRun {
         text: String,
         candidates: Vec<String>,
+    },
+    #[error("there is no finding `{0}`")]
+    UnknownFinding(String),
+    #[error("`{text}` matches several findings: {}", candidates.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    AmbiguousFinding {
+        text: String,
+        candidates: Vec<FindingId>,
     },
     #[error("there is no dispute {0}")]
     UnknownDispute(DisputeNumber),
@@ -73,6 +80,13 @@ impl Advice for JournalError {
             Self::AmbiguousRun { .. } | Self::AmbiguousDispute { .. } => {
                 Some("specify more digits of the id".to_owned())
             }
+            Self::UnknownFinding(_) => Some(
+                "give a number such as F3, or at least four digits of an id; `glee findings --all` lists the findings"
+                    .to_owned(),
+            ),
+            Self::AmbiguousFinding { .. } => {
+                Some("specify more digits of the id, or the number of the finding".to_owned())
+            }
             Self::UnknownDispute(_) => Some("`glee disputes` lists the disputes".to_owned()),
             Self::UnknownDisputeId(_) => Some(
                 "give a number, an id, or at least four digits of an id; `glee disputes` lists the \
@@ -91,6 +105,8 @@ impl Advice for JournalError {
         match self {
             Self::UnknownRun(_)
             | Self::AmbiguousRun { .. }
+            | Self::UnknownFinding(_)
+            | Self::AmbiguousFinding { .. }
             | Self::UnknownDispute(_)
             | Self::UnknownDisputeId(_)
             | Self::AmbiguousDispute { .. }

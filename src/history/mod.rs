@@ -21,6 +21,7 @@ pub use append::GivenRuling;
 pub use chain::{Corruption, Fault, Verification};
 pub use error::JournalError;
 pub use queries::measures::Dismissal;
+pub use queries::problems::NamedProblem;
 pub use queries::query::Extent;
 pub use queries::rows::{DisputeFilter, RulingFilter};
 pub use record::{

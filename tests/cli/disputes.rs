@@ -72,6 +72,7 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     }

@@ -1,4 +1,4 @@
-//! Tests `glee show`, `glee fix` and `glee accept` on the findings of a recorded run.
+//! Tests `glee show`, `glee fix` and `glee dismiss` on the findings of a recorded run.
 
 use crate::review::{json, project};
 use crate::support::Sandbox;
@@ -216,13 +216,31 @@ fn a_person_rules_without_an_objection() {
     insta::assert_snapshot!(session(
         &sandbox,
         &[
-            &["accept", "F1"],
-            &["accept", "F1", "--as", "deferred", "--reason", "later"],
-            &["accept", "F1", "--ref", "issue-1", "--reason", "later"],
-            &["accept", "F1", "--reason", "the text is ours"],
-            &["accept", "F1", "--reason", "the text is ours"],
+            &["dismiss", "F1"],
+            &["dismiss", "F1", "--as", "deferred", "--reason", "later"],
+            &["dismiss", "F1", "--ref", "issue-1", "--reason", "later"],
             &[
-                "accept",
+                "dismiss",
+                "F1",
+                "--as",
+                "accepted-risk",
+                "--reason",
+                "the text is ours"
+            ],
+            &["dismiss", "F1", "--reason", "the text is ours"],
+            &["dismiss", "F1", "--as", "duplicate", "--reason", "the same"],
+            &[
+                "dismiss",
+                "F1",
+                "--as",
+                "duplicate",
+                "--of",
+                "F1",
+                "--reason",
+                "the same"
+            ],
+            &[
+                "dismiss",
                 "F2",
                 "--as",
                 "refuted",
@@ -230,7 +248,7 @@ fn a_person_rules_without_an_objection() {
                 "the template is a constant"
             ],
             &[
-                "accept",
+                "dismiss",
                 "F3",
                 "--as",
                 "deferred",
@@ -240,7 +258,7 @@ fn a_person_rules_without_an_objection() {
                 "after the release"
             ],
             &[
-                "accept",
+                "dismiss",
                 "F4",
                 "--until",
                 "2999-01-01",
@@ -268,11 +286,11 @@ fn a_person_rules_without_an_objection() {
     assert_eq!(reopened.code, 0, "{reopened}");
     let again = sandbox.glee(&["review", "app.py", "--format", "json"]);
     assert_eq!(again.code, 3, "the dispute is open again: {again}");
-    let settled = sandbox.glee(&["accept", "F1", "--reason", "checked before"]);
+    let settled = sandbox.glee(&["dismiss", "F1", "--reason", "checked before"]);
     assert!(
         settled
             .stdout
-            .contains("F1: DISMISS by you, accepted risk (dispute 1)"),
+            .contains("DISMISS by you, refuted (dispute 1)"),
         "{settled}"
     );
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);
@@ -283,7 +301,7 @@ fn a_ruled_run_is_replayed_with_the_same_result() {
     let sandbox = reviewed();
     for id in ["F1", "F2", "F3", "F4"] {
         assert_eq!(
-            sandbox.glee(&["accept", id, "--reason", "in tests"]).code,
+            sandbox.glee(&["dismiss", id, "--reason", "in tests"]).code,
             0
         );
     }

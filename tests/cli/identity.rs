@@ -32,6 +32,7 @@ fn finding(id: u32, title: &str) -> Finding {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     }

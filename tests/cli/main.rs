@@ -22,6 +22,7 @@ mod identity;
 mod insisting;
 mod log;
 mod merge;
+mod numbers;
 mod one_off;
 mod parse;
 mod process;

@@ -118,7 +118,7 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     let first = review(&sandbox);
     review(&sandbox);
     // The ruling is about the finding of the older run, and the newer run raised the finding too.
-    let accept = ["accept", "F2", "--run", &first, "--reason", "ours"];
+    let accept = ["dismiss", "F2", "--run", &first, "--reason", "ours"];
     assert_eq!(sandbox.glee(&accept).code, 0);
     assert_eq!(
         open(&sandbox, &[]),
@@ -148,7 +148,7 @@ fn a_ruling_closes_the_finding_in_every_run_until_it_is_reopened_or_ends() {
     // The newer run applied the ruling itself; when the ruling is reopened, its finding is disputed again.
     let sandbox = project();
     review(&sandbox);
-    assert_eq!(sandbox.glee(&["accept", "F1", "--reason", "ours"]).code, 0);
+    assert_eq!(sandbox.glee(&["dismiss", "F1", "--reason", "ours"]).code, 0);
     assert_eq!(open(&sandbox, &[]).len(), 4);
     review(&sandbox);
     assert_eq!(

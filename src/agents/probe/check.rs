@@ -219,6 +219,7 @@ fn dispute() -> Dispute {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     };

@@ -1,5 +1,7 @@
 //! Completes the words of a command line in the shell: runs, disputes, agents, keys and stages of this project.
 
+use std::collections::BTreeSet;
+
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
@@ -31,6 +33,7 @@ fn candidates(command: &str, argument: &str) -> Option<fn() -> Vec<CompletionCan
     Some(match (command, argument) {
         (_, "run") => runs,
         ("show" | "resolve" | "reopen" | "share", "dispute" | "number" | "numbers") => disputes,
+        ("show" | "fix" | "dismiss", "finding" | "findings" | "of") => findings,
         ("review" | "disputes" | "list", "reviewer") | (_, "reviewers") => reviewers,
         (_, "agents") | ("emit", "agent") | ("disconnect", "name") => agents,
         ("connect", "agent") => programs,
@@ -92,6 +95,23 @@ fn disputes() -> Vec<CompletionCandidate> {
     rows.iter()
         .map(|row| candidate(row.number.to_string(), &printable::line(&row.title)))
         .collect()
+}
+
+fn findings() -> Vec<CompletionCandidate> {
+    let journal = history::open_read_here(&here()).ok().flatten();
+    let known = journal.and_then(|journal| journal.known_problems().ok());
+    let mut candidates = Vec::new();
+    let mut seen = BTreeSet::new();
+    for earlier in known.unwrap_or_default().findings {
+        let id = earlier.finding.id;
+        if candidates.len() < NEWEST as usize && seen.insert(id) {
+            candidates.push(candidate(
+                id.to_string(),
+                &printable::line(&earlier.finding.raw.title),
+            ));
+        }
+    }
+    candidates
 }
 
 fn of_role(role: Option<Role>) -> Vec<CompletionCandidate> {

@@ -66,6 +66,8 @@ impl From<JournalError> for ErrorPage {
         let status = match &error {
             JournalError::UnknownRun(_)
             | JournalError::AmbiguousRun { .. }
+            | JournalError::UnknownFinding(_)
+            | JournalError::AmbiguousFinding { .. }
             | JournalError::UnknownDispute(_)
             | JournalError::UnknownDisputeId(_)
             | JournalError::AmbiguousDispute { .. } => StatusCode::NOT_FOUND,

@@ -259,6 +259,7 @@ mod tests {
             id: DisputeId::of(&run, finding),
             run,
             finding,
+            problem: None,
             file: "src/db.py".to_owned(),
             line: Some(42),
             end_line: None,

@@ -113,7 +113,7 @@ pub enum Objector {
     Unconfirmed,
     /// An earlier finding of the run. Implementing the new finding would revert the change for the earlier finding.
     Earlier,
-    /// A person, who ruled on the finding although no agent objected (`glee accept`).
+    /// A person, who ruled on the finding although no agent objected (`glee dismiss`).
     Person,
     /// A person, who objected to the finding or ruled on the finding in the conversation of a pull request.
     Participant,

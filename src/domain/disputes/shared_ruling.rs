@@ -6,8 +6,8 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Anchor, Disposition, DisputeId, FindingId, Location, RulingWord, RunId, Tag,
-    Untrusted,
+    AgentName, Anchor, Disposition, DisputeId, FindingId, Location, ProblemKey, RulingWord, RunId,
+    Tag, Untrusted,
 };
 
 /// The content of `.glee/rulings/<id>.yml`.
@@ -18,6 +18,9 @@ pub struct SharedRuling {
     pub id: DisputeId,
     pub run: RunId,
     pub finding: FindingId,
+    /// The id of the finding's problem in all histories.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ProblemKey>,
     /// A path inside the tree.
     pub file: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -16,9 +16,9 @@ use serde_json::Value;
 use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId, FindingOrigin,
-    RawFinding, Repetition, Resolution, RestatedFinding, ReusedFrom, ReviewRequest, Role, Route,
-    Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
+    EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId, PostedProblem,
+    RawFinding, Resolution, RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler,
+    RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
     StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
@@ -91,6 +91,9 @@ pub struct PullRequestPlan {
     /// rulings in `.glee/rulings`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rulings: Vec<SharedRuling>,
+    /// The problems of the comments that Glee posted to the pull request before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub posted: Vec<PostedProblem>,
 }
 
 /// The way in which a review of staged changes treats the git index.
@@ -213,7 +216,7 @@ pub enum ReviewEvent {
         /// For each finding in `findings`, the same finding in the earlier run. A value is `None` if the earlier
         /// run did not merge the finding. A list that contains only `None` is stored as an empty list.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        origins: Vec<Option<FindingOrigin>>,
+        origins: Vec<Option<FindingId>>,
         /// The files that the reviewer still receives in the call.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         asked: Vec<AskedFile>,
@@ -248,10 +251,9 @@ pub enum ReviewEvent {
         /// What reviewers said again about open findings of earlier rounds.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         restated: Vec<RestatedFinding>,
-        /// The findings that repeat findings of earlier runs. A finding can repeat several earlier findings.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        repeats: Vec<Repetition>,
     },
+    /// Two numbers turned out to be one problem. The problem keeps the number `older`, and `newer` becomes its alias.
+    ProblemsJoined { newer: FindingId, older: FindingId },
     /// A round of the debate (2 or 3) is complete.
     DebateRound {
         round: u32,
@@ -265,9 +267,6 @@ pub enum ReviewEvent {
         findings: Vec<Finding>,
         silent: Vec<AgentName>,
         report: DebateMessage,
-        /// The findings that repeat findings of earlier runs.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        repeats: Vec<Repetition>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         restated: Vec<RestatedFinding>,
     },

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::ids::FindingId;
+use crate::domain::ids::{FindingId, ProblemKey};
 use crate::domain::review::severity::Confidence;
 use crate::domain::{
     AgentName, Class, Corroboration, Cwe, Disposition, DisputeNumber, ExactFix, Location,
@@ -102,6 +102,9 @@ pub struct Anchor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     pub id: FindingId,
+    /// The id of the problem in all histories; absent until the history has recorded the finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ProblemKey>,
     #[serde(flatten)]
     pub raw: RawFinding,
     /// Whether the coder must implement the finding or object to the finding.
@@ -132,6 +135,13 @@ pub struct Finding {
     pub exact_fix: Option<ExactFix>,
 }
 
+/// A problem that a comment of Glee in a pull request is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PostedProblem {
+    pub key: ProblemKey,
+    pub anchor: Anchor,
+}
+
 /// A restatement of a known finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RestatedFinding {
@@ -156,6 +166,13 @@ impl Finding {
         let positions = consensus.flat_map(|consensus| &consensus.positions);
         let own = positions.filter(|position| self.raised_by.contains(&position.reviewer));
         own.map(|position| position.said.as_str())
+    }
+
+    /// The number, the location and the title, for a command that changes the finding.
+    pub fn headline(&self) -> Untrusted {
+        let place = self.raw.location();
+        let place = place.map_or_else(String::new, |place| format!(" {place}"));
+        self.raw.title.labelled(&format!("{}{place} ", self.id))
     }
 
     /// Returns the suggestion. Returns `None` if the suggestion only repeats the text of the exact fix.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, FindingId, RawFinding, RunId};
+use crate::domain::{AgentName, RawFinding, RunId};
 
 /// A review of one file by one reviewer. Later reviews of the same content reuse this review.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -55,20 +55,6 @@ pub struct ReusedFrom {
     /// Files whose changed lines were reviewed again; the findings about other lines were reused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_part: Vec<String>,
-}
-
-/// A finding of an earlier run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct FindingOrigin {
-    pub run: RunId,
-    pub finding: FindingId,
-}
-
-/// Glee took `finding` from a reviewer's earlier answer. `of` identifies the finding in the earlier run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repetition {
-    pub finding: FindingId,
-    pub of: FindingOrigin,
 }
 
 /// An earlier finding about changed code. The reviewer checked the code again and did not repeat the finding.

@@ -9,10 +9,10 @@ use crate::domain::event::{
     CallAnswer, CallId, DisputeEvent, Event, EventKind, Purpose, ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId, Response,
-    Role, Ruler, RulingRecord, RulingWord, RunId, Usage,
+    Agent, Answer, CallMetadata, Disposition, Dispute, DisputeNumber, Finding, FindingId,
+    ProblemKey, Response, Role, Ruler, RulingRecord, RulingWord, RunId, Usage,
 };
-use crate::history::projections::problems::{Key, Problems, STRONGER, key_of};
+use crate::history::projections::problems::{Problems, STRONGER};
 
 /// The name that the history stores if the model of an agent is unknown.
 const UNKNOWN: &str = "unknown";
@@ -78,39 +78,27 @@ impl Measures<'_> {
             ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => {
                 self.answered(call)
             }
-            ReviewEvent::FindingsMerged {
-                findings, repeats, ..
+            ReviewEvent::FindingsMerged { findings, .. }
+            | ReviewEvent::DebateConcluded { findings, .. } => {
+                let groups = findings.chunk_by(|a, b| a.id.number == b.id.number);
+                groups
+                    .into_iter()
+                    .try_for_each(|group| self.raise(i64::from(group[0].id.number), group))
             }
-            | ReviewEvent::DebateConcluded {
-                findings, repeats, ..
-            } => findings.iter().try_for_each(|finding| {
-                let repeated = repeats
-                    .iter()
-                    .filter(|repetition| repetition.finding == finding.id);
-                let mut repeated: Vec<Key> =
-                    repeated.map(|repetition| key_of(&repetition.of)).collect();
-                // The members of a group are one problem.
-                let head = findings
-                    .iter()
-                    .find(|head| head.id.number == finding.id.number);
-                let head = self.head(finding.id)?.or(head.map(|head| head.id));
-                repeated.extend(
-                    head.filter(|head| *head != finding.id)
-                        .map(|head| self.key(head)),
-                );
-                self.raise(finding, &repeated)
-            }),
+            ReviewEvent::ProblemsJoined { newer, older } => self
+                .problems()
+                .join(i64::from(newer.number), i64::from(older.number)),
             ReviewEvent::TreeChanged { touched, .. } => touched.iter().try_for_each(|finding| {
                 self.change(
                     *finding,
-                    "UPDATE measured SET changed = 1 WHERE run = ?1 AND number = ?2",
+                    "UPDATE measured SET changed = 1 WHERE run = ?1 AND finding = ?2",
                     &[],
                 )
             }),
             ReviewEvent::FixRequested { request } => {
                 request.findings.iter().try_for_each(|finding| {
                     let sql = "UPDATE measured SET implemented = 0, changed = 0, objected = 0
-                           WHERE run = ?1 AND number = ?2";
+                           WHERE run = ?1 AND finding = ?2";
                     self.change(*finding, sql, &[])
                 })
             }
@@ -142,12 +130,12 @@ impl Measures<'_> {
                 };
                 let person = side.filter(|_| settlement.by == Ruler::Human);
                 self.change_disputed(*dispute, |finding| {
-                    let sql = "UPDATE measured SET side = ?3, person = ?4 WHERE run = ?1 AND number = ?2";
+                    let sql = "UPDATE measured SET side = ?3, person = ?4 WHERE run = ?1 AND finding = ?2";
                     finding.write(sql, &[&side, &person])
                 })
             }
             DisputeEvent::RulingRevoked { dispute, .. } => self.change_disputed(*dispute, |finding| {
-                finding.write("UPDATE measured SET side = NULL, person = NULL WHERE run = ?1 AND number = ?2", &[])
+                finding.write("UPDATE measured SET side = NULL, person = NULL WHERE run = ?1 AND finding = ?2", &[])
             }),
             DisputeEvent::RulingAudited { audit } => {
                 let side = audit.ruling.as_ref().and_then(|ruling| decided(ruling.ruling));
@@ -262,7 +250,7 @@ impl Measures<'_> {
             CallAnswer::Recheck { checks } => {
                 let denied = checks.iter().filter(|check| !check.resolved);
                 denied.into_iter().try_for_each(|check| {
-                    let sql = "UPDATE measured SET objected = 1 WHERE run = ?1 AND number = ?2";
+                    let sql = "UPDATE measured SET objected = 1 WHERE run = ?1 AND finding = ?2";
                     self.change(check.finding, sql, &[])
                 })
             }
@@ -277,12 +265,12 @@ impl Measures<'_> {
         let is_repair = matches!(purpose, Purpose::Repair { .. });
         let implemented = response.answer == Answer::Implemented;
         let sql = "UPDATE measured SET implemented = ?3, changed = changed AND ?4, objected = 0
-             WHERE run = ?1 AND number = ?2";
+             WHERE run = ?1 AND finding = ?2";
         self.change(response.finding, sql, &[&implemented, &is_repair])
     }
 
     fn undo(&self, undone: bool) -> rusqlite::Result<()> {
-        let problems = self.problems().of_run(&self.run.0)?;
+        let problems = self.problems().of_run(self.run)?;
         self.problems().add(&problems, -1)?;
         self.db
             .prepare_cached("UPDATE measured SET undone = ?2 WHERE run = ?1")?
@@ -294,44 +282,47 @@ impl Measures<'_> {
         Problems { db: self.db }
     }
 
-    fn key(&self, finding: FindingId) -> Key {
-        (self.run.0.clone(), finding)
-    }
-
-    /// The first known finding of a group.
-    fn head(&self, finding: FindingId) -> rusqlite::Result<Option<FindingId>> {
-        let group = finding.group();
-        let last = group.member(u8::MAX);
-        let sql = "SELECT min(number) FROM measured WHERE run = ?1 AND number BETWEEN ?2 AND ?3";
-        self.db
-            .prepare_cached(sql)?
-            .query_row(params![self.run.0, group, last], |row| row.get(0))
-    }
-
-    /// Stores a finding, and the opinions of the reviewers about the finding. `repeated` lists the earlier
-    /// findings of which this finding is a repetition.
-    fn raise(&self, finding: &Finding, repeated: &[Key]) -> rusqlite::Result<()> {
+    /// Stores findings of the problem `number`, and the opinions of the reviewers about the problem.
+    fn raise(&self, number: i64, group: &[Finding]) -> rusqlite::Result<()> {
         let problems = self.problems();
-        let own = self.key(finding.id);
-        let mut changed = self.changed(finding.id)?;
-        changed.extend(finding.reverses.map(|reversed| self.key(reversed)));
-        changed.extend_from_slice(repeated);
-        problems.add(&problems.of(&changed)?, -1)?;
-        self.keep(finding)?;
-        self.express(finding, &problems.join(&own, repeated)?)?;
-        problems.add(&problems.of(&changed)?, 1)
+        let head = &group[0];
+        let key = head.problem.clone();
+        let key = key.unwrap_or_else(|| ProblemKey::of(self.run, head.id));
+        let problem = problems.keep(number, &key, self.run, head.id)?;
+        let mut changed = Vec::new();
+        for finding in group {
+            changed.extend(self.changed(finding.id)?);
+            changed.extend(finding.reverses);
+            changed.extend(finding.was);
+        }
+        let mut numbers = problems.of(self.run, &changed)?;
+        numbers.insert(problem);
+        problems.add(&numbers, -1)?;
+        for finding in group {
+            if let Some(was) = finding.was {
+                problems.forget(self.run, was)?;
+            }
+            self.keep(finding, problem)?;
+        }
+        // A debate can change the opinions about findings that no other record is about.
+        if problems.count_of_findings(problem)? == group.len() {
+            problems.forget_opinions(problem)?;
+        }
+        for finding in group {
+            self.express(finding, problem)?;
+        }
+        problems.add(&numbers, 1)
     }
 
     fn is_known(&self, finding: FindingId) -> rusqlite::Result<bool> {
-        let sql = "SELECT 1 FROM measured WHERE run = ?1 AND number = ?2";
+        let sql = "SELECT 1 FROM measured WHERE run = ?1 AND finding = ?2";
         self.db
             .prepare_cached(sql)?
             .exists(params![self.run.0, finding])
     }
 
-    /// Stores a finding. An update of a stored finding does not change the columns `day`, `reverses`,
-    /// `origin_run` and `origin`.
-    fn keep(&self, finding: &Finding) -> rusqlite::Result<()> {
+    /// Stores a finding. An update of a stored finding changes only its category.
+    fn keep(&self, finding: &Finding, problem: i64) -> rusqlite::Result<()> {
         let raw = &finding.raw;
         let category = finding.anchor.as_ref().map(|anchor| &anchor.category);
         let category = category
@@ -341,13 +332,14 @@ impl Measures<'_> {
         let category: String = category.chars().take(CATEGORY).collect();
         self.db
             .prepare_cached(
-                "INSERT INTO measured (run, number, day, category, cwe, reverses, origin_run, origin)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?1, ?2)
+                "INSERT INTO measured (run, finding, problem, day, category, cwe, reverses)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  ON CONFLICT DO UPDATE SET category = excluded.category, cwe = excluded.cwe",
             )?
             .execute(params![
                 self.run.0,
                 finding.id,
+                problem,
                 self.day(),
                 category,
                 raw.cwe.map(|cwe| cwe.to_string()),
@@ -356,46 +348,41 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Stores the opinions of the reviewers about a finding. A reviewer raised the finding, confirmed the finding,
-    /// or answered without doing either (`silent`). If the problem has further findings, the stored opinions about
-    /// the problem remain.
-    fn express(&self, finding: &Finding, origin: &Key) -> rusqlite::Result<()> {
-        let (run, number) = origin;
-        let problems = self.problems();
-        if !problems.is_repeated(origin)? {
-            problems.forget_opinions(origin)?;
-        }
+    /// Stores the opinions of the reviewers about a problem. A reviewer raised the problem, confirmed it, or answered
+    /// without doing either (`silent`).
+    fn express(&self, finding: &Finding, problem: i64) -> rusqlite::Result<()> {
         let confirmed = finding
             .consensus
             .iter()
             .flat_map(|consensus| &consensus.confirmed_by);
         let said = finding.raised_by.iter().map(|name| (name, "raised"));
         let mut insert = self.db.prepare_cached(&format!(
-            "INSERT INTO opinion (run, number, reviewer, model, said) VALUES (?1, ?2, ?3,
-                coalesce((SELECT model FROM participant WHERE run = ?6 AND agent = ?3 AND role = 'reviewer'), ?5), ?4)
+            "INSERT INTO opinion (problem, reviewer, model, said) VALUES (?1, ?2,
+                coalesce((SELECT model FROM participant WHERE run = ?5 AND agent = ?2 AND role = 'reviewer'), ?4), ?3)
              {STRONGER}"
         ))?;
         for (name, word) in said.chain(confirmed.map(|name| (name, "confirmed"))) {
-            insert.execute(params![run, number, name.0, word, UNKNOWN, self.run.0])?;
+            insert.execute(params![problem, name.0, word, UNKNOWN, self.run.0])?;
         }
         self.db
             .prepare_cached(
-                "INSERT OR IGNORE INTO opinion (run, number, reviewer, model, said)
-                 SELECT ?1, ?2, agent, model, 'silent' FROM participant
-                 WHERE run = ?3 AND role = 'reviewer' AND answered",
+                "INSERT OR IGNORE INTO opinion (problem, reviewer, model, said)
+                 SELECT ?1, agent, model, 'silent' FROM participant
+                 WHERE run = ?2 AND role = 'reviewer' AND answered",
             )?
-            .execute(params![run, number, self.run.0])
+            .execute(params![problem, self.run.0])
             .map(drop)
     }
 
     fn open(&self, dispute: &Dispute) -> rusqlite::Result<()> {
         let id = dispute.finding.id;
         if !self.is_known(id)? {
-            self.raise(&dispute.finding, &[])?;
+            let finding = std::slice::from_ref(&dispute.finding);
+            self.raise(Problems::of_dispute(dispute.number), finding)?;
         }
         self.count(id, -1)?;
         let sql = "UPDATE measured SET dispute = ?3, side = NULL, judged = NULL, person = NULL
-             WHERE run = ?1 AND number = ?2";
+             WHERE run = ?1 AND finding = ?2";
         self.db.prepare_cached(sql)?.execute(params![
             self.run.0,
             id,
@@ -418,7 +405,7 @@ impl Measures<'_> {
         };
         self.change_disputed(dispute, |finding| {
             let judged = decided(record.ruling.ruling);
-            finding.write("UPDATE measured SET judged = ?3 WHERE run = ?1 AND number = ?2", &[&judged])?;
+            finding.write("UPDATE measured SET judged = ?3 WHERE run = ?1 AND finding = ?2", &[&judged])?;
             let mut insert = self.db.prepare_cached(
                 "INSERT OR REPLACE INTO judgement (dispute, judge, model, side) VALUES (?1, ?2,
                     coalesce((SELECT model FROM participant WHERE run = ?4 AND agent = ?2 AND role = 'judge'),
@@ -445,7 +432,7 @@ impl Measures<'_> {
         dispute: DisputeNumber,
         change: impl FnOnce(&Disputed<'_>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<()> {
-        let sql = "SELECT run, number FROM measured WHERE dispute = ?1";
+        let sql = "SELECT run, finding FROM measured WHERE dispute = ?1";
         let place = self
             .db
             .prepare_cached(sql)?
@@ -477,20 +464,20 @@ impl Measures<'_> {
     /// and subtracts the numbers if `sign` is -1.
     fn count(&self, finding: FindingId, sign: i64) -> rusqlite::Result<()> {
         let problems = self.problems();
-        problems.add(&problems.of(&self.changed(finding)?)?, sign)
+        problems.add(&problems.of(self.run, &self.changed(finding)?)?, sign)
     }
 
     /// Returns `finding`. If `finding` reverses another finding, also returns the other finding. A change of
     /// `finding` affects the sums for both findings.
-    fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<Key>> {
-        let sql =
-            "SELECT reverses FROM measured WHERE run = ?1 AND number = ?2 AND reverses IS NOT NULL";
+    fn changed(&self, finding: FindingId) -> rusqlite::Result<Vec<FindingId>> {
+        let sql = "SELECT reverses FROM measured WHERE run = ?1 AND finding = ?2 AND reverses IS NOT NULL";
         let reversed = self
             .db
             .prepare_cached(sql)?
             .query_row(params![self.run.0, finding], |row| row.get(0));
-        let reversed = reversed.optional()?.map(|reversed| self.key(reversed));
-        Ok(std::iter::once(self.key(finding)).chain(reversed).collect())
+        Ok(std::iter::once(finding)
+            .chain(reversed.optional()?)
+            .collect())
     }
 }
 

@@ -15,17 +15,18 @@ use crate::domain::{Dispute, FindingId, RunId};
 pub(crate) mod measures;
 pub(crate) mod problems;
 
-pub(crate) const VIEWS: [(&str, &str); 14] = [
+pub(crate) const VIEWS: [(&str, &str); 15] = [
     ("run", "number"),
-    ("finding", "run, number"),
+    ("finding", "run, id"),
+    ("problem", "number"),
     ("dispute", "number"),
     ("raiser", "reviewer, dispute"),
     ("stage", "number"),
     ("watch", "number"),
     ("reviewed", "number"),
     ("participant", "run, agent, role"),
-    ("measured", "run, number"),
-    ("opinion", "run, number, reviewer"),
+    ("measured", "run, finding"),
+    ("opinion", "problem, reviewer"),
     ("judgement", "dispute, judge"),
     ("audit", "dispute, judge"),
     ("tally", "kind, name, day"),
@@ -56,8 +57,11 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         EventKind::Review(
             ReviewEvent::FindingsMerged { findings, .. } | ReviewEvent::DebateConcluded { findings, .. },
         ) => findings.iter().try_for_each(|finding| {
+            if let Some(was) = finding.was {
+                write("DELETE FROM finding WHERE run = ?1 AND id = ?2", params![run.0, was])?;
+            }
             write(
-                "INSERT OR REPLACE INTO finding (run, number, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT OR REPLACE INTO finding (run, id, mandatory, body) VALUES (?1, ?2, ?3, ?4)",
                 params![run.0, finding.id, finding.mandatory, json(finding)],
             )
         }),

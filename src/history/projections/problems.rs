@@ -1,105 +1,135 @@
-//! A problem is a finding, together with the findings of later runs that repeat the finding. The SQL view `addend`
-//! contains the numbers that each problem contributes to the sums. Before a change of a finding, Glee subtracts
-//! the old numbers of the finding's problem from the sums. After the change, Glee adds the problem's new numbers.
+//! The problems of a repository, by their numbers. The SQL view `addend` contains what each problem contributes to the
+//! sums. Before a change of a finding, Glee subtracts the old contribution of the finding's problem from the sums. After
+//! the change, Glee adds the problem's new contribution.
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::domain::{FindingId, FindingOrigin};
-
-/// The run and the number of a finding.
-pub(crate) type Key = (String, FindingId);
+use crate::domain::{DisputeNumber, FindingId, ProblemKey, RunId};
 
 pub(crate) struct Problems<'a> {
     pub(crate) db: &'a Connection,
 }
 
 impl Problems<'_> {
-    /// Finds the problems of all `findings`, and returns the first finding of each problem. Skips unknown
-    /// findings.
-    pub(crate) fn of(&self, findings: &[Key]) -> rusqlite::Result<BTreeSet<Key>> {
-        let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1 AND number = ?2";
-        let mut origin = self.db.prepare_cached(sql)?;
-        let mut origins = BTreeSet::new();
-        for (run, number) in findings {
-            origins.extend(origin.query_row(params![run, number], key).optional()?);
-        }
-        Ok(origins)
+    /// Stores the number of a problem when a finding of the problem is recorded for the first time. Returns the older
+    /// number if `number` is an alias.
+    pub(crate) fn keep(
+        &self,
+        number: i64,
+        key: &ProblemKey,
+        run: &RunId,
+        finding: FindingId,
+    ) -> rusqlite::Result<i64> {
+        self.db
+            .prepare_cached(
+                "INSERT OR IGNORE INTO problem (number, key, run, finding) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![number, key.0, run.0, finding])?;
+        self.older(number)
     }
 
-    pub(crate) fn of_run(&self, run: &str) -> rusqlite::Result<BTreeSet<Key>> {
-        let sql = "SELECT origin_run, origin FROM measured WHERE run = ?1";
+    fn older(&self, number: i64) -> rusqlite::Result<i64> {
+        let sql = "SELECT ifnull(alias_of, number) FROM problem WHERE number = ?1";
+        let older = self
+            .db
+            .prepare_cached(sql)?
+            .query_row([number], |row| row.get(0));
+        Ok(older.optional()?.unwrap_or(number))
+    }
+
+    /// The number under which a finding counts that only a dispute names.
+    pub(crate) fn of_dispute(dispute: DisputeNumber) -> i64 {
+        -dispute.0.cast_signed()
+    }
+
+    pub(crate) fn of(
+        &self,
+        run: &RunId,
+        findings: &[FindingId],
+    ) -> rusqlite::Result<BTreeSet<i64>> {
+        let sql = "SELECT problem FROM measured WHERE run = ?1 AND finding = ?2";
+        let mut number = self.db.prepare_cached(sql)?;
+        let mut numbers = BTreeSet::new();
+        for finding in findings {
+            let found = number.query_row(params![run.0, finding], |row| row.get::<_, i64>(0));
+            numbers.extend(found.optional()?);
+        }
+        Ok(numbers)
+    }
+
+    pub(crate) fn of_run(&self, run: &RunId) -> rusqlite::Result<BTreeSet<i64>> {
+        let sql = "SELECT problem FROM measured WHERE run = ?1";
         self.db
             .prepare_cached(sql)?
-            .query_map([run], key)?
+            .query_map([&run.0], |row| row.get(0))?
             .collect()
     }
 
-    /// Adds the numbers of `problems` to the tables `tally` and `pair` if `sign` is 1, and subtracts the numbers
-    /// if `sign` is -1.
-    pub(crate) fn add(&self, problems: &BTreeSet<Key>, sign: i64) -> rusqlite::Result<()> {
+    /// Adds the contributions of `problems` to the tables `tally` and `pair` if `sign` is 1, and subtracts the
+    /// contributions if `sign` is -1.
+    pub(crate) fn add(&self, problems: &BTreeSet<i64>, sign: i64) -> rusqlite::Result<()> {
         for sum in [TALLY, PAIR] {
             let mut sum = self.db.prepare_cached(sum)?;
-            for (run, number) in problems {
-                sum.execute(params![run, number, sign])?;
+            for number in problems {
+                sum.execute([number, &sign])?;
             }
         }
         Ok(())
     }
 
-    /// Joins the problem of `finding` with the problems of the findings in `repeated`. The earliest finding
-    /// becomes the origin of the joined problem. Returns the origin.
-    pub(crate) fn join(&self, finding: &Key, repeated: &[Key]) -> rusqlite::Result<Key> {
-        let joined = self.of(&[std::slice::from_ref(finding), repeated].concat())?;
-        let mut day = self
+    /// Makes the number `newer` an alias of the number `older`.
+    pub(crate) fn join(&self, newer: i64, older: i64) -> rusqlite::Result<()> {
+        let (newer, older) = (self.older(newer)?, self.older(older)?);
+        if newer == older {
+            return Ok(());
+        }
+        let both = BTreeSet::from([newer, older]);
+        self.add(&both, -1)?;
+        for sql in [
+            "UPDATE problem SET alias_of = ?2 WHERE ?1 IN (number, alias_of)",
+            "UPDATE measured SET problem = ?2 WHERE problem = ?1",
+            &format!(
+                "INSERT INTO opinion (problem, reviewer, model, said)
+                 SELECT ?2, reviewer, model, said FROM opinion WHERE problem = ?1 {STRONGER}"
+            ),
+        ] {
+            self.db.prepare_cached(sql)?.execute([newer, older])?;
+        }
+        self.forget_opinions(newer)?;
+        self.add(&both, 1)
+    }
+
+    /// Removes a finding of a run that has got another id.
+    pub(crate) fn forget(&self, run: &RunId, finding: FindingId) -> rusqlite::Result<()> {
+        let keys = params![run.0, finding];
+        for sql in [
+            "DELETE FROM measured WHERE run = ?1 AND finding = ?2",
+            "UPDATE problem SET finding = ifnull(
+                (SELECT min(m.finding) FROM measured m WHERE m.run = ?1 AND m.problem = problem.number), finding)
+             WHERE run = ?1 AND finding = ?2",
+        ] {
+            self.db.prepare_cached(sql)?.execute(keys)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn count_of_findings(&self, number: i64) -> rusqlite::Result<usize> {
+        let sql = "SELECT count(*) FROM measured WHERE problem = ?1";
+        let count = self
             .db
-            .prepare_cached("SELECT day FROM measured WHERE run = ?1 AND number = ?2")?;
-        let mut dated: BTreeSet<(String, &Key)> = BTreeSet::new();
-        for origin in &joined {
-            dated.insert((
-                day.query_row(params![origin.0, origin.1], |row| row.get(0))?,
-                origin,
-            ));
-        }
-        let first = dated.first().map_or(finding, |(_, origin)| *origin);
-        for origin in joined.iter().filter(|origin| *origin != first) {
-            let keys = params![first.0, first.1, origin.0, origin.1];
-            let findings = "UPDATE measured SET origin_run = ?1, origin = ?2 WHERE origin_run = ?3 AND origin = ?4";
-            self.db.prepare_cached(findings)?.execute(keys)?;
-            let opinions = format!(
-                "INSERT INTO opinion (run, number, reviewer, model, said)
-                 SELECT ?1, ?2, reviewer, model, said FROM opinion WHERE run = ?3 AND number = ?4 {STRONGER}"
-            );
-            self.db.prepare_cached(&opinions)?.execute(keys)?;
-            self.forget_opinions(origin)?;
-        }
-        Ok(first.clone())
+            .prepare_cached(sql)?
+            .query_row([number], |row| row.get::<_, i64>(0))?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Whether several findings belong to the problem.
-    pub(crate) fn is_repeated(&self, origin: &Key) -> rusqlite::Result<bool> {
-        let sql = "SELECT 1 FROM measured WHERE origin_run = ?1 AND origin = ?2 LIMIT 1 OFFSET 1";
+    pub(crate) fn forget_opinions(&self, number: i64) -> rusqlite::Result<()> {
         self.db
-            .prepare_cached(sql)?
-            .exists(params![origin.0, origin.1])
-    }
-
-    pub(crate) fn forget_opinions(&self, origin: &Key) -> rusqlite::Result<()> {
-        let sql = "DELETE FROM opinion WHERE run = ?1 AND number = ?2";
-        self.db
-            .prepare_cached(sql)?
-            .execute(params![origin.0, origin.1])
+            .prepare_cached("DELETE FROM opinion WHERE problem = ?1")?
+            .execute([number])
             .map(drop)
     }
-}
-
-fn key(row: &Row<'_>) -> rusqlite::Result<Key> {
-    Ok((row.get(0)?, row.get(1)?))
-}
-
-pub(crate) fn key_of(origin: &FindingOrigin) -> Key {
-    (origin.run.0.clone(), origin.finding)
 }
 
 /// The end of an SQL statement that inserts a reviewer's opinion about a problem. If the reviewer already has an
@@ -111,10 +141,10 @@ pub(crate) const STRONGER: &str = "ON CONFLICT DO UPDATE SET model = excluded.mo
 pub(crate) const TALLY: &str = "
     INSERT INTO tally (kind, name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked, overturned,
         fixed, reverted, audited, confirmed)
-    SELECT kind, name, day, ?3 * sum(raised), ?3 * sum(shared), ?3 * sum(alone), ?3 * sum(disputed), ?3 * sum(upheld),
-        ?3 * sum(dismissed), ?3 * sum(judged), ?3 * sum(checked), ?3 * sum(overturned), ?3 * sum(fixed),
-        ?3 * sum(reverted), ?3 * sum(audited), ?3 * sum(confirmed)
-    FROM addend WHERE run = ?1 AND number = ?2 GROUP BY kind, name, day
+    SELECT kind, name, day, ?2 * sum(raised), ?2 * sum(shared), ?2 * sum(alone), ?2 * sum(disputed), ?2 * sum(upheld),
+        ?2 * sum(dismissed), ?2 * sum(judged), ?2 * sum(checked), ?2 * sum(overturned), ?2 * sum(fixed),
+        ?2 * sum(reverted), ?2 * sum(audited), ?2 * sum(confirmed)
+    FROM addend WHERE number = ?1 GROUP BY kind, name, day
     ON CONFLICT DO UPDATE SET raised = raised + excluded.raised, shared = shared + excluded.shared,
         alone = alone + excluded.alone, disputed = disputed + excluded.disputed, upheld = upheld + excluded.upheld,
         dismissed = dismissed + excluded.dismissed, judged = judged + excluded.judged,
@@ -124,6 +154,6 @@ pub(crate) const TALLY: &str = "
 
 pub(crate) const PAIR: &str = "
     INSERT INTO pair (kind, one, other, day, compared, agreed)
-    SELECT kind, one, other, day, ?3 * sum(compared), ?3 * sum(agreed)
-    FROM comparison WHERE run = ?1 AND number = ?2 GROUP BY kind, one, other, day
+    SELECT kind, one, other, day, ?2 * sum(compared), ?2 * sum(agreed)
+    FROM comparison WHERE number = ?1 GROUP BY kind, one, other, day
     ON CONFLICT DO UPDATE SET compared = compared + excluded.compared, agreed = agreed + excluded.agreed";

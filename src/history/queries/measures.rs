@@ -109,8 +109,8 @@ impl Journal {
         let sql = "SELECT m.dispute, m.run, d.disposition, d.settled, d.until,
                  (SELECT json_group_array(judge) FROM judgement j WHERE j.dispute = m.dispute) AS judges
              FROM measured m JOIN dispute d ON d.number = m.dispute
-                 JOIN measured first ON first.run = m.origin_run AND first.number = m.origin
-             WHERE m.side = 'dismissed' AND m.judged = 'dismissed' AND m.person IS NULL AND first.day >= ?1
+                 JOIN counted ON counted.number = m.problem
+             WHERE m.side = 'dismissed' AND m.judged = 'dismissed' AND m.person IS NULL AND counted.day >= ?1
                  AND d.ended IS NULL
              ORDER BY m.dispute";
         self.rows(sql, [first_day(since)], |row| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod follow;
 pub(crate) mod measures;
+pub(crate) mod problems;
 pub(crate) mod query;
 pub(crate) mod reviewed_files;
 pub(crate) mod rows;

@@ -112,10 +112,10 @@ impl Journal {
         }))
     }
 
-    /// Returns the latest version of each finding of a run, in the order of the findings' numbers.
+    /// Returns the latest version of each finding of a run, in the order of their ids.
     pub fn findings(&self, run: &RunId) -> Result<Vec<Finding>, JournalError> {
         self.rows(
-            "SELECT body FROM finding WHERE run = ?1 ORDER BY number",
+            "SELECT body FROM finding WHERE run = ?1 ORDER BY id",
             [&run.0],
             |row| from_json(row, "body"),
         )
@@ -143,6 +143,7 @@ impl Journal {
                     until: from_json(row, "until")?,
                     ended: ended.map(|at| at.to_zoned(TimeZone::UTC).date()),
                     is_vouched: true,
+                    problem: None,
                     reopens: row
                         .get::<_, Option<i64>>("reopens")?
                         .map(|number| DisputeNumber(number.unsigned_abs())),
@@ -192,8 +193,8 @@ impl Journal {
     /// Returns the newest `recent` reviews, or all reviews if `recent` is `None`. The newest review comes first.
     pub fn runs(&self, recent: Option<u32>) -> Result<Vec<RunRow>, JournalError> {
         let sql = "SELECT *,
-                (SELECT count(*) FROM finding WHERE finding.run = id) AS findings,
-                (SELECT count(*) FROM finding WHERE finding.run = id AND mandatory) AS mandatory,
+                (SELECT count(*) FROM finding WHERE finding.run = run.id) AS findings,
+                (SELECT count(*) FROM finding WHERE finding.run = run.id AND mandatory) AS mandatory,
                 (SELECT count(*) FROM dispute WHERE dispute.run = id) AS disputes,
                 (SELECT count(*) FROM dispute WHERE dispute.run = id AND disposition IS NULL) AS open_disputes,
                 EXISTS (SELECT 1 FROM event WHERE event.run = run.id AND kind = 'fix_requested') AS fixed,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::{Mode, Settlement};
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location, Ruler,
-    RulingRef, RulingWord, RunId, Tag, Untrusted,
+    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location,
+    ProblemKey, Ruler, RulingRef, RulingWord, RunId, Tag, Untrusted,
 };
 
 /// Selects the disputes that meet all conditions of the filter.
@@ -104,6 +104,8 @@ pub struct Binding {
     /// Whether the binding can close a security finding. A shared ruling can close a security finding only if the
     /// ruling names a responsible person.
     pub is_vouched: bool,
+    /// The key of the finding's problem, if a shared ruling states it.
+    pub problem: Option<ProblemKey>,
     /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,
 }

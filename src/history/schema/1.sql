@@ -32,13 +32,27 @@ CREATE TABLE run (
     undone  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
+-- The findings of all runs. A finding has the same `id` in each run that raised it.
 CREATE TABLE finding (
     run       TEXT NOT NULL,
-    number    INTEGER NOT NULL,
+    id        INTEGER NOT NULL,
     mandatory INTEGER NOT NULL,
     body      TEXT NOT NULL CHECK (json_valid(body)),
-    PRIMARY KEY (run, number)
+    PRIMARY KEY (run, id)
 ) STRICT;
+CREATE INDEX finding_id ON finding (id);
+
+-- The problems. Each has its number for life. `run` and `finding` are the first finding of the problem. `key` identifies
+-- the problem in all histories. If two numbers turn out to be one problem, `alias_of` of the newer number is the older
+-- one. A problem that no review numbered, such as an issue of a watch, has the negative number of its dispute.
+CREATE TABLE problem (
+    number   INTEGER PRIMARY KEY,
+    key      TEXT NOT NULL,
+    run      TEXT NOT NULL,
+    finding  INTEGER NOT NULL,
+    alias_of INTEGER
+) STRICT;
+CREATE INDEX problem_key ON problem (key);
 
 -- `reopens` is the earlier dispute that a dispute reopens. The ruling on the earlier dispute is no longer in force.
 -- `until` is the last day (UTC) of a ruling. `ended` is the time at which the removal of the code ended a ruling.
@@ -131,14 +145,13 @@ CREATE TABLE participant (
     PRIMARY KEY (run, agent, role)
 ) STRICT, WITHOUT ROWID;
 
--- The findings. `day` is the day (UTC) on which the finding was raised. `side` is the result of the dispute, `judged`
--- the ruling of the judges, and `person` the ruling of a person. Without a decision, these columns are NULL.
--- A finding of a reused answer repeats a finding of an earlier run. All findings with the same origin are one problem, and
--- a problem counts once. The origin of a problem is its first finding. A finding that repeats no other finding is its own
--- origin. The table `opinion` has the opinions about a problem under the run and the number of the origin.
+-- The findings, by their problems. A problem counts once, whatever number of findings it has. `day` is the day (UTC) on
+-- which the finding was raised. `side` is the result of the dispute, `judged` the ruling of the judges, and `person` the
+-- ruling of a person. Without a decision, these columns are NULL.
 CREATE TABLE measured (
     run         TEXT NOT NULL,
-    number      INTEGER NOT NULL,
+    finding     INTEGER NOT NULL,
+    problem     INTEGER NOT NULL,
     day         TEXT NOT NULL,
     category    TEXT NOT NULL,
     cwe         TEXT,
@@ -151,24 +164,21 @@ CREATE TABLE measured (
     changed     INTEGER NOT NULL DEFAULT 0,
     objected    INTEGER NOT NULL DEFAULT 0,
     undone      INTEGER NOT NULL DEFAULT 0,
-    origin_run  TEXT NOT NULL DEFAULT '',
-    origin      INTEGER NOT NULL DEFAULT 0,
     fixed       INTEGER AS (implemented AND changed AND NOT objected) VIRTUAL,
-    PRIMARY KEY (run, number)
+    PRIMARY KEY (run, finding)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX measured_origin ON measured (origin_run, origin, dispute);
-CREATE INDEX measured_implemented ON measured (origin_run, origin) WHERE implemented = 1;
+CREATE INDEX measured_problem ON measured (problem, dispute);
+CREATE INDEX measured_implemented ON measured (problem) WHERE implemented = 1;
 CREATE INDEX measured_dispute ON measured (dispute) WHERE dispute IS NOT NULL;
 CREATE INDEX measured_reverses ON measured (run, reverses) WHERE reverses IS NOT NULL;
 
--- The opinions on a finding of the reviewers that read the code.
+-- The opinions on a problem of the reviewers that read the code.
 CREATE TABLE opinion (
-    run      TEXT NOT NULL,
-    number   INTEGER NOT NULL,
+    problem  INTEGER NOT NULL,
     reviewer TEXT NOT NULL,
     model    TEXT NOT NULL,
     said     TEXT NOT NULL CHECK (said IN ('raised', 'confirmed', 'silent')),
-    PRIMARY KEY (run, number, reviewer)
+    PRIMARY KEY (problem, reviewer)
 ) STRICT, WITHOUT ROWID;
 
 -- The last ruling of each judge on a dispute. `side` is NULL if the judge neither enforced nor dismissed the finding.
@@ -228,28 +238,29 @@ CREATE TABLE pair (
 -- A problem. `dispute` is the last dispute with a decision, or else the last dispute. `repair` is 1 if the last change that
 -- fixed the problem stands, 2 if this change was reverted, and NULL if no change fixed the problem. `max` selects the last
 -- row without a sort. Each update of a sum reads this view many times, and sorts are slow.
-CREATE VIEW problem AS
-SELECT m.run, m.number, m.day, m.category, m.cwe,
+CREATE VIEW counted AS
+SELECT p.number, first.day, first.category, first.cwe,
     ifnull(
-        (SELECT max(d.dispute) FROM measured d INDEXED BY measured_origin
-         WHERE d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0 AND d.side IS NOT NULL),
-        (SELECT max(d.dispute) FROM measured d INDEXED BY measured_origin
-         WHERE d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0)) AS dispute,
+        (SELECT max(d.dispute) FROM measured d INDEXED BY measured_problem
+         WHERE d.problem = p.number AND d.dispute > 0 AND d.side IS NOT NULL),
+        (SELECT max(d.dispute) FROM measured d INDEXED BY measured_problem
+         WHERE d.problem = p.number AND d.dispute > 0)) AS dispute,
     (SELECT 1 + (last.undone OR EXISTS (SELECT 1 FROM measured r INDEXED BY measured_reverses
-        WHERE r.run = last.run AND r.reverses = last.number AND r.reverses IS NOT NULL AND r.number <> last.number
+        WHERE r.run = last.run AND r.reverses = last.finding AND r.reverses IS NOT NULL AND r.finding <> last.finding
             AND r.fixed))
-     FROM (SELECT x.undone, x.run, x.number, max(x.day || ' ' || x.run || printf(' %010d', x.number))
+     FROM (SELECT x.undone, x.run, x.finding, max(x.day || ' ' || x.run || printf(' %010d', x.finding))
            FROM measured x INDEXED BY measured_implemented
-           WHERE x.origin_run = m.run AND x.origin = m.number AND x.implemented = 1 AND x.fixed) last) AS repair
-FROM measured m WHERE m.origin_run = m.run AND m.origin = m.number;
+           WHERE x.problem = p.number AND x.implemented = 1 AND x.fixed) last) AS repair
+FROM problem p JOIN measured first ON first.run = p.run AND first.finding = p.finding
+WHERE p.alias_of IS NULL;
 
 -- What one problem adds to the sums of all findings, of its category and weakness, and of the reviewers that raised it.
 CREATE VIEW fact AS
-SELECT p.run, p.number, p.day, p.category, p.cwe,
+SELECT p.number, p.day, p.category, p.cwe,
     1 AS raised,
-    EXISTS (SELECT 1 FROM opinion o WHERE o.run = p.run AND o.number = p.number LIMIT 1 OFFSET 1) AS shared,
+    EXISTS (SELECT 1 FROM opinion o WHERE o.problem = p.number LIMIT 1 OFFSET 1) AS shared,
     (SELECT count(*) > 1 AND total(o.said <> 'silent') = 1 FROM opinion o
-     WHERE o.run = p.run AND o.number = p.number) AS alone,
+     WHERE o.problem = p.number) AS alone,
     p.dispute IS NOT NULL AS disputed,
     d.side IS 'upheld' AS upheld,
     d.side IS 'dismissed' AS dismissed,
@@ -260,11 +271,11 @@ SELECT p.run, p.number, p.day, p.category, p.cwe,
     p.repair IS 2 AS reverted,
     (SELECT count(a.side) FROM audit a WHERE a.dispute = p.dispute AND d.judged IS NOT NULL) AS audited,
     (SELECT count(*) FROM audit a WHERE a.dispute = p.dispute AND a.side = d.judged) AS confirmed
-FROM problem p LEFT JOIN measured d ON d.dispute = p.dispute;
+FROM counted p LEFT JOIN measured d ON d.dispute = p.dispute;
 
 -- The same for each judge that ruled on a dispute about the problem: here the decision is the judge's own.
 CREATE VIEW ruling_fact AS
-SELECT f.run, f.number, f.day, j.judge, j.model, f.raised, f.shared, f.alone, f.disputed,
+SELECT f.number, f.day, j.judge, j.model, f.raised, f.shared, f.alone, f.disputed,
     j.side IS 'upheld' AS upheld,
     j.side IS 'dismissed' AS dismissed,
     j.side IS NOT NULL AS judged,
@@ -276,53 +287,53 @@ SELECT f.run, f.number, f.day, j.judge, j.model, f.raised, f.shared, f.alone, f.
     (SELECT count(*) FROM audit a
      WHERE a.dispute = d.dispute AND a.judge <> j.judge AND a.side = j.side) AS confirmed
 FROM fact f
-    JOIN measured d INDEXED BY measured_origin ON d.origin_run = f.run AND d.origin = f.number AND d.dispute > 0
+    JOIN measured d INDEXED BY measured_problem ON d.problem = f.number AND d.dispute > 0
     JOIN judgement j ON j.dispute = d.dispute;
 
 CREATE VIEW addend AS
-SELECT run, number, 'all' AS kind, '' AS name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+SELECT number, 'all' AS kind, '' AS name, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed FROM fact
 UNION ALL
-SELECT run, number, 'category', category, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+SELECT number, 'category', category, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed FROM fact
 UNION ALL
-SELECT run, number, 'cwe', cwe, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+SELECT number, 'cwe', cwe, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed FROM fact WHERE cwe IS NOT NULL
 UNION ALL
-SELECT f.run, f.number, 'reviewer', o.reviewer, day, raised, shared, alone, disputed, upheld, dismissed, judged,
+SELECT f.number, 'reviewer', o.reviewer, day, raised, shared, alone, disputed, upheld, dismissed, judged,
     checked, overturned, fixed, reverted, audited, confirmed
-FROM fact f JOIN opinion o ON o.run = f.run AND o.number = f.number AND o.said = 'raised'
+FROM fact f JOIN opinion o ON o.problem = f.number AND o.said = 'raised'
 UNION ALL
-SELECT f.run, f.number, 'model', o.model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+SELECT f.number, 'model', o.model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed
-FROM fact f JOIN opinion o ON o.run = f.run AND o.number = f.number AND o.said = 'raised'
-WHERE NOT EXISTS (SELECT 1 FROM opinion p WHERE p.run = o.run AND p.number = o.number AND p.reviewer < o.reviewer
+FROM fact f JOIN opinion o ON o.problem = f.number AND o.said = 'raised'
+WHERE NOT EXISTS (SELECT 1 FROM opinion p WHERE p.problem = o.problem AND p.reviewer < o.reviewer
     AND p.model = o.model AND p.said = 'raised')
 UNION ALL
-SELECT run, number, 'judge', judge, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+SELECT number, 'judge', judge, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed FROM ruling_fact
 UNION ALL
-SELECT run, number, 'judge_model', model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
+SELECT number, 'judge_model', model, day, raised, shared, alone, disputed, upheld, dismissed, judged, checked,
     overturned, fixed, reverted, audited, confirmed FROM ruling_fact;
 
 CREATE VIEW comparison AS
-SELECT m.run, m.number, 'reviewer' AS kind, x.reviewer AS one, y.reviewer AS other, m.day,
+SELECT c.number, 'reviewer' AS kind, x.reviewer AS one, y.reviewer AS other, c.day,
     1 AS compared, x.said <> 'silent' AND y.said <> 'silent' AS agreed
-FROM measured m
-    JOIN opinion x ON x.run = m.run AND x.number = m.number
-    JOIN opinion y ON y.run = m.run AND y.number = m.number AND y.reviewer > x.reviewer
+FROM counted c
+    JOIN opinion x ON x.problem = c.number
+    JOIN opinion y ON y.problem = c.number AND y.reviewer > x.reviewer
 WHERE x.said <> 'silent' OR y.said <> 'silent'
 UNION ALL
-SELECT m.run, m.number, 'judge', x.judge, y.judge, m.day, 1, x.side = y.side
-FROM measured m
-    JOIN measured d INDEXED BY measured_origin ON d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0
+SELECT c.number, 'judge', x.judge, y.judge, c.day, 1, x.side = y.side
+FROM counted c
+    JOIN measured d INDEXED BY measured_problem ON d.problem = c.number AND d.dispute > 0
     JOIN judgement x ON x.dispute = d.dispute
     JOIN judgement y ON y.dispute = d.dispute AND y.judge > x.judge
 WHERE x.side IS NOT NULL AND y.side IS NOT NULL
 UNION ALL
-SELECT m.run, m.number, 'judge', min(x.judge, a.judge), max(x.judge, a.judge), m.day, 1, x.side = a.side
-FROM measured m
-    JOIN measured d INDEXED BY measured_origin ON d.origin_run = m.run AND d.origin = m.number AND d.dispute > 0
+SELECT c.number, 'judge', min(x.judge, a.judge), max(x.judge, a.judge), c.day, 1, x.side = a.side
+FROM counted c
+    JOIN measured d INDEXED BY measured_problem ON d.problem = c.number AND d.dispute > 0
     JOIN judgement x ON x.dispute = d.dispute
     JOIN audit a ON a.dispute = d.dispute AND a.judge <> x.judge
 WHERE x.side IS NOT NULL AND a.side IS NOT NULL;

@@ -74,6 +74,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     }
@@ -146,7 +147,6 @@ fn sample(journal: &mut Journal) -> RunId {
                 restated: Vec::new(),
                 round: 1,
                 findings: findings.to_vec(),
-                repeats: Vec::new(),
             },
         )
         .unwrap();
@@ -712,7 +712,8 @@ fn every_altered_column_is_found() {
 fn every_altered_view_is_found() {
     for (table, columns) in [
         ("run", "id started ended target mode exit undone"),
-        ("finding", "run number mandatory body"),
+        ("finding", "run id mandatory body"),
+        ("problem", "number key run finding alias_of"),
         (
             "dispute",
             "number run opened settled finding tag title location anchor raised_by ruling ruled_by rationale disposition",
@@ -721,6 +722,7 @@ fn every_altered_view_is_found() {
     ] {
         let changes = columns.split(' ').map(|column| {
             let value = match column {
+                "id" if table == "finding" => "id + 70".to_owned(),
                 "number" | "dispute" | "finding" | "undone" | "mandatory" => {
                     format!("{column} + 70")
                 }

@@ -72,6 +72,7 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     }

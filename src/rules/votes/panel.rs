@@ -229,6 +229,7 @@ mod tests {
             reverses: None,
             restated: Vec::new(),
             was: None,
+            problem: None,
             exact_fix: None,
             consensus: None,
         }

@@ -11,7 +11,10 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Anchor, DisputeId, FindingId, RunId, SharedRuling, Untrusted};
+use crate::domain::{
+    Anchor, DisputeId, Finding, FindingId, PostedProblem, ProblemKey, RunId, SharedRuling,
+    Untrusted,
+};
 use crate::protocol::secrets::redact_value;
 use crate::workflows::hosts::{Comment, CommentId, Conversation, Thread};
 
@@ -39,6 +42,8 @@ pub(crate) struct FindingMark {
     /// The first run that raised the finding.
     pub(crate) run: RunId,
     pub(crate) finding: FindingId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<ProblemKey>,
     /// The line of the finding in the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
@@ -96,7 +101,7 @@ impl AnswerMark {
 }
 
 impl FindingMark {
-    pub(crate) fn new(run: &RunId, finding: FindingId, line: Option<u32>, anchor: Anchor) -> Self {
+    pub(crate) fn new(run: &RunId, finding: &Finding, anchor: Anchor) -> Self {
         let text = anchor.text.chars().take(TEXT).collect();
         let names = anchor.names.into_iter().take(NAMES).collect();
         let anchor = Anchor {
@@ -107,8 +112,9 @@ impl FindingMark {
         Self {
             version: VERSION,
             run: run.clone(),
-            finding,
-            line,
+            finding: finding.id,
+            problem: finding.problem.clone(),
+            line: finding.raw.line,
             anchor,
         }
     }
@@ -222,6 +228,19 @@ pub(crate) fn answered(thread: &Thread) -> Vec<CommentId> {
         .filter_map(marks)
         .flat_map(|marks| marks.answers);
     marks.flat_map(|mark| mark.answers).map(CommentId).collect()
+}
+
+/// The problems that the threads of Glee are about. A history that does not know a problem takes over its key.
+pub fn posted(conversation: &Conversation) -> Vec<PostedProblem> {
+    let threads = conversation.threads.iter();
+    let marks = threads.filter_map(|thread| marks(thread.comments.first()?)?.finding);
+    let posted = marks.filter_map(|mark| {
+        Some(PostedProblem {
+            key: mark.problem?,
+            anchor: mark.anchor,
+        })
+    });
+    posted.collect()
 }
 
 /// The rulings in the markers of a conversation.

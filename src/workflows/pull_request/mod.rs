@@ -23,7 +23,7 @@ mod text;
 mod threads;
 
 pub use input::{RequestDispute, RequestReview};
-pub use marker::{RequestRulings, rulings};
+pub use marker::{RequestRulings, posted, rulings};
 pub use publication::{Publication, SummaryChange, plan};
 pub use replies::{PersonRuling, RefusedRuling, Replies, ReplyObjection, replies};
 pub use statements::ThreadChange;

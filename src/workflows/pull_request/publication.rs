@@ -1,7 +1,7 @@
 //! Plans what has to be published.
 
 use crate::config::settings::CommentOn;
-use crate::domain::{Finding, SettledFinding};
+use crate::domain::SettledFinding;
 use crate::workflows::hosts::{Check, Comment, CommentId, NewComment, RequestState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::marker::{self, FindingMark};
@@ -130,13 +130,8 @@ fn comment<'a>(
     place: CommentPlace,
 ) -> NewComment {
     let standing = RequestStanding::of(review, settled);
-    let Finding { id, raw, .. } = &settled.finding;
-    let mark = FindingMark::new(
-        &review.outcome.run,
-        *id,
-        raw.line,
-        threads::anchor(&settled.finding),
-    );
+    let finding = &settled.finding;
+    let mark = FindingMark::new(&review.outcome.run, finding, threads::anchor(finding));
     let mut markers = vec![mark.written()];
     markers.extend(statements::markers(review, &standing));
     let body = text::with_markers(&text::comment(settled, &standing, &place), &markers);

@@ -592,6 +592,7 @@ mod tests {
             reverses: None,
             restated: Vec::new(),
             was: None,
+            problem: None,
             exact_fix: None,
             consensus: None,
         }
@@ -692,7 +693,6 @@ mod tests {
                 restated: Vec::new(),
                 round: 1,
                 findings,
-                repeats: Vec::new(),
             })
         }
 
@@ -871,7 +871,6 @@ mod tests {
             restated: Vec::new(),
             round: 1,
             findings: vec![finding(1, Tag::Must)],
-            repeats: Vec::new(),
         });
         assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
     }

@@ -121,6 +121,17 @@ impl RunResources {
         Ok(self.journal.append_with(&self.run, kinds, elsewhere)?)
     }
 
+    /// Records merged findings; see [`Journal::append_merged`].
+    pub(crate) fn record_merged(
+        &mut self,
+        kinds: Vec<EventKind>,
+        as_of: u64,
+    ) -> Result<Option<Vec<Event>>, RunError> {
+        let redaction = self.redaction();
+        let kinds = kinds.into_iter().map(|kind| redaction.event(kind));
+        Ok(self.journal.append_merged(&self.run, kinds, as_of)?)
+    }
+
     pub(crate) fn tell(&self, events: &[Event]) {
         let mut sink = self.sink.lock().unwrap_or_else(PoisonError::into_inner);
         events.iter().for_each(|event| sink.event(event));

@@ -10,7 +10,7 @@ use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
 use crate::cli::style::{count, thousands};
-use crate::domain::{Cwe, FindingState, Outcome, Tag, Untrusted};
+use crate::domain::{Cwe, Finding, FindingState, Outcome, Tag, Untrusted};
 use crate::rules::review::rulings;
 
 /// The program that reads the SARIF file.
@@ -31,6 +31,9 @@ const ROOT: &str = "%SRCROOT%";
 /// The JSON key under which a SARIF result contains Glee's fingerprint. GitHub computes another fingerprint,
 /// `primaryLocationLineHash`.
 const FINGERPRINT: &str = "gleeFinding/v1";
+
+/// The JSON key of the problem's id in all histories, with the position of a further member of a group.
+const PROBLEM: &str = "gleeProblem/v1";
 
 /// The only taxonomy of the run.
 const CWE: ComponentReference = ComponentReference {
@@ -502,7 +505,7 @@ fn result(
         level,
         message: message(entry.text()),
         locations,
-        partial_fingerprints: BTreeMap::from([(FINGERPRINT, entry.fingerprint.clone())]),
+        partial_fingerprints: fingerprints(entry),
         suppressions: status.map(suppress).into_iter().collect(),
         fixes: fix(entry, options).into_iter().collect(),
         properties: ResultProperties {
@@ -514,6 +517,18 @@ fn result(
             confidence: raw.confidence.map(|confidence| confidence.get()),
         },
     }
+}
+
+fn fingerprints(entry: &Entry<'_>) -> BTreeMap<&'static str, String> {
+    let Finding { id, problem, .. } = &entry.settled.finding;
+    let problem = problem.as_ref().map(|key| match id.member {
+        0 | 1 => key.to_string(),
+        member => format!("{key}/{member}"),
+    });
+    let problem = problem.map(|key| (PROBLEM, key));
+    std::iter::once((FINGERPRINT, entry.fingerprint.clone()))
+        .chain(problem)
+        .collect()
 }
 
 fn fix(entry: &Entry<'_>, options: &RenderOptions<'_>) -> Option<SarifFix> {

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The run and the number of a finding.
-type Key = (usize, u32);
+/// The run and the id of a finding.
+type Key = (usize, FindingId);
 
 /// For each reviewer with an opinion: its model, and whether it raised (2), confirmed (1) or kept silent (0).
 type Opinions = BTreeMap<usize, (String, u8)>;
@@ -12,8 +12,11 @@ type Opinions = BTreeMap<usize, (String, u8)>;
 pub(super) struct Fold {
     answered: BTreeSet<(usize, usize)>,
     findings: BTreeMap<Key, Known>,
-    /// The opinions about each problem, by the problem's first finding.
-    said: BTreeMap<Key, Opinions>,
+    /// The first finding of each number.
+    first: BTreeMap<i64, Key>,
+    aliases: BTreeMap<i64, i64>,
+    /// The opinions about each problem.
+    said: BTreeMap<i64, Opinions>,
     opened: u64,
     judgements: BTreeMap<u64, BTreeMap<usize, (String, Option<bool>)>>,
     audits: BTreeMap<u64, BTreeMap<usize, Option<bool>>>,
@@ -23,8 +26,7 @@ pub(super) struct Fold {
 
 #[derive(Clone, Default)]
 struct Known {
-    /// The first finding of the problem.
-    origin: Key,
+    problem: i64,
     day: i64,
     category: String,
     dispute: Option<u64>,
@@ -51,6 +53,13 @@ fn as_side(word: RulingWord) -> Option<bool> {
     }
 }
 
+fn strengthen(said: &mut Opinions, reviewer: usize, opinion: (String, u8)) {
+    let known = said.entry(reviewer).or_insert_with(|| opinion.clone());
+    if known.1 < opinion.1 {
+        *known = opinion;
+    }
+}
+
 impl Fold {
     fn model(&self, run: usize, name: &str, standard: &str) -> String {
         self.models
@@ -65,72 +74,74 @@ impl Fold {
             .find(|known| known.dispute == Some(dispute))
     }
 
+    fn older(&self, number: i64) -> i64 {
+        self.aliases.get(&number).copied().unwrap_or(number)
+    }
+
+    /// `group` has the ids of the findings, and who raised and who confirmed each.
     fn raise(
         &mut self,
-        (run, id): Key,
-        (raisers, confirmed): (u8, u8),
+        run: usize,
+        number: i64,
+        group: &[(FindingId, u8, u8)],
         category: &str,
-        of: &[Key],
         day: i64,
     ) {
-        let opinion = |reviewer: usize| {
-            let word = match (
-                raisers & (1 << reviewer) != 0,
-                confirmed & (1 << reviewer) != 0,
-            ) {
-                (true, _) => 2,
-                (false, true) => 1,
-                (false, false) if self.answered.contains(&(run, reviewer)) => 0,
-                (false, false) => return None,
+        let problem = self.older(number);
+        self.first.entry(number).or_insert((run, group[0].0));
+        for (id, ..) in group {
+            let new = Known {
+                problem,
+                day,
+                ..Known::default()
             };
-            Some((
-                reviewer,
-                (self.model(run, REVIEWERS[reviewer], MODELS[reviewer]), word),
-            ))
-        };
-        let said: Opinions = (0..3).filter_map(opinion).collect();
-        let new = Known {
-            origin: (run, id),
-            day,
-            ..Known::default()
-        };
-        self.findings.entry((run, id)).or_insert(new).category = category.to_owned();
-        let known = of
-            .iter()
-            .copied()
-            .chain([(run, id)])
-            .filter_map(|key| self.findings.get(&key));
-        let joined: BTreeSet<Key> = known.map(|known| known.origin).collect();
-        let first = *joined
-            .iter()
-            .min_by_key(|key| (self.findings[key].day, **key))
-            .unwrap();
-        let members = self
-            .findings
-            .values_mut()
-            .filter(|known| joined.contains(&known.origin));
-        let count = members.map(|known| known.origin = first).count();
-        let others: Vec<Opinions> = joined
-            .iter()
-            .filter(|key| **key != first)
-            .filter_map(|key| self.said.remove(key))
-            .collect();
-        let all = self.said.entry(first).or_default();
-        if count == 1 {
-            all.clear();
+            self.findings.entry((run, *id)).or_insert(new).category = category.to_owned();
         }
-        for (reviewer, (model, word)) in others.into_iter().flatten().chain(said) {
-            let known = all.entry(reviewer).or_insert_with(|| (model.clone(), word));
-            if known.1 < word {
-                *known = (model, word);
+        let mut said = self.said.remove(&problem).unwrap_or_default();
+        let of_problem = self.findings.values();
+        if of_problem.filter(|known| known.problem == problem).count() == group.len() {
+            said.clear();
+        }
+        for (_, raisers, confirmed) in group {
+            for reviewer in 0..3 {
+                let has = |mask: u8| mask & (1 << reviewer) != 0;
+                let word = match (has(*raisers), has(*confirmed)) {
+                    (true, _) => 2,
+                    (false, true) => 1,
+                    (false, false) if self.answered.contains(&(run, reviewer)) => 0,
+                    (false, false) => continue,
+                };
+                let model = self.model(run, REVIEWERS[reviewer], MODELS[reviewer]);
+                strengthen(&mut said, reviewer, (model, word));
             }
+        }
+        self.said.insert(problem, said);
+    }
+
+    fn join(&mut self, newer: i64, older: i64) {
+        self.aliases.insert(newer, older);
+        for alias in self.aliases.values_mut().filter(|of| **of == newer) {
+            *alias = older;
+        }
+        for known in self.findings.values_mut() {
+            if known.problem == newer {
+                known.problem = older;
+            }
+        }
+        let moved = self.said.remove(&newer).unwrap_or_default();
+        let said = self.said.entry(older).or_default();
+        for (reviewer, opinion) in moved {
+            strengthen(said, reviewer, opinion);
         }
     }
 
-    fn problems(&self) -> BTreeMap<Key, Vec<(&Key, &Known)>> {
-        let mut problems: BTreeMap<Key, Vec<(&Key, &Known)>> = BTreeMap::new();
+    fn problems(&self) -> BTreeMap<i64, Vec<(&Key, &Known)>> {
+        let mut problems: BTreeMap<i64, Vec<(&Key, &Known)>> = BTreeMap::new();
         for (key, known) in &self.findings {
-            problems.entry(known.origin).or_default().push((key, known));
+            problems
+                .entry(known.problem)
+                .or_default()
+                .push((key, known));
         }
         problems
     }
@@ -168,19 +179,18 @@ impl Fold {
                 confirmed,
                 category,
                 debated,
-                of,
+                member,
             } => {
                 let named = if category { "sql-injection" } else { "bug" };
-                self.raise((run, finding), (raisers, confirmed), named, &of, day);
-                let repeats = of.into_iter().map(|(of, number)| Repetition {
-                    finding: FindingId::new(finding),
-                    of: FindingOrigin {
-                        run: super::super::run(&of.to_string()),
-                        finding: FindingId::new(number),
-                    },
+                let id = FindingId::new(finding);
+                let mut group = vec![(id, raisers, confirmed)];
+                group.extend(member.then_some((id.member(2), 8 - raisers, confirmed)));
+                self.raise(run, i64::from(finding), &group, named, day);
+                let findings = group.into_iter().map(|(id, raisers, confirmed)| Finding {
+                    id,
+                    ..merged(finding, raisers, confirmed, category)
                 });
-                let repeats = repeats.collect();
-                let findings = vec![merged(finding, raisers, confirmed, category)];
+                let findings = findings.collect();
                 let event = if debated {
                     let report = DebateMessage::ShutdownRequest {
                         request_id: String::new(),
@@ -191,24 +201,38 @@ impl Fold {
                         findings,
                         silent: Vec::new(),
                         report,
-                        repeats,
                     }
                 } else {
                     ReviewEvent::FindingsMerged {
                         restated: Vec::new(),
                         round: 1,
                         findings,
-                        repeats,
                     }
                 };
                 Some((run, event.into()))
             }
+            Op::Join { newer, older } => {
+                let numbers = [newer, older].map(i64::from);
+                let [newest, oldest] = numbers.map(|number| self.older(number));
+                let is_known = |number| self.first.contains_key(&number);
+                if newest <= oldest || !is_known(newest) || !is_known(oldest) {
+                    return None;
+                }
+                self.join(newest, oldest);
+                let [newer, older] = [newer, older].map(FindingId::new);
+                Some((0, ReviewEvent::ProblemsJoined { newer, older }.into()))
+            }
             Op::Open { run, finding } => {
                 self.opened += 1;
-                if !self.findings.contains_key(&(run, finding)) {
-                    self.raise((run, finding), (1, 0), "bug", &[], day);
+                // Only a dispute names the issues of a watch.
+                let known = self.findings.contains_key(&(run, FindingId::new(finding)));
+                let finding = if known { finding } else { finding + 10 };
+                let id = FindingId::new(finding);
+                if !self.findings.contains_key(&(run, id)) {
+                    let number = -i64::try_from(self.opened).unwrap();
+                    self.raise(run, number, &[(id, 1, 0)], "bug", day);
                 }
-                let known = self.findings.get_mut(&(run, finding)).unwrap();
+                let known = self.findings.get_mut(&(run, id)).unwrap();
                 (known.dispute, known.side, known.judged, known.person) =
                     (Some(self.opened), None, None, None);
                 let sides = Sides {
@@ -353,7 +377,7 @@ impl Fold {
                 implemented,
                 repair,
             } => {
-                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                if let Some(known) = self.findings.get_mut(&(run, FindingId::new(finding))) {
                     known.implemented = implemented;
                     known.changed &= repair;
                     known.objected = false;
@@ -382,7 +406,7 @@ impl Fold {
                 ))
             }
             Op::Touch { run, finding } => {
-                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                if let Some(known) = self.findings.get_mut(&(run, FindingId::new(finding))) {
                     known.changed = true;
                 }
                 let call = CallId {
@@ -408,7 +432,7 @@ impl Fold {
                 finding,
                 resolved,
             } => {
-                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                if let Some(known) = self.findings.get_mut(&(run, FindingId::new(finding))) {
                     known.objected |= !resolved;
                 }
                 let check = Recheck {
@@ -432,7 +456,7 @@ impl Fold {
                 ))
             }
             Op::Fix { run, finding } => {
-                if let Some(known) = self.findings.get_mut(&(run, finding)) {
+                if let Some(known) = self.findings.get_mut(&(run, FindingId::new(finding))) {
                     (known.implemented, known.changed, known.objected) = (false, false, false);
                 }
                 let request = FixRequest {
@@ -516,12 +540,16 @@ impl Fold {
 
     pub(super) fn tallies(&self) -> BTreeMap<(TallyKind, String), FindingTally> {
         let mut sums = self.sums.clone();
-        for (origin, members) in self.problems() {
-            let said = &self.said[&origin];
+        for (problem, members) in self.problems() {
+            let said = &self.said[&problem];
             let shared = said.len() > 1;
             let is_reverted = |((run, id), known): &(&Key, &Known)| {
                 known.undone
-                    || (self.findings.get(&(*run, 2)).is_some_and(Known::is_fixed) && *id == 1)
+                    || (self
+                        .findings
+                        .get(&(*run, FindingId::new(2)))
+                        .is_some_and(Known::is_fixed)
+                        && *id == FindingId::new(1))
             };
             // The last change that fixed the problem counts, and the last dispute with a decision.
             let fixed = members
@@ -569,11 +597,11 @@ impl Fold {
             add(TallyKind::All, "", known, None);
             add(
                 TallyKind::Category,
-                &self.findings[&origin].category,
+                &self.findings[&self.first[&problem]].category,
                 known,
                 None,
             );
-            if self.findings[&origin].category == "sql-injection" {
+            if self.findings[&self.first[&problem]].category == "sql-injection" {
                 add(TallyKind::Cwe, "CWE-89", known, None);
             }
             let raisers = said.iter().filter(|(_, (_, word))| *word == 2);

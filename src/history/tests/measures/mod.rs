@@ -12,8 +12,7 @@ use super::*;
 use crate::domain::event::{CallAnswer, CallId, FixRequest, Purpose};
 use crate::domain::{
     Agent, AgreementCount, CallMetadata, Class, Corroboration, Cwe, DebateMessage, Dispute,
-    FindingOrigin, FindingTally, Objector, PanelVote, Recheck, Repetition, Role, RulingAudit,
-    Sides, TallyKind, Usage,
+    FindingTally, Objector, PanelVote, Recheck, Role, RulingAudit, Sides, TallyKind, Usage,
 };
 use crate::history::projections;
 use fold::Fold;
@@ -30,7 +29,7 @@ enum Op {
         run: usize,
         reviewer: usize,
     },
-    /// `of` are the findings of earlier answers that the finding repeats.
+    /// The finding is alone, or with the member `b` of its group.
     Merge {
         run: usize,
         finding: u32,
@@ -38,7 +37,11 @@ enum Op {
         confirmed: u8,
         category: bool,
         debated: bool,
-        of: Vec<(usize, u32)>,
+        member: bool,
+    },
+    Join {
+        newer: u32,
+        older: u32,
     },
     Open {
         run: usize,
@@ -132,20 +135,20 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         proptest::option::of(word()),
         proptest::option::of(word()),
     ];
-    let reused = proptest::collection::vec(at.clone(), 0..3);
     let op = prop_oneof![
         1 => (run.clone(), 0..3_usize).prop_map(|(run, reviewer)| Op::Answer { run, reviewer }),
-        3 => (at.clone(), 1..8_u8, 0..8_u8, any::<bool>(), any::<bool>(), reused).prop_map(
-            |((run, finding), raisers, confirmed, category, debated, of)| Op::Merge {
+        3 => (at.clone(), 1..8_u8, 0..8_u8, any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+            |((run, finding), raisers, confirmed, category, debated, member)| Op::Merge {
                 run,
                 finding,
                 raisers,
                 confirmed,
                 category,
                 debated,
-                of
+                member
             }
         ),
+        1 => (1..5_u32, 1..5_u32).prop_map(|(newer, older)| Op::Join { newer, older }),
         1 => at.clone().prop_map(|(run, finding)| Op::Open { run, finding }),
         1 => at.clone().prop_map(|(run, finding)| Op::Open { run, finding }),
         1 => (dispute.clone(), run.clone(), 0..3_usize, word()).prop_map(|(dispute, run, judge, word)| Op::Rule {

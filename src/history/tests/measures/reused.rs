@@ -25,38 +25,27 @@ fn answered(run: &str, reviewer: &str, journal: &mut Journal) {
     journal.append(&super::super::run(run), event).unwrap();
 }
 
-/// A run in which `reviewers` read the code, and `raisers` raise finding 3 of the run.
-fn review(
-    journal: &mut Journal,
-    run: &str,
-    reviewers: &[&str],
-    raisers: u8,
-    repeats: &[(&str, u32)],
-) {
-    let id = super::super::run(run);
-    journal.append(&id, started_with(agents())).unwrap();
+/// A run in which `reviewers` read the code, and `raisers` raise the finding `id`.
+fn review_of(id: FindingId, journal: &mut Journal, run: &str, reviewers: &[&str], raisers: u8) {
+    let of = super::super::run(run);
+    journal.append(&of, started_with(agents())).unwrap();
     reviewers
         .iter()
         .for_each(|reviewer| answered(run, reviewer, journal));
-    let repeats = repeats.iter().map(|(run, finding)| Repetition {
-        finding: FindingId::new(3),
-        of: FindingOrigin {
-            run: super::super::run(run),
-            finding: FindingId::new(*finding),
-        },
-    });
-    let (findings, repeats) = (vec![merged(3, raisers, 0, false)], repeats.collect());
-    journal
-        .append(
-            &id,
-            ReviewEvent::FindingsMerged {
-                restated: Vec::new(),
-                round: 1,
-                findings,
-                repeats,
-            },
-        )
-        .unwrap();
+    let finding = Finding {
+        id,
+        ..merged(id.number, raisers, 0, false)
+    };
+    let event = ReviewEvent::FindingsMerged {
+        restated: Vec::new(),
+        round: 1,
+        findings: vec![finding],
+    };
+    journal.append(&of, event).unwrap();
+}
+
+fn review(journal: &mut Journal, run: &str, reviewers: &[&str], raisers: u8) {
+    review_of(FindingId::new(3), journal, run, reviewers, raisers);
 }
 
 fn dispute(journal: &mut Journal, run: &str) -> DisputeNumber {
@@ -140,10 +129,9 @@ const ALL: (TallyKind, &str) = (TallyKind::All, "");
 fn the_last_decision_and_the_last_change_count() {
     let (_folder, mut journal) = journal();
     let all = |journal: &Journal| counted(journal, ALL.0, ALL.1);
-    review(&mut journal, "1", &["ada"], 1, &[]);
-    review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
-    // Run 3 reuses the answer of run 2, whose finding repeats the finding of run 1.
-    review(&mut journal, "3", &["ada"], 1, &[("2", 3)]);
+    review(&mut journal, "1", &["ada"], 1);
+    review(&mut journal, "2", &["ada"], 1);
+    review(&mut journal, "3", &["ada"], 1);
     assert_eq!(all(&journal), "1 0/0 0 0+0 0-0");
     // A dispute of a later run takes the finding further.
     let first = dispute(&mut journal, "3");
@@ -153,7 +141,7 @@ fn the_last_decision_and_the_last_change_count() {
         .unwrap();
     assert_eq!(all(&journal), "1 0/0 1 0+1 0-0");
     // The dispute is settled, so a repetition and an undecided dispute add nothing.
-    review(&mut journal, "4", &["ada"], 1, &[("1", 3)]);
+    review(&mut journal, "4", &["ada"], 1);
     let second = dispute(&mut journal, "4");
     assert_eq!(all(&journal), "1 0/0 1 0+1 0-0");
     journal
@@ -168,7 +156,7 @@ fn the_last_decision_and_the_last_change_count() {
     journal
         .append(&run("4"), RunEvent::RunUndone { files: 1 })
         .unwrap();
-    review(&mut journal, "5", &["ada"], 1, &[("4", 3)]);
+    review(&mut journal, "5", &["ada"], 1);
     assert_eq!(all(&journal), "1 0/0 1 1+0 1-1");
     fix(&mut journal, "5");
     assert_eq!(all(&journal), "1 0/0 1 1+0 1-0");
@@ -178,7 +166,7 @@ fn the_last_decision_and_the_last_change_count() {
 #[test]
 fn each_ruling_counts_for_its_judge() {
     let (_folder, mut journal) = journal();
-    review(&mut journal, "1", &["ada"], 1, &[]);
+    review(&mut journal, "1", &["ada"], 1);
     let by = |name: &str| Ruler::Judge {
         name: AgentName::from(name),
     };
@@ -190,7 +178,7 @@ fn each_ruling_counts_for_its_judge() {
             [ruled(first.0, RulingWord::Dismiss, by("jo")), dismissed],
         )
         .unwrap();
-    review(&mut journal, "2", &["ada"], 1, &[("1", 3)]);
+    review(&mut journal, "2", &["ada"], 1);
     let second = dispute(&mut journal, "2");
     let enforced = settled(second.0, Disposition::Enforced, by("kim"));
     journal
@@ -213,13 +201,13 @@ fn another_reviewer_raises_an_old_finding() {
     let (_folder, mut journal) = journal();
     let by = |journal: &Journal, name| counted(journal, TallyKind::Reviewer, name);
     // Ada alone read the code.
-    review(&mut journal, "1", &["ada"], 1, &[]);
+    review(&mut journal, "1", &["ada"], 1);
     assert_eq!(by(&journal, "ada"), "1 0/0 0 0+0 0-0");
     // Cyd reads the same code and raises nothing, so that ada is alone.
-    review(&mut journal, "2", &["ada", "cyd"], 1, &[("1", 3)]);
+    review(&mut journal, "2", &["ada", "cyd"], 1);
     assert_eq!(by(&journal, "ada"), "1 1/1 0 0+0 0-0");
     // Bob raises the finding as well. The finding counts for bob, and once for all.
-    review(&mut journal, "3", &["ada", "bob", "cyd"], 3, &[("1", 3)]);
+    review(&mut journal, "3", &["ada", "bob", "cyd"], 3);
     assert_eq!(by(&journal, "ada"), "1 0/1 0 0+0 0-0");
     assert_eq!(by(&journal, "bob"), "1 0/1 0 0+0 0-0");
     assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
@@ -240,20 +228,41 @@ fn another_reviewer_raises_an_old_finding() {
 }
 
 #[test]
-fn two_old_findings_that_turn_out_to_be_one_problem_count_once() {
+fn two_numbers_that_turn_out_to_be_one_problem_count_once() {
     let (_folder, mut journal) = journal();
-    review(&mut journal, "1", &["ada"], 1, &[]);
-    review(&mut journal, "2", &["bob"], 2, &[]);
+    let [one, two] = [1, 2].map(FindingId::new);
+    review_of(one, &mut journal, "1", &["ada"], 1);
+    review_of(two, &mut journal, "2", &["bob"], 2);
     assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/0 0 0+0 0-0");
-    review(&mut journal, "3", &["ada", "bob"], 3, &[("2", 3), ("1", 3)]);
+    let joined = ReviewEvent::ProblemsJoined {
+        newer: two,
+        older: one,
+    };
+    journal.append(&run("2"), joined).unwrap();
     assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
     assert_eq!(
         counted(&journal, TallyKind::Reviewer, "bob"),
         "1 0/1 0 0+0 0-0"
     );
-    // An unknown finding is not repeated.
-    review(&mut journal, "4", &["ada"], 1, &[("9", 3), ("1", 9)]);
-    assert_eq!(counted(&journal, ALL.0, ALL.1), "2 0/1 0 0+0 0-0");
+    // A run that still names the alias counts for the older number.
+    review_of(two, &mut journal, "3", &["cyd"], 4);
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
+    assert_eq!(journal.verify().unwrap().fault, None);
+}
+
+#[test]
+fn the_members_of_a_group_are_one_problem_of_all_their_reviewers() {
+    let (_folder, mut journal) = journal();
+    let group = FindingId::new(3);
+    review_of(group.member(1), &mut journal, "1", &["ada", "bob"], 1);
+    review_of(group.member(2), &mut journal, "2", &["bob"], 2);
+    assert_eq!(counted(&journal, ALL.0, ALL.1), "1 0/1 0 0+0 0-0");
+    for reviewer in ["ada", "bob"] {
+        assert_eq!(
+            counted(&journal, TallyKind::Reviewer, reviewer),
+            "1 0/1 0 0+0 0-0"
+        );
+    }
     assert_eq!(journal.verify().unwrap().fault, None);
 }
 
@@ -263,7 +272,7 @@ fn sums_are_updated_without_a_scan() {
     for sum in [TALLY, PAIR] {
         let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sum}")).unwrap();
         let steps = plan
-            .query_map(("run", 1, 1), |row| row.get::<_, String>("detail"))
+            .query_map((1, 1), |row| row.get::<_, String>("detail"))
             .unwrap();
         let steps: Vec<String> = steps.map(Result::unwrap).collect();
         let scans: Vec<&String> = steps
@@ -285,7 +294,7 @@ fn sums_are_updated_without_a_scan() {
         assert!(
             steps
                 .iter()
-                .any(|step| step.contains("measured_origin (origin_run=? AND origin=?")),
+                .any(|step| step.contains("measured_problem (problem=?")),
             "{steps:#?}"
         );
     }
@@ -295,11 +304,11 @@ fn sums_are_updated_without_a_scan() {
 fn a_sum_is_prepared_once_for_all_values() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("history.db")).unwrap();
-    review(&mut journal, "1", &["ada"], 9, &[]);
+    review(&mut journal, "1", &["ada"], 9);
     for sum in [TALLY, PAIR] {
         let mut statement = journal.db.prepare(sum).unwrap();
         for number in 1..=9 {
-            statement.execute(("1", number, 1)).unwrap();
+            statement.execute((number, 1)).unwrap();
         }
         assert_eq!(statement.get_status(StatementStatus::RePrepare), 0, "{sum}");
     }

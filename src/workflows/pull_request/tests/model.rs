@@ -145,6 +145,7 @@ impl Model {
             reverses: None,
             restated: Vec::new(),
             was: None,
+            problem: None,
             exact_fix: None,
             consensus: None,
         });
@@ -365,6 +366,7 @@ impl Model {
             id: DisputeId::of(run, finding.id),
             run: run.clone(),
             finding: finding.id,
+            problem: None,
             file: anchor.file.clone(),
             line: finding.raw.line,
             end_line: None,

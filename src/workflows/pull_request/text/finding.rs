@@ -36,7 +36,9 @@ pub(crate) fn comment(
     } else {
         format!(" ({})", facts.join(", "))
     };
-    parts.push(format!("Raised by {raised_by}{facts}; {kind}."));
+    let id = settled.finding.problem.as_ref();
+    let id = id.map_or_else(String::new, |key| format!("; id {}", code(key.short())));
+    parts.push(format!("Raised by {raised_by}{facts}; {kind}{id}."));
     match standing {
         RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
             parts.push(statement::ruling(decision))

@@ -123,6 +123,7 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
         until: ruling.until,
         ended: None,
         is_vouched: ruling.by.person.is_some(),
+        problem: ruling.problem.clone(),
         reopens: None,
     }
 }
@@ -175,6 +176,7 @@ pub fn shared_form(
         id: DisputeId::of(&record.run, finding.id),
         run: record.run.clone(),
         finding: finding.id,
+        problem: finding.problem.clone(),
         file: anchor.file.clone(),
         line: finding.raw.line,
         end_line: finding.raw.end_line,

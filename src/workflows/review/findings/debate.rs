@@ -374,9 +374,9 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     let text_of = |path: &str| context.text(path);
     let Numbered {
         findings,
-        repeats,
+        joined,
         restated,
-    } = context.numbered(made, &known, &text_of);
+    } = context.numbered(made, &known, bindings, &text_of);
     let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
     let content = merged.json(context.lists.policy, None).to_string();
     let count =
@@ -409,7 +409,6 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         findings,
         silent,
         report,
-        repeats,
         restated,
     };
     let request_id = "debate-complete".to_owned();
@@ -426,6 +425,7 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
         ],
     };
     std::iter::once(concluded.into())
+        .chain(joined)
         .chain(ruled)
         .chain(notices)
         .chain([shutdown.into()])

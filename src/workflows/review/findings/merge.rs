@@ -9,9 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::config::settings::Advisories;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
-    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, FindingOrigin,
-    Position, RawFinding, Repetition, Restated, RestatedFinding, Role, Severity, Untrusted,
+    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Position,
+    PostedProblem, ProblemKey, RawFinding, Restated, RestatedFinding, Role, RunId, Severity,
+    Untrusted,
 };
+use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
 use crate::protocol::text::location;
@@ -22,6 +24,7 @@ use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
+use crate::workflows::review::findings::numbers::{self, Candidate, Continued};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
 use crate::workflows::review::findings::{recognition, replacement};
 use crate::workflows::review::state::{ReviewState, raised::RaisedFinding};
@@ -40,6 +43,9 @@ pub(crate) struct RoundContext<'a> {
     pub(crate) workspace: &'a Workspace,
     /// `past` is `None` if findings are not compared with earlier disputes.
     pub(crate) past: Option<Past<'a>>,
+    pub(crate) run: &'a RunId,
+    /// The problems that the findings of the round can continue.
+    pub(crate) known: &'a KnownProblems,
 }
 
 impl RoundContext<'_> {
@@ -57,16 +63,16 @@ impl RoundContext<'_> {
         let text_of = |path: &str| self.text(path);
         let Numbered {
             findings,
-            repeats,
+            joined,
             restated,
-        } = self.numbered(groups, &HashMap::new(), &text_of);
+        } = self.numbered(groups, &HashMap::new(), bindings, &text_of);
         let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
         std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged {
             round: self.round,
             findings,
-            repeats,
             restated,
         }))
+        .chain(joined)
         .chain(ruled)
         .collect()
     }
@@ -78,6 +84,7 @@ impl RoundContext<'_> {
         &self,
         groups: Vec<Vec<NewFinding>>,
         known: &HashMap<&str, FindingId>,
+        bindings: &[Binding],
         text_of: TextOf<'_>,
     ) -> Numbered {
         let id_of = |new: &NewFinding| new.said.iter().find_map(|said| known.get(said.as_str()));
@@ -88,28 +95,42 @@ impl RoundContext<'_> {
             .map(|new| new.finding.clone())
             .collect();
         let repeated = recognition::repeated(self.state, &unknown, text_of);
-        let mut letters = self.state.letters();
-        let mut next = self.next_id();
         let mut unknown = 0..;
-        let mut numbered = Numbered::default();
-        for group in groups {
-            let mut open: Vec<Option<FindingId>> = Vec::new();
-            for new in &group {
-                open.push(match id_of(new) {
+        let open: Vec<Vec<Option<FindingId>>> = groups
+            .iter()
+            .map(|group| {
+                let open = group.iter().map(|new| match id_of(new) {
                     Some(known) => Some(*known),
                     None => unknown.next().and_then(|at| repeated.get(&at).copied()),
                 });
-            }
-            let joined = open.iter().flatten().min();
-            let number = joined.map_or(next, |joined| joined.number);
+                open.collect()
+            })
+            .collect();
+        let posted = self.posted(bindings);
+        let continued = self.continued(&groups, &open, &posted, text_of);
+        let mut letters = numbers::letters(self.known);
+        for (number, letter) in self.state.letters() {
+            let last = letters.entry(number).or_default();
+            *last = letter.max(*last);
+        }
+        let keys = numbers::keys(self.known);
+        let mut next = self.next_id();
+        let mut split = BTreeSet::new();
+        let mut numbered = Numbered::default();
+        for ((group, open), continued) in groups.into_iter().zip(open).zip(continued) {
+            let joined = open.iter().flatten().min().map(|joined| joined.number);
+            // Members that turn out to be another defect than the rest of their group get a number of their own.
+            let is_known = group.iter().any(|new| id_of(new).is_some());
+            let joined = joined.filter(|number| !is_known || split.insert(*number));
+            let earlier = continued.numbers.first().copied();
+            let number = joined.or(earlier).unwrap_or(next);
+            next = next.max(number + 1);
+            numbered.join(number, &continued.numbers);
             let is_alone = joined.is_none() && group.len() == 1;
+            let mut positions = continued.members.into_iter();
             for (new, open) in group.into_iter().zip(open) {
                 let is_known = id_of(&new).is_some();
-                let NewFinding {
-                    mut finding,
-                    origins,
-                    ..
-                } = new;
+                let NewFinding { mut finding, .. } = new;
                 let earlier = open.and_then(|id| self.state.finding(id));
                 if let Some(earlier) = earlier.filter(|_| !is_known)
                     && is_raised_by_same(&finding, earlier)
@@ -121,30 +142,75 @@ impl RoundContext<'_> {
                     }));
                     continue;
                 }
-                finding.id = match open.filter(|id| is_known && id.number == number) {
-                    Some(known) => known,
-                    None if is_alone => FindingId::new(number),
-                    None => {
+                let id = FindingId::new(number);
+                let position = match open {
+                    Some(_) => None,
+                    None => positions.next().flatten(),
+                };
+                let position = position.filter(|position| {
+                    let mut members = self.state.group(id).iter();
+                    joined.is_none() && members.all(|known| known.id.member.max(1) != *position)
+                });
+                let is_first = is_alone && position.is_none_or(|position| position == 1);
+                finding.id = match (open.filter(|id| is_known && id.number == number), position) {
+                    (Some(known), _) => known,
+                    (None, None) if is_first && !letters.contains_key(&number) => id,
+                    (None, Some(_)) if is_first => id,
+                    (None, Some(position)) => id.member(position),
+                    (None, None) => {
                         let letter = letters.entry(number).or_default();
                         *letter = letter.saturating_add(1);
-                        FindingId::new(number).member(*letter)
+                        id.member(*letter)
                     }
                 };
                 finding.was = open.filter(|id| is_known && *id != finding.id);
-                numbered
-                    .repeats
-                    .extend(origins.into_iter().map(|of| Repetition {
-                        finding: finding.id,
-                        of,
-                    }));
+                let key = keys.get(&number).copied().or(continued.key).cloned();
+                finding.problem = Some(key.unwrap_or_else(|| ProblemKey::of(self.run, id)));
                 numbered.findings.push(finding);
-            }
-            if number == next {
-                next += 1;
             }
         }
         numbered.findings.sort_by_key(|finding| finding.id);
         numbered
+    }
+
+    /// Finds the earlier problems that the groups continue. `open` has the open findings of this run that the findings
+    /// repeat.
+    fn continued<'p>(
+        &self,
+        groups: &[Vec<NewFinding>],
+        open: &[Vec<Option<FindingId>>],
+        posted: &'p [PostedProblem],
+        text_of: TextOf<'_>,
+    ) -> Vec<Continued<'p>> {
+        let mut owners = BTreeMap::new();
+        let mut candidates = Vec::new();
+        for (index, (group, open)) in groups.iter().zip(open).enumerate() {
+            let joined = open.iter().flatten().min();
+            owners.extend(joined.map(|joined| (joined.number, index)));
+            let unknown = group.iter().zip(open).filter(|(_, open)| open.is_none());
+            let unknown = unknown.map(|(new, _)| Candidate {
+                finding: &new.finding,
+                origins: &new.origins,
+            });
+            candidates.push(unknown.collect::<Vec<_>>());
+        }
+        numbers::continued(&candidates, self.known, posted, owners, text_of)
+    }
+
+    /// The problems that comments and shared rulings identify.
+    fn posted(&self, bindings: &[Binding]) -> Vec<PostedProblem> {
+        let request = self.state.plan.as_ref();
+        let request = request.and_then(|plan| plan.pull_request.as_ref());
+        let commented = request.into_iter().flat_map(|request| &request.posted);
+        let ruled = bindings.iter().filter_map(|binding| {
+            Some(PostedProblem {
+                key: binding.problem.clone()?,
+                anchor: binding.anchor.clone(),
+            })
+        });
+        let mut posted: Vec<PostedProblem> = commented.cloned().chain(ruled).collect();
+        posted.retain(|posted| posted.key.is_valid());
+        posted
     }
 
     pub(crate) fn next_id(&self) -> u32 {
@@ -154,7 +220,8 @@ impl RoundContext<'_> {
             .map(|finding| finding.id.number)
             .max()
             .unwrap_or(0)
-            + 1
+            .saturating_add(1)
+            .max(self.known.next)
     }
 
     pub(crate) fn compared<'b>(&'b self, text_of: TextOf<'b>) -> Round<'b> {
@@ -224,10 +291,10 @@ impl RoundContext<'_> {
     }
 
     /// Maps the ids of raw findings to the findings of earlier runs that they repeat.
-    fn origins(&self) -> HashMap<String, FindingOrigin> {
+    fn origins(&self) -> HashMap<String, FindingId> {
         self.state
             .raised()
-            .filter_map(|(_, raised)| Some((raised.id, raised.origin?.clone())))
+            .filter_map(|(_, raised)| Some((raised.id, raised.origin?)))
             .collect()
     }
 
@@ -408,7 +475,7 @@ impl RoundContext<'_> {
         &self,
         members: &[Member],
         revisions: &Revisions,
-        origins: &HashMap<String, FindingOrigin>,
+        origins: &HashMap<String, FindingId>,
         group: &Group,
     ) -> Vec<NewFinding> {
         let reviewers = self.state.agents(Role::Reviewer).count();
@@ -435,7 +502,7 @@ impl RoundContext<'_> {
                 made.push(NewFinding {
                     finding: new,
                     said: vec![member.id.clone()],
-                    origins: origins.get(&member.id).cloned().into_iter().collect(),
+                    origins: origins.get(&member.id).copied().into_iter().collect(),
                 });
                 continue;
             };
@@ -446,7 +513,7 @@ impl RoundContext<'_> {
                     .restated
                     .extend(restatement(&known.finding, new));
             }
-            known.take(member, origins.get(&member.id));
+            known.take(member, origins.get(&member.id).copied());
         }
         made.sort_by_key(|new| {
             let Finding { raw, mandatory, .. } = &new.finding;
@@ -493,6 +560,7 @@ impl RoundContext<'_> {
             reverses: None,
             restated,
             was: None,
+            problem: None,
             consensus: consensus.clone(),
             exact_fix: member.fix.clone(),
         };
@@ -507,12 +575,12 @@ pub(crate) struct NewFinding {
     /// The ids of the raw findings that say it.
     pub(crate) said: Vec<String>,
     /// The findings of earlier runs that it repeats.
-    pub(crate) origins: Vec<FindingOrigin>,
+    pub(crate) origins: Vec<FindingId>,
 }
 
 impl NewFinding {
     /// Adds a reviewer that says the same in the same words.
-    fn take(&mut self, member: &Member, origin: Option<&FindingOrigin>) {
+    fn take(&mut self, member: &Member, origin: Option<FindingId>) {
         let by = AgentName::from(member.model.as_str());
         if !self.finding.raised_by.contains(&by) {
             self.finding.raised_by.push(by);
@@ -523,7 +591,7 @@ impl NewFinding {
             }
         }
         self.said.push(member.id.clone());
-        self.origins.extend(origin.cloned());
+        self.origins.extend(origin);
     }
 }
 
@@ -560,8 +628,26 @@ fn keep_one_fix(group: &mut [NewFinding]) {
 #[derive(Default)]
 pub(crate) struct Numbered {
     pub(crate) findings: Vec<Finding>,
-    pub(crate) repeats: Vec<Repetition>,
+    /// The events for numbers that turned out to be one problem.
+    pub(crate) joined: Vec<EventKind>,
     pub(crate) restated: Vec<RestatedFinding>,
+}
+
+impl Numbered {
+    /// The numbers in `continued` are the problem `number`. The oldest of them stays.
+    fn join(&mut self, number: u32, continued: &[u32]) {
+        let oldest = continued
+            .iter()
+            .fold(number, |oldest, other| oldest.min(*other));
+        let newer: BTreeSet<u32> = continued.iter().copied().chain([number]).collect();
+        for newer in newer.into_iter().filter(|newer| *newer != oldest) {
+            self.joined
+                .push(EventKind::Review(ReviewEvent::ProblemsJoined {
+                    newer: FindingId::new(newer),
+                    older: FindingId::new(oldest),
+                }));
+        }
+    }
 }
 
 /// What reviewers changed of their findings in the defences of a debate, by the id of the raw finding.

@@ -210,13 +210,16 @@ fn sure(pairs: &[Pair]) -> impl Iterator<Item = (f32, usize, usize)> {
         .filter_map(|(likeness, known, found)| Some((likeness.same()?, *known, *found)))
 }
 
-/// Returns the indices of anchors in `earlier`. The findings of these anchors are raised again in `later`.
-pub(crate) fn raised_again(
+/// The pairs of anchors of `earlier` and `later` that describe the same problem, the most similar pair first.
+pub(crate) fn likenesses(
     earlier: &[&Anchor],
     later: &[&Anchor],
     text_of: TextOf<'_>,
-) -> BTreeSet<usize> {
-    continued(earlier, later, text_of).into_keys().collect()
+) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let pairs = pairs.into_iter();
+    pairs.map(|(_, earlier, later)| (earlier, later)).collect()
 }
 
 /// Maps the index of an anchor in `earlier` to the index of the anchor in `later` that describes the same problem.
@@ -226,10 +229,8 @@ pub(crate) fn continued(
     later: &[&Anchor],
     text_of: TextOf<'_>,
 ) -> BTreeMap<usize, usize> {
-    let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(earlier, later, text_of)).collect();
-    pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
     let (mut continued, mut taken) = (BTreeMap::new(), BTreeSet::new());
-    for (_, before, after) in pairs {
+    for (before, after) in likenesses(earlier, later, text_of) {
         if !continued.contains_key(&before) && taken.insert(after) {
             continued.insert(before, after);
         }
@@ -562,6 +563,7 @@ mod tests {
             reverses: None,
             restated: Vec::new(),
             was: None,
+            problem: None,
             exact_fix: None,
             consensus: None,
         }
@@ -582,6 +584,7 @@ mod tests {
             until: None,
             ended: None,
             is_vouched: true,
+            problem: None,
             reopens: None,
         }
     }

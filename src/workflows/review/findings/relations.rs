@@ -419,6 +419,7 @@ mod tests {
             until: None,
             ended: None,
             is_vouched: true,
+            problem: None,
             reopens: None,
         }
     }
@@ -437,6 +438,7 @@ mod tests {
             reverses: None,
             restated: Vec::new(),
             was: None,
+            problem: None,
             exact_fix: None,
             consensus: None,
         }

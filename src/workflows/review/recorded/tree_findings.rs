@@ -6,7 +6,7 @@
 //! before the fix.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use crate::domain::{
     Anchor, Disposition, ExitReason, Finding, FindingId, FindingState, Location, Lowered, Outcome,
     RulingRef, RunId, SettledFinding, Severity,
 };
+use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::{Binding, RunRow};
 use crate::history::store::Journal;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
@@ -108,15 +109,8 @@ impl TreeQuery<'_> {
     /// location.
     pub fn findings(self) -> Result<Vec<TreeFinding>, RunError> {
         let rows = self.journal.runs(None)?;
-        let mut raised = Vec::new();
-        for row in rows.iter().filter(|row| row.findings > 0) {
-            let findings = self.journal.findings(&row.run)?.into_iter();
-            raised.extend(findings.map(|finding| Raised {
-                row,
-                finding,
-                place: None,
-            }));
-        }
+        let known = self.journal.known_problems()?;
+        let mut raised = newest(known.findings, &rows);
         self.place(&mut raised)?;
         let texts: RefCell<BTreeMap<String, String>> = RefCell::default();
         let text_of = |path: &str| {
@@ -126,11 +120,10 @@ impl TreeQuery<'_> {
                 .or_insert_with(|| self.workspace.read(path).unwrap_or_default());
             text.clone()
         };
-        let newest = newest(raised, &text_of);
         let bindings = self.bindings()?;
         let mut outcomes: BTreeMap<&RunId, Option<Outcome>> = BTreeMap::new();
         let mut found = Vec::new();
-        for raised in newest {
+        for raised in raised {
             let run = &raised.row.run;
             if !outcomes.contains_key(run) {
                 let state = ReviewState::of(&self.journal.events(run)?);
@@ -259,55 +252,28 @@ impl TreeQuery<'_> {
     }
 }
 
-/// Removes each finding that a newer run raised again. `raised` is sorted by run, with the newest run first.
-fn newest<'a>(raised: Vec<Raised<'a>>, text_of: &dyn Fn(&str) -> String) -> Vec<Raised<'a>> {
-    let mut kept: Vec<Raised<'a>> = Vec::new();
-    let mut known: HashSet<Anchor> = HashSet::new();
-    let mut raised = raised.into_iter().peekable();
-    while let Some(first) = raised.next() {
-        let mut group = vec![first];
-        while let Some(next) = raised.next_if(|next| next.row.run == group[0].row.run) {
-            group.push(next);
+/// The findings, each as the newest run that raised it recorded it. `known` begins with the newest run.
+fn newest(known: Vec<KnownFinding>, rows: &[RunRow]) -> Vec<Raised<'_>> {
+    let by_run: HashMap<&RunId, &RunRow> = rows.iter().map(|row| (&row.run, row)).collect();
+    let mut problems = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut raised = Vec::new();
+    for earlier in known {
+        // A finding that was recorded under an alias is listed only if no later run raised the problem.
+        let is_new = match earlier.member {
+            Some(member) => seen.insert((earlier.number, member.max(1))),
+            None => !problems.contains(&earlier.number),
+        };
+        problems.insert(earlier.number);
+        if let Some(row) = by_run.get(&earlier.run).copied().filter(|_| is_new) {
+            raised.push(Raised {
+                row,
+                finding: earlier.finding,
+                place: None,
+            });
         }
-        // A run can repeat a finding of an earlier run by reusing the earlier answer. The repeated finding has
-        // the same anchor as the earlier finding.
-        group.retain(|raised| {
-            raised
-                .finding
-                .anchor
-                .as_ref()
-                .is_none_or(|anchor| !known.contains(anchor))
-        });
-        let files: BTreeSet<&str> = group
-            .iter()
-            .filter_map(|raised| Some(raised.placed()?.1.file.as_str()))
-            .collect();
-        let later: Vec<&Anchor> = kept
-            .iter()
-            .filter_map(|raised| {
-                raised
-                    .placed()
-                    .filter(|(_, place)| files.contains(place.file.as_str()))
-            })
-            .map(|(anchor, _)| anchor)
-            .collect();
-        let (indexes, earlier): (Vec<usize>, Vec<&Anchor>) = group
-            .iter()
-            .enumerate()
-            .filter_map(|(index, raised)| Some((index, raised.placed()?.0)))
-            .unzip();
-        let repeated = recognition::raised_again(&earlier, &later, text_of);
-        let repeated: BTreeSet<usize> = repeated.into_iter().map(|index| indexes[index]).collect();
-        let mut index = 0..;
-        group.retain(|_| !index.next().is_some_and(|index| repeated.contains(&index)));
-        known.extend(
-            group
-                .iter()
-                .filter_map(|raised| raised.finding.anchor.clone()),
-        );
-        kept.extend(group);
     }
-    kept
+    raised
 }
 
 /// Updates the state of a finding according to the ruling that applied in the finding's run. The returned flag is

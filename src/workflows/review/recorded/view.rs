@@ -11,7 +11,7 @@ use crate::rules::consensus::Policy;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::{debate, merge};
+use crate::workflows::review::findings::{debate, merge, numbers};
 use crate::workflows::review::{
     findings::earlier_records::Past, findings::round::MergeSettings, outcome, state::ReviewState,
 };
@@ -48,6 +48,7 @@ pub(crate) fn recorded(
             },
         });
         let round = state.round();
+        let known = journal.known_problems()?;
         let context = merge::RoundContext {
             state: &state,
             round,
@@ -55,6 +56,8 @@ pub(crate) fn recorded(
             sources: &sources,
             workspace,
             past,
+            run,
+            known: &known,
         };
         // If the commit with the shared rulings no longer exists, no shared rulings apply.
         let shared = state
@@ -123,6 +126,7 @@ pub(crate) fn decided_again(
         policy,
         ..MergeSettings::of(&state.settings)
     };
+    let known = numbers::of_run(run, &state.findings);
     let decided = (1..=state.round()).map(|round| {
         let context = merge::RoundContext {
             state: &state,
@@ -131,6 +135,8 @@ pub(crate) fn decided_again(
             sources: &sources,
             workspace,
             past: None,
+            run,
+            known: &known,
         };
         debate::MergedRound::of(&context).json(policy, Some(&run.0))
     });

@@ -14,9 +14,9 @@ use crate::domain::event::{
 };
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, FindingOrigin,
-    Lowered, Objector, RawFinding, Recheck, Response, RestatedFinding, ReusedFrom, RulingRef,
-    RunId, Severity, Skip, Spent, Tag, Usage,
+    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Lowered, Objector,
+    RawFinding, Recheck, Response, RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip,
+    Spent, Tag, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub(crate) struct Reuse {
     pub(crate) findings: Vec<RawFinding>,
     /// `origins[n]` is the finding of an earlier run that `findings[n]` repeats, or `None` if the earlier finding
     /// is unknown.
-    pub(crate) origins: Vec<Option<FindingOrigin>>,
+    pub(crate) origins: Vec<Option<FindingId>>,
     /// The files that still need a review; if the list is empty, no call is made.
     pub(crate) asked: Vec<AskedFile>,
     pub(crate) superseded: Vec<RawFinding>,
@@ -284,6 +284,8 @@ impl ReviewState {
                 self.reused
                     .insert((call.agent.clone(), call.purpose.clone()), reuse);
             }
+            // The findings of this run keep the ids that the coder and the judges were told.
+            ReviewEvent::ProblemsJoined { .. } => {}
             ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
             ReviewEvent::FindingsMerged {
                 findings, restated, ..

@@ -3,7 +3,7 @@
 
 use super::{RecordedCall, ReviewState};
 use crate::domain::event::{CallAnswer, CallId, Purpose};
-use crate::domain::{AgentName, Finding, FindingId, FindingOrigin, RawFinding};
+use crate::domain::{AgentName, Finding, FindingId, RawFinding};
 
 /// A finding in a reviewer's answer, before findings are merged.
 pub(crate) struct RaisedFinding<'a> {
@@ -11,7 +11,7 @@ pub(crate) struct RaisedFinding<'a> {
     pub(crate) id: String,
     pub(crate) raw: &'a RawFinding,
     /// The finding of an earlier run that this finding repeats, if an answer of the earlier run was reused.
-    pub(crate) origin: Option<&'a FindingOrigin>,
+    pub(crate) origin: Option<FindingId>,
 }
 
 impl ReviewState {
@@ -26,11 +26,7 @@ impl ReviewState {
         let reused = || {
             let reuse = reuse.into_iter();
             reuse.flat_map(|reuse| {
-                let origins = reuse
-                    .origins
-                    .iter()
-                    .map(Option::as_ref)
-                    .chain(std::iter::repeat(None));
+                let origins = reuse.origins.iter().copied().chain(std::iter::repeat(None));
                 reuse.findings.iter().zip(origins).enumerate()
             })
         };

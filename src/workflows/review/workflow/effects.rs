@@ -9,6 +9,7 @@ use crate::agents::CommandInput;
 use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
 use crate::domain::{Agent, DisputeNumber, FindingId, RulingWord};
 use crate::history::JournalError;
+use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
@@ -35,20 +36,26 @@ impl ReviewWorkflow {
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
         self.bindings = self.known_rulings()?;
         let lists = self.lists();
-        let context = self.context(round, &lists);
+        let known = self.resources.journal.known_problems()?;
+        let context = self.context(round, &lists, &known);
         let advised = context.advise(context.unmerged(), &self.resources.settings.advisories);
         self.append_all(advised)?;
-        self.append_all(self.context(round, &lists).merge(&self.bindings))
-            .map(drop)
+        self.append_merged(|workflow, known| {
+            let lists = workflow.lists();
+            workflow
+                .context(round, &lists, known)
+                .merge(&workflow.bindings)
+        })
     }
 
     /// Returns a copy of the state in which all recorded answers are merged. Records no event. Returns `None` if
     /// the answers are already merged.
     pub(crate) fn merged_so_far(&self) -> Option<ReviewState> {
         self.state.unmerged().next()?;
+        let known = self.resources.journal.known_problems().ok()?;
         let lists = self.lists();
         let merged = self
-            .context(self.state.round(), &lists)
+            .context(self.state.round(), &lists, &known)
             .merge(&self.bindings);
         let mut state = self.state.clone();
         merged.iter().for_each(|event| state.apply(event));
@@ -57,24 +64,45 @@ impl ReviewWorkflow {
 
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
         let lists = self.lists();
-        let context = self.context(round, &lists);
+        let known = self.resources.journal.known_problems()?;
+        let context = self.context(round, &lists, &known);
         let advised = context.advise(
             debate::observations(&context),
             &self.resources.settings.advisories,
         );
         self.append_all(advised)?;
-        self.append_all(debate::conclude(
-            &self.context(round, &lists),
-            &self.bindings,
-        ))
-        .map(drop)
+        self.append_merged(|workflow, known| {
+            let lists = workflow.lists();
+            debate::conclude(&workflow.context(round, &lists, known), &workflow.bindings)
+        })
+    }
+
+    /// Records merged findings. If another run records findings after this run has read the known problems, the
+    /// findings are merged again, so that both runs give a problem the same number, and no other problem gets it.
+    fn append_merged(
+        &mut self,
+        merge: impl Fn(&Self, &KnownProblems) -> Vec<EventKind>,
+    ) -> Result<(), RunError> {
+        loop {
+            let known = self.resources.journal.known_problems()?;
+            let events = merge(self, &known);
+            if let Some(events) = self.resources.record_merged(events, known.as_of)? {
+                self.accept(&events);
+                return Ok(());
+            }
+        }
     }
 
     fn lists(&self) -> MergeSettings {
         MergeSettings::of(&self.resources.settings)
     }
 
-    fn context<'a>(&'a self, round: u32, lists: &'a MergeSettings) -> merge::RoundContext<'a> {
+    fn context<'a>(
+        &'a self,
+        round: u32,
+        lists: &'a MergeSettings,
+        known: &'a KnownProblems,
+    ) -> merge::RoundContext<'a> {
         let past = Some(Past {
             journal: &self.resources.journal,
             trees: self.trees(),
@@ -87,6 +115,8 @@ impl ReviewWorkflow {
             sources,
             workspace,
             past,
+            run: &self.resources.run,
+            known,
         }
     }
 

@@ -280,6 +280,7 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         reverses: None,
         restated: Vec::new(),
         was: None,
+        problem: None,
         exact_fix: None,
         consensus: None,
     }

@@ -4,6 +4,7 @@ use super::common::find;
 use crate::cli::context::{CommandResult, Globals, ReasonFlag, history, number, place, print};
 use crate::config::files::rulings::{self, FOLDER};
 use crate::domain::{DisputeId, DisputeNumber, ExitReason};
+use crate::protocol::text::printable;
 
 /// Revoke the ruling of a settled dispute, and open the dispute again
 #[derive(Debug, clap::Args)]
@@ -23,7 +24,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let number = DisputeNumber(args.number);
     let record = find(globals, number)?;
     history::open_here(globals)?.reopen(number, args.reason.reason.clone())?;
-    print(&format!("Dispute {number} is open again.\n"))?;
+    print(&format!(
+        "{}\n  Dispute {number} is open again.\n",
+        printable::line(&record.dispute.finding.headline())
+    ))?;
     let id = DisputeId::of(&record.run, record.dispute.finding.id);
     let shared = rulings::path(place::workspace(globals)?.root(), &id);
     if shared.exists() {

@@ -118,8 +118,11 @@ fn rule(
     disposition: &Disposition,
     decision: &RulingInput<'_>,
 ) -> Result<(), CommandError> {
+    let finding = common::find(globals, number)?.dispute.finding;
     let run = decision.record(globals, number, disposition)?;
-    stream::out(&format!("{}\n", decision.sentence(number, disposition)))?;
+    let headline = printable::line(&finding.headline());
+    let sentence = decision.sentence(number, disposition);
+    stream::out(&format!("{headline}\n  {sentence}\n"))?;
     next(globals, &run, *disposition == Disposition::Enforced);
     Ok(())
 }
@@ -217,5 +220,9 @@ fn line(dispute: &Dispute) -> String {
         (None, Some(by)) => format!("{by}, still open"),
         (None, None) => "still open".to_owned(),
     };
-    format!("Dispute {number}: {}.\n", printable::line(&ruled))
+    format!(
+        "{}\n  Dispute {number}: {}.\n",
+        printable::line(&dispute.finding.headline()),
+        printable::line(&ruled)
+    )
 }

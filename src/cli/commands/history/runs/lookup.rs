@@ -71,10 +71,15 @@ pub(crate) fn find(
     globals: &Globals,
     text: &str,
 ) -> Result<(Workspace, Journal, RunId), CommandError> {
-    let workspace = place::workspace(globals)?;
-    let journal = journal(globals, &workspace)?;
+    let (workspace, journal) = open(globals)?;
     let run = journal.find_run(text)?;
     Ok((workspace, journal, run))
+}
+
+pub(crate) fn open(globals: &Globals) -> Result<(Workspace, Journal), CommandError> {
+    let workspace = place::workspace(globals)?;
+    let journal = journal(globals, &workspace)?;
+    Ok((workspace, journal))
 }
 
 pub(crate) struct Recalled {

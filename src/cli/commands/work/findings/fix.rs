@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{RecordedRun, RunOption, finding_id};
+use super::{RecordedRun, RunOption, finding_word};
 use crate::cli::commands::history::runs::lookup::{self, Recalled};
 use crate::cli::context::{
     CommandContext, CommandError, CommandResult, Globals, Outputs, ReportOutputs, execute,
 };
 use crate::domain::event::Mode;
 use crate::domain::{Dispute, FindingId, FindingState, SettledFinding};
+use crate::protocol::text::printable;
 use crate::workflows::review;
 
 /// Have the coder edit files to fix the chosen findings
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Glee continues the run that raised the findings. As with `glee review --fix`, the coder edits files. The \
+Glee continues the newest run that raised the findings. As with `glee review --fix`, the coder edits files. The \
 reviewers that raised the findings check the changes. An objection of the coder opens a dispute. `glee runs \
 undo` undoes the changes. All findings that you did not choose keep their state.
 
@@ -24,9 +25,9 @@ Examples:
 
 The exit code describes the whole run, with the codes of `glee review`.")]
 pub(crate) struct Args {
-    /// The numbers of the findings, such as F3
-    #[arg(value_name = "FINDING", required = true, value_parser = finding_id)]
-    findings: Vec<FindingId>,
+    /// The numbers of the findings, such as F3, or at least four digits of their ids
+    #[arg(value_name = "FINDING", required = true, value_parser = finding_word)]
+    findings: Vec<String>,
     #[command(flatten)]
     run: RunOption,
     #[command(flatten)]
@@ -35,12 +36,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
     let outputs = args.report.check(globals)?;
-    hand_over(
-        globals,
-        RecordedRun::find(globals, &args.run.run)?,
-        args.findings.clone(),
-        &outputs,
-    )
+    let (found, findings) = RecordedRun::with(globals, &args.findings, &args.run)?;
+    hand_over(globals, found, findings, &outputs)
 }
 
 /// Hands all open mandatory findings of a run to the coder.
@@ -95,6 +92,9 @@ fn hand_over(
         .iter()
         .try_for_each(|finding| refuse_settled(finding, found.outcome().dispute_of(finding)))?;
     found.require_end()?;
+    for settled in &settled {
+        globals.say(&printable::line(&settled.finding.headline()));
+    }
     let reviewed = &found.recorded.reviewed;
     let mut files: Vec<_> = settled
         .iter()

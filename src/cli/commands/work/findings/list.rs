@@ -79,11 +79,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         );
     }
     viewer.show(&text)?;
-    if let Some(TreeFinding { run, settled, .. }) = listing.findings.first() {
+    if let Some(TreeFinding { settled, .. }) = listing.findings.first() {
         globals.say(&format!(
-            "Next: `glee show {} --run {}` shows a finding",
-            settled.finding.id,
-            run.short()
+            "Next: `glee show {}` shows a finding",
+            settled.finding.id
         ));
     }
     Ok(ExitReason::Clean)

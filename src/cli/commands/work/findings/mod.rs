@@ -1,6 +1,6 @@
-//! `glee findings`, `glee show`, `glee fix` and `glee accept`: commands about findings of recorded runs.
+//! `glee findings`, `glee show`, `glee fix` and `glee dismiss`: commands about findings of recorded runs.
 
-pub(crate) mod accept;
+pub(crate) mod dismiss;
 pub(crate) mod fix;
 pub(crate) mod list;
 pub(crate) mod show;
@@ -9,6 +9,7 @@ use crate::cli::commands::history::runs::lookup;
 use crate::cli::context::{CommandError, Globals, place};
 use crate::domain::{FindingId, Outcome, RunId, SettledFinding};
 use crate::history::store::Journal;
+use crate::history::{JournalError, NamedProblem};
 use crate::workflows::review::recorded::view::{self, Recorded};
 use crate::workspace::root::Workspace;
 
@@ -16,9 +17,10 @@ use crate::workspace::root::Workspace;
 // the struct.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunOption {
-    /// The run that raised the finding: the run's id, the first or last digits of the id, or `last`
-    #[arg(long, value_name = "RUN", default_value = "last")]
-    run: String,
+    /// The run that raised the finding: the run's id, the first or last digits of the id, or `last` [default: the newest
+    /// run that raised the finding]
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
 }
 
 struct RecordedRun {
@@ -31,6 +33,10 @@ struct RecordedRun {
 impl RecordedRun {
     fn find(globals: &Globals, run: &str) -> Result<Self, CommandError> {
         let (workspace, journal, run) = lookup::find(globals, run)?;
+        Self::of(workspace, journal, run)
+    }
+
+    fn of(workspace: Workspace, journal: Journal, run: RunId) -> Result<Self, CommandError> {
         let recorded = view::recorded(&workspace, &place::state_dir()?, &journal, &run)?;
         Ok(Self {
             workspace,
@@ -38,6 +44,33 @@ impl RecordedRun {
             run,
             recorded,
         })
+    }
+
+    /// Finds the findings that the words `named` stand for. A number of a group stands for all members of the group.
+    /// Without a run, takes the newest run that raised the findings.
+    fn with(
+        globals: &Globals,
+        named: &[String],
+        run: &RunOption,
+    ) -> Result<(Self, Vec<FindingId>), CommandError> {
+        let (workspace, journal) = lookup::open(globals)?;
+        let mut problems = Vec::new();
+        for word in named {
+            let problem = known(globals, &journal, word)?;
+            problems.push(problem);
+        }
+        let run = match &run.run {
+            Some(run) => journal.find_run(run)?,
+            None => newest(&journal, &problems)?,
+        };
+        let found = Self::of(workspace, journal, run)?;
+        let mut ids = Vec::new();
+        for id in problems {
+            ids.extend(found.members(id)?);
+        }
+        ids.sort();
+        ids.dedup();
+        Ok((found, ids))
     }
 
     fn outcome(&self) -> &Outcome {
@@ -54,6 +87,21 @@ impl RecordedRun {
         })
     }
 
+    /// The findings of the run that `id` addresses.
+    fn members(&self, id: FindingId) -> Result<Vec<FindingId>, CommandError> {
+        let mut names = self.journal.aliases(id)?;
+        names.push(id);
+        let findings = self.outcome().findings.iter();
+        let members: Vec<FindingId> = findings
+            .map(|settled| settled.finding.id)
+            .filter(|member| names.iter().any(|name| name.addresses(*member)))
+            .collect();
+        if members.is_empty() {
+            self.finding(id)?;
+        }
+        Ok(members)
+    }
+
     /// Fails if the run is still running or was interrupted.
     fn require_end(&self) -> Result<(), CommandError> {
         if view::is_ended(&self.journal.events(&self.run)?) {
@@ -68,6 +116,48 @@ impl RecordedRun {
     }
 }
 
-fn finding_id(text: &str) -> Result<FindingId, String> {
-    FindingId::parse(text).ok_or_else(|| "give a number such as F3".to_owned())
+/// The id that `word` stands for. The findings of an interrupted run have no numbers in the history yet.
+fn known(globals: &Globals, journal: &Journal, word: &str) -> Result<FindingId, CommandError> {
+    match (journal.find_problem(word), FindingId::parse(word)) {
+        (Ok(NamedProblem { id, alias }), _) => {
+            if let Some(alias) = alias {
+                globals.say(&format!("note: {alias} is the same problem as {id}"));
+            }
+            Ok(id)
+        }
+        (Err(JournalError::UnknownFinding(_)), Some(id)) => Ok(id),
+        (Err(error), _) => Err(error.into()),
+    }
+}
+
+/// The newest run that raised the problems. Fails if there are several such runs.
+fn newest(journal: &Journal, problems: &[FindingId]) -> Result<RunId, CommandError> {
+    let mut runs: Vec<(FindingId, RunId)> = Vec::new();
+    for id in problems {
+        let run = match journal.last_run_with(*id)? {
+            Some(run) => run,
+            None => journal.find_run("last")?,
+        };
+        runs.push((*id, run));
+    }
+    let (first, run) = &runs[0];
+    if let Some((other, of)) = runs.iter().find(|(_, of)| of != run) {
+        let (run, of) = (run.short(), of.short());
+        return Err(CommandError::usage(format!(
+            "{first} was raised last by run {run}, and {other} by run {of}"
+        ))
+        .hint("use a command for each run, or select the run with `--run <run>`"));
+    }
+    Ok(run.clone())
+}
+
+fn finding_word(text: &str) -> Result<String, String> {
+    let digits = text.trim();
+    let is_key =
+        (4..=16).contains(&digits.len()) && digits.chars().all(|digit| digit.is_ascii_hexdigit());
+    if is_key || FindingId::parse(text).is_some() {
+        Ok(digits.to_owned())
+    } else {
+        Err("give a number such as F3, or at least four digits of an id".to_owned())
+    }
 }

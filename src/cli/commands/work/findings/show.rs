@@ -2,23 +2,24 @@
 
 use serde::Serialize;
 
-use super::{RecordedRun, RunOption, finding_id};
+use super::{RecordedRun, RunOption, finding_word};
 use crate::cli::context::{CommandResult, Globals, JsonFlag, Viewer, place, pretty, stream};
 use crate::cli::report::options::{Detail, FixCommand, RenderOptions, TextOptions};
 use crate::cli::report::text;
-use crate::domain::{Dispute, ExitReason, FindingId, FindingState, RunId, SettledFinding};
+use crate::domain::{Dispute, ExitReason, FindingState, RunId, SettledFinding};
 use crate::protocol::secrets;
 
 /// Show the text, code, reviewers and dispute of a finding
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  glee show F3                  a finding of the last review
-  glee show F3 --run 5f3a91c2   a finding of another run")]
+  glee show F3                  a finding, as the newest run that raised it left it
+  glee show F3 --run 5f3a91c2   the same finding in another run
+  glee show F3b                 one member of the group F3")]
 pub(crate) struct Args {
-    /// The number of the finding, such as F3
-    #[arg(value_name = "FINDING", value_parser = finding_id)]
-    finding: FindingId,
+    /// The number of the finding, such as F3, or at least four digits of its id
+    #[arg(value_name = "FINDING", value_parser = finding_word)]
+    finding: String,
     #[command(flatten)]
     run: RunOption,
     #[command(flatten)]
@@ -33,12 +34,16 @@ struct Shown<'a> {
     finding: &'a SettledFinding,
     #[serde(skip_serializing_if = "Option::is_none")]
     about: Option<&'a Dispute>,
+    /// The further members of the group, if the group was named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members: Vec<&'a SettledFinding>,
 }
 
 pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
-    let mut found = RecordedRun::find(globals, &args.run.run)?;
+    let named = std::slice::from_ref(&args.finding);
+    let (mut found, ids) = RecordedRun::with(globals, named, &args.run)?;
     found.recorded.outcome = secrets::redact_value(found.recorded.outcome);
-    let finding = found.finding(args.finding)?;
+    let finding = found.finding(ids[0])?;
     let about = found.outcome().dispute_of(finding);
     if args.output.json {
         stream::out(&pretty(&Shown {
@@ -46,6 +51,10 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             run: &found.run,
             finding,
             about,
+            members: ids[1..]
+                .iter()
+                .map(|id| found.finding(*id))
+                .collect::<Result<_, _>>()?,
         }))?;
         return Ok(ExitReason::Clean);
     }
@@ -68,7 +77,11 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
             filter: None,
         },
     };
-    viewer.show(&text::finding(&outcome, args.finding, &options).unwrap_or_default())?;
+    let shown: Vec<String> = ids
+        .iter()
+        .filter_map(|id| text::finding(&outcome, *id, &options))
+        .collect();
+    viewer.show(&shown.join("\n"))?;
     if let Some(next) = next(finding, &args.run, &found.run) {
         globals.say(&format!("Next: {next}"));
     }
@@ -77,10 +90,9 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 
 fn next(finding: &SettledFinding, typed: &RunOption, run: &RunId) -> Option<String> {
     let (id, short) = (finding.finding.id, run.short());
-    let of_run = if typed.run == "last" {
-        String::new()
-    } else {
-        format!(" --run {short}")
+    let of_run = match typed.run {
+        Some(_) => format!(" --run {short}"),
+        None => String::new(),
     };
     Some(match &finding.state {
         FindingState::Open
@@ -88,7 +100,7 @@ fn next(finding: &SettledFinding, typed: &RunOption, run: &RunId) -> Option<Stri
         | FindingState::Claimed
         | FindingState::Unconfirmed
         | FindingState::NotResolved => {
-            format!("`glee fix {id}{of_run}`, or `glee accept {id}{of_run} --reason '...'`")
+            format!("`glee fix {id}{of_run}`, or `glee dismiss {id}{of_run} --reason '...'`")
         }
         FindingState::Disputed { dispute } => format!("`glee disputes resolve {dispute}`"),
         FindingState::Enforced { .. } => format!("`glee fix {id}{of_run}`"),

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use super::connection::{RequestOnHost, failed, short};
 use crate::cli::context::{CommandError, Globals};
-use crate::domain::SharedRuling;
 use crate::domain::event::{Mode, Plan, PullRequestPlan};
+use crate::domain::{PostedProblem, SharedRuling};
 use crate::protocol::text::printable;
 use crate::workflows::hosts::PullRequest;
-use crate::workflows::pull_request::rulings;
+use crate::workflows::pull_request::{posted, rulings};
 use crate::workspace::root::Workspace;
 use crate::workspace::{ChangeSource, ControlFiles, FetchedChange, Target, TargetSpec};
 
@@ -19,6 +19,7 @@ pub(crate) struct PullRequestChange {
     pub(crate) commits: FetchedChange,
     /// The rulings that Glee published in the conversation.
     rulings: Vec<SharedRuling>,
+    posted: Vec<PostedProblem>,
     wanted: String,
 }
 
@@ -44,6 +45,7 @@ impl PullRequestChange {
             on_host,
             commits,
             rulings: found.rulings,
+            posted: posted(&conversation),
             wanted: wanted.to_owned(),
         })
     }
@@ -132,6 +134,7 @@ impl PullRequestChange {
             from: from.clone(),
             head: head.clone(),
             rulings: self.rulings.clone(),
+            posted: self.posted.clone(),
         });
     }
 }

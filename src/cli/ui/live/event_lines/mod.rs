@@ -319,6 +319,9 @@ impl EventLines {
                     "  {findings} checked against advisories, {confirmed} confirmed"
                 ))
             }
+            ReviewEvent::ProblemsJoined { newer, older } => {
+                vec![style.faint(format!("  {newer} is the same problem as {older}"))]
+            }
             ReviewEvent::StillDisputed { finding, dispute } => {
                 vec![style.faint(format!(
                     "  {finding} waits for dispute {dispute}, which is still open"
@@ -764,7 +767,6 @@ mod tests {
                 restated: Vec::new(),
                 round: 1,
                 findings: vec![weak.clone(), url],
-                repeats: Vec::new(),
             }),
             EventKind::Review(ReviewEvent::AlreadyRuled {
                 finding: FindingId::new(2),

@@ -118,6 +118,7 @@ mod tests {
             reverses: None,
             restated: Vec::new(),
             was: None,
+            problem: None,
             exact_fix: None,
             consensus: (!said.is_empty()).then_some(consensus),
         }

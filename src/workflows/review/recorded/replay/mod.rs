@@ -17,11 +17,12 @@ use crate::domain::{
     CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
     Ruler, RunId,
 };
-use crate::history::{queries::rows::Binding, store::Journal};
+use crate::history::queries::{problems::KnownProblems, rows::Binding};
+use crate::history::store::Journal;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::{debate, merge};
+use crate::workflows::review::findings::{debate, merge, numbers};
 use crate::workflows::review::schedule::{
     self, DisputeQuestion, REPAIRS, ReviewEffect, ReviewStep, SchedulePolicy,
 };
@@ -70,6 +71,7 @@ pub fn replay(
         .bindings();
     let mut replay = Replay {
         run,
+        known: numbers::of_run(run, &record.findings),
         earlier: record::earlier(rulings::all(Some(journal), &shared)?, &record, run),
         checks: record::checks(&events),
         record,
@@ -122,6 +124,8 @@ pub fn replay(
 /// The plan at the start of the run, without the changes of later fix requests.
 struct Replay<'a> {
     run: &'a RunId,
+    /// The problems of the recorded run. A replay allocates no numbers.
+    known: KnownProblems,
     record: ReviewState,
     state: ReviewState,
     settings: &'a Settings,
@@ -649,6 +653,7 @@ impl Replay<'_> {
                 until: None,
                 ended: None,
                 is_vouched: true,
+                problem: None,
                 reopens: dispute.reopens(),
             })
         });
@@ -672,6 +677,8 @@ impl Replay<'_> {
             sources: &self.sources,
             workspace,
             past,
+            run: self.run,
+            known: &self.known,
         }
     }
 }

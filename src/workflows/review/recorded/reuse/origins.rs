@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::archive::placed;
-use crate::domain::{AgentName, FindingOrigin, RawFinding, RunId};
+use crate::domain::{AgentName, FindingId, RawFinding, RunId};
 use crate::history::store::Journal;
 use crate::workflows::review::state::ReviewState;
 
@@ -27,9 +27,9 @@ impl<'a> Origins<'a> {
         run: &RunId,
         reviewer: &AgentName,
         raw: &RawFinding,
-    ) -> Option<FindingOrigin> {
+    ) -> Option<FindingId> {
         let state = self.runs.entry(run.clone()).or_insert_with(|| {
-            // An unreadable origin does not make the review fail, because only the statistics use the origin.
+            // An unreadable origin does not make the review fail: the finding is recognised by its anchor instead.
             ReviewState::of(&self.journal.events(run).unwrap_or_default())
         });
         let place = |raw: &RawFinding| (raw.file.clone(), raw.line, raw.title.clone());
@@ -40,10 +40,6 @@ impl<'a> Origins<'a> {
                         && placed(said, &[path]).is_some_and(|(_, said)| place(&said) == place(raw))
                 })
         };
-        let finding = state.merged_into(reviewer, is_same)?;
-        Some(FindingOrigin {
-            run: run.clone(),
-            finding,
-        })
+        state.merged_into(reviewer, is_same)
     }
 }

@@ -1,0 +1,237 @@
+//! `glee dismiss`: records a person's ruling that a finding need not be fixed. The person can rule even if no agent
+//! objects to the finding.
+
+use clap::ValueEnum;
+use jiff::civil::Date;
+
+use super::{RecordedRun, RunOption, finding_word, known};
+use crate::cli::commands::history::disputes::common;
+use crate::cli::context::{CommandError, CommandResult, Globals, history, stream};
+use crate::domain::event::ReviewEvent;
+use crate::domain::{
+    Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
+    Objector, Response, SettledFinding, Sides,
+};
+use crate::protocol::text::printable;
+
+/// Rule that a finding need not be fixed: it is wrong, or a risk that you accept
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Glee opens a dispute on the finding, and settles the dispute with your ruling. Later reviews apply the ruling \
+until the code changes. `glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling. The number \
+of a group, such as F3, dismisses all members of the group, and F3b dismisses one.
+
+Examples:
+  glee dismiss F3 --reason 'the value is a constant'
+  glee dismiss F3 --as accepted-risk --reason 'only in tests' --until 90d
+  glee dismiss F3 --as deferred --ref issue-12 --reason 'after the release'
+  glee dismiss F7 --as duplicate --of F3 --reason 'one query'")]
+pub(crate) struct Args {
+    /// The number of the finding, such as F3, or at least four digits of its id
+    #[arg(value_name = "FINDING", value_parser = finding_word)]
+    finding: String,
+    /// Your ruling on the finding
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "WHAT",
+        default_value = "refuted"
+    )]
+    ruling: PersonRuling,
+    /// The reason for your decision, to be recorded in the history
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    reason: String,
+    /// The issue that tracks a deferred finding
+    #[arg(long = "ref", value_name = "REFERENCE")]
+    reference: Option<String>,
+    /// The finding that the duplicate repeats
+    #[arg(long, value_name = "FINDING", value_parser = finding_word)]
+    of: Option<String>,
+    /// The last day (UTC) on which the ruling applies, as a date (2026-11-01) or a period from today (90d)
+    #[arg(long, value_name = "DATE", value_parser = common::last_day)]
+    until: Option<Date>,
+    #[command(flatten)]
+    run: RunOption,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PersonRuling {
+    /// The finding is wrong
+    Refuted,
+    /// The finding is right, and the risk is accepted
+    AcceptedRisk,
+    /// The finding is right, but the fix comes later (requires `--ref`)
+    Deferred,
+    /// The finding repeats another finding (requires `--of`)
+    Duplicate,
+    /// The finding is right, but not mandatory
+    NotMandatory,
+}
+
+pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
+    let mut disposition = disposition(args)?;
+    let named = std::slice::from_ref(&args.finding);
+    let (found, ids) = RecordedRun::with(globals, named, &args.run)?;
+    let mut joined = None;
+    if let Disposition::Duplicate { of } = &mut disposition {
+        let original = known(globals, &found.journal, of)?;
+        joined = same_problem(ids[0], original)?;
+        *of = original.to_string();
+    }
+    let mut waiting = Vec::new();
+    let mut ruled = Vec::new();
+    for id in &ids {
+        let settled = found.finding(*id)?;
+        match settled.state {
+            FindingState::Disputed { dispute } if !waiting.contains(&dispute) => {
+                waiting.push(dispute)
+            }
+            FindingState::Disputed { .. } => {}
+            // Of a group, only the members that are still open are dismissed.
+            _ => match refuse_decided(settled, found.outcome().dispute_of(settled)) {
+                Ok(()) => ruled.push(settled),
+                Err(error) if ids.len() == 1 => return Err(error),
+                Err(_) => {}
+            },
+        }
+    }
+    if waiting.is_empty() && ruled.is_empty() {
+        let settled = found.finding(ids[0])?;
+        refuse_decided(settled, found.outcome().dispute_of(settled))?;
+    }
+    let mut journal = history::open(globals, &found.workspace)?;
+    let mut numbers: Vec<DisputeNumber> = Vec::new();
+    for dispute in waiting {
+        let reason = args.reason.clone();
+        journal.resolve(dispute, disposition.clone(), reason, args.until)?;
+        numbers.push(dispute);
+    }
+    if let Some((head, members)) = ruled.split_first() {
+        found.require_end()?;
+        let members = members.iter().map(|member| member.finding.clone());
+        let sides = sides(head, members.collect(), &args.reason);
+        let reason = args.reason.clone();
+        numbers.push(journal.rule(&found.run, sides, disposition.clone(), reason, args.until)?);
+    }
+    if let Some(joined) = joined {
+        journal.append(&found.run, joined)?;
+    }
+    for id in &ids {
+        let headline = found.finding(*id)?.finding.headline();
+        stream::out(&format!("{}\n", printable::line(&headline)))?;
+    }
+    let ended = printable::line(&common::outcome(&disposition));
+    let until = args
+        .until
+        .map(|day| format!(" until {day}"))
+        .unwrap_or_default();
+    for number in numbers {
+        stream::out(&format!(
+            "  DISMISS by you, {ended}{until} (dispute {number}).\n"
+        ))?;
+    }
+    let has_code = |id: &FindingId| {
+        let settled = found.outcome().finding(*id);
+        settled.is_some_and(|settled| settled.finding.anchor.is_some())
+    };
+    if !ids.iter().all(has_code) {
+        globals
+            .say("note: the finding names no code, so later reviews do not recognise the finding");
+    }
+    globals.say(&format!(
+        "Next: `glee runs resume {}` to finish the run",
+        found.run.short()
+    ));
+    Ok(ExitReason::Clean)
+}
+
+fn sides(head: &SettledFinding, members: Vec<Finding>, reason: &str) -> Sides {
+    let objection = Response {
+        finding: head.finding.id,
+        answer: Answer::Disagree,
+        text: reason.into(),
+        evidence: Vec::new(),
+    };
+    Sides {
+        finding: head.finding.clone(),
+        members,
+        objection,
+        objector: Objector::Person,
+        earlier: head.earlier.clone(),
+        participant: None,
+    }
+}
+
+/// The event that makes the newer one of two numbers an alias of the older one.
+fn same_problem(
+    finding: FindingId,
+    original: FindingId,
+) -> Result<Option<ReviewEvent>, CommandError> {
+    if finding == original || finding.number == original.number && original.member == 0 {
+        return Err(
+            CommandError::usage(format!("{finding} cannot be a duplicate of itself"))
+                .hint("give the other finding: `--as duplicate --of <finding>`"),
+        );
+    }
+    let newer = finding.max(original).group();
+    let older = finding.min(original).group();
+    Ok((newer != older).then_some(ReviewEvent::ProblemsJoined { newer, older }))
+}
+
+fn disposition(args: &Args) -> Result<Disposition, CommandError> {
+    let reference = args
+        .reference
+        .as_deref()
+        .map(str::trim)
+        .filter(|text| !text.is_empty());
+    if reference.is_some() && args.ruling != PersonRuling::Deferred {
+        return Err(CommandError::usage("`--ref` requires `--as deferred`")
+            .hint("remove `--ref`, or defer the finding with `--as deferred`"));
+    }
+    if args.of.is_some() && args.ruling != PersonRuling::Duplicate {
+        return Err(CommandError::usage("`--of` requires `--as duplicate`")
+            .hint("remove `--of`, or dismiss the finding with `--as duplicate`"));
+    }
+    match args.ruling {
+        PersonRuling::Refuted => Ok(Disposition::Refuted),
+        PersonRuling::AcceptedRisk => Ok(Disposition::AcceptedRisk),
+        PersonRuling::NotMandatory => Ok(Disposition::NotMandatory),
+        PersonRuling::Deferred => match reference {
+            Some(reference) => Ok(Disposition::Deferred {
+                reference: reference.to_owned(),
+            }),
+            None => Err(
+                CommandError::usage("`--as deferred` requires `--ref`").hint(
+                    "add the issue that tracks the finding: `--as deferred --ref <issue or link>`",
+                ),
+            ),
+        },
+        PersonRuling::Duplicate => match &args.of {
+            Some(of) => Ok(Disposition::Duplicate { of: of.clone() }),
+            None => Err(CommandError::usage("`--as duplicate` requires `--of`")
+                .hint("add the original finding: `--as duplicate --of <finding>`")),
+        },
+    }
+}
+
+/// Fails if a ruling on the finding exists, or if the finding is implemented.
+fn refuse_decided(settled: &SettledFinding, dispute: Option<&Dispute>) -> Result<(), CommandError> {
+    let id = settled.finding.id;
+    let ruling = match (&settled.state, dispute) {
+        (_, Some(dispute)) => dispute.number.to_string(),
+        (FindingState::AlreadyRuled { dispute, .. }, None) => dispute.to_string(),
+        (FindingState::Resolved | FindingState::Unchecked, None) => {
+            return Err(
+                CommandError::usage(format!("the finding {id} is already implemented"))
+                    .hint(format!("`glee show {id}` shows the finding")),
+            );
+        }
+        (_, None) => return Ok(()),
+    };
+    Err(CommandError::usage(format!(
+        "dispute {ruling} has already settled the finding {id}"
+    ))
+    .hint(format!(
+        "to rule again, reopen the dispute with `glee disputes reopen {ruling}`"
+    )))
+}

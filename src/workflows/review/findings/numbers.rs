@@ -1,0 +1,232 @@
+//! Numbers for life: finds the earlier problem that each group of findings continues.
+//!
+//! A finding that repeats a reused answer continues the problem of that answer. Any other finding is compared with the
+//! findings of all runs in the history, whether open or closed. At most one group of a round continues a problem.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::domain::{Anchor, Finding, FindingId, PostedProblem, ProblemKey, RunId};
+use crate::history::queries::problems::{KnownFinding, KnownProblems};
+use crate::workflows::review::findings::recognition;
+use crate::workflows::review::findings::round::TextOf;
+
+#[cfg(test)]
+mod tests;
+
+/// The problem that a group of findings continues.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Continued<'p> {
+    /// The numbers of the problem, the oldest first. If there are several, they have turned out to be one problem.
+    pub(crate) numbers: Vec<u32>,
+    /// For each finding of the group, its position in the group of the oldest number.
+    pub(crate) members: Vec<Option<u8>>,
+    /// The key of the problem, if another history has recorded it.
+    pub(crate) key: Option<&'p ProblemKey>,
+}
+
+/// A finding that may continue an earlier problem.
+pub(crate) struct Candidate<'a> {
+    pub(crate) finding: &'a Finding,
+    /// The findings of reused answers that the finding repeats.
+    pub(crate) origins: &'a [FindingId],
+}
+
+/// Finds for each group of a round the problem that it continues. `owners` has the numbers of which it is known already
+/// which group continues them.
+pub(crate) fn continued<'p>(
+    groups: &[Vec<Candidate<'_>>],
+    known: &KnownProblems,
+    posted: &'p [PostedProblem],
+    owners: BTreeMap<u32, usize>,
+    text_of: TextOf<'_>,
+) -> Vec<Continued<'p>> {
+    let places: Vec<(usize, usize)> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(group, members)| (0..members.len()).map(move |member| (group, member)))
+        .collect();
+    let mut claims = Claims {
+        owners,
+        matched: BTreeMap::new(),
+        known: &known.findings,
+    };
+    let mut by_id: HashMap<FindingId, usize> = HashMap::new();
+    for (index, earlier) in known.findings.iter().enumerate() {
+        by_id.entry(earlier.finding.id).or_insert(index);
+    }
+    for place in &places {
+        for origin in groups[place.0][place.1].origins {
+            if let Some(earlier) = by_id.get(origin) {
+                claims.take(*place, *earlier);
+            }
+        }
+    }
+    let earlier = latest(&known.findings);
+    let anchors: Vec<&Anchor> = earlier.iter().map(|(_, anchor)| *anchor).collect();
+    let anchored: Vec<((usize, usize), &Anchor)> = places
+        .iter()
+        .filter(|place| !claims.matched.contains_key(*place))
+        .filter_map(|place| {
+            let finding = groups[place.0][place.1].finding;
+            Some((*place, finding.anchor.as_ref()?))
+        })
+        .collect();
+    let found: Vec<&Anchor> = anchored.iter().map(|(_, anchor)| *anchor).collect();
+    for (at, index) in recognition::likenesses(&anchors, &found, text_of) {
+        claims.take(anchored[index].0, earlier[at].0);
+    }
+    // Comments and shared rulings name problems of other histories. This history may know them in other code.
+    let anchors: Vec<&Anchor> = posted.iter().map(|posted| &posted.anchor).collect();
+    let mut foreign = BTreeMap::new();
+    for (at, index) in recognition::continued(&anchors, &found, text_of) {
+        let (place, _) = anchored[index];
+        let key = &posted[at].key;
+        match known.findings.iter().position(|known| known.key == *key) {
+            Some(earlier) => claims.take(place, earlier),
+            None if foreign.values().all(|taken| *taken != key) => {
+                foreign.entry(place.0).or_insert(key);
+            }
+            None => {}
+        }
+    }
+    // A finding without an anchor is the same as an earlier one with its location and title.
+    let mut unanchored: HashMap<_, usize> = HashMap::new();
+    for (index, earlier) in known.findings.iter().enumerate() {
+        if earlier.finding.anchor.is_none() {
+            unanchored
+                .entry(place_and_title(&earlier.finding))
+                .or_insert(index);
+        }
+    }
+    for place in &places {
+        let finding = groups[place.0][place.1].finding;
+        if finding.anchor.is_none()
+            && let Some(earlier) = unanchored.get(&place_and_title(finding))
+        {
+            claims.take(*place, *earlier);
+        }
+    }
+    let groups = groups.iter().enumerate();
+    groups
+        .map(|(group, members)| Continued {
+            key: foreign.get(&group).copied(),
+            ..claims.of_group(group, members)
+        })
+        .collect()
+}
+
+fn place_and_title(finding: &Finding) -> (Option<&str>, Option<u32>, &str) {
+    let raw = &finding.raw;
+    (raw.file.as_deref(), raw.line, raw.title.as_written())
+}
+
+/// The anchors of the earlier findings, with the indices of the findings. Of the wordings of a finding in one state of
+/// the code, only the latest counts.
+fn latest(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
+    let mut seen = HashSet::new();
+    let anchored = known.iter().enumerate();
+    anchored
+        .filter_map(|(index, earlier)| Some((index, earlier, earlier.finding.anchor.as_ref()?)))
+        .filter(|(_, earlier, anchor)| {
+            seen.insert((earlier.finding.id, &anchor.file, &anchor.block))
+        })
+        .map(|(index, _, anchor)| (index, anchor))
+        .collect()
+}
+
+struct Claims<'a> {
+    /// The group that continues each number.
+    owners: BTreeMap<u32, usize>,
+    /// The index of the earlier finding that each finding continues.
+    matched: BTreeMap<(usize, usize), usize>,
+    known: &'a [KnownFinding],
+}
+
+impl Claims<'_> {
+    /// Lets a finding of a group continue an earlier finding, unless another group continues its problem or the finding
+    /// continues another one.
+    fn take(&mut self, place: (usize, usize), earlier: usize) {
+        let number = self.known[earlier].number;
+        if !self.matched.contains_key(&place)
+            && *self.owners.entry(number).or_insert(place.0) == place.0
+        {
+            self.matched.insert(place, earlier);
+        }
+    }
+
+    fn of_group(&self, group: usize, members: &[Candidate<'_>]) -> Continued<'static> {
+        let matched: Vec<Option<&KnownFinding>> = (0..members.len())
+            .map(|member| Some(&self.known[*self.matched.get(&(group, member))?]))
+            .collect();
+        let numbers: BTreeSet<u32> = matched.iter().flatten().map(|known| known.number).collect();
+        let oldest = numbers.first().copied();
+        let of_oldest = || {
+            let known = self.known.iter();
+            known.filter(|known| Some(known.number) == oldest)
+        };
+        let mut used = BTreeSet::new();
+        let mut positions: Vec<Option<u8>> = Vec::new();
+        for matched in &matched {
+            let of_oldest = matched.filter(|known| Some(known.number) == oldest);
+            let member = of_oldest.and_then(|known| known.member);
+            positions.push(
+                member
+                    .map(|member| member.max(1))
+                    .filter(|at| used.insert(*at)),
+            );
+        }
+        // A reviewer keeps its position in other words, too.
+        for (at, candidate) in positions.iter_mut().zip(members) {
+            if at.is_none() {
+                let by = &candidate.finding.raised_by;
+                let own = of_oldest()
+                    .filter(|known| known.finding.raised_by.iter().any(|name| by.contains(name)))
+                    .filter_map(|known| Some(known.member?.max(1)))
+                    .find(|position| !used.contains(position));
+                used.extend(own);
+                *at = own;
+            }
+        }
+        Continued {
+            numbers: numbers.into_iter().collect(),
+            members: positions,
+            key: None,
+        }
+    }
+}
+
+/// For the number of each group in the history, the letter of its last member.
+pub(crate) fn letters(known: &KnownProblems) -> BTreeMap<u32, u8> {
+    let mut letters = BTreeMap::new();
+    for earlier in &known.findings {
+        let last = letters.entry(earlier.number).or_insert(1);
+        *last = earlier.member.unwrap_or(0).max(*last);
+    }
+    letters
+}
+
+/// The keys of the problems in the history.
+pub(crate) fn keys(known: &KnownProblems) -> BTreeMap<u32, &ProblemKey> {
+    let keys = known.findings.iter();
+    keys.map(|earlier| (earlier.number, &earlier.key)).collect()
+}
+
+/// The problems of a recorded run, for a replay of the run. A replay gives its findings the recorded numbers.
+pub(crate) fn of_run(run: &RunId, findings: &[Finding]) -> KnownProblems {
+    let known = |finding: &Finding| KnownFinding {
+        run: run.clone(),
+        number: finding.id.number,
+        member: Some(finding.id.member),
+        key: finding
+            .problem
+            .clone()
+            .unwrap_or_else(|| ProblemKey::of(run, finding.id)),
+        finding: finding.clone(),
+    };
+    let last = findings.iter().map(|finding| finding.id.number).max();
+    KnownProblems {
+        as_of: 0,
+        next: last.unwrap_or(0) + 1,
+        findings: findings.iter().map(known).collect(),
+    }
+}
