@@ -108,6 +108,7 @@ impl SharedRuling {
             offset: self.anchor.offset,
             rule: self.rule.as_ref().map(|rule| rule.to_lowercase()),
             names: self.anchor.names.clone(),
+            cwe: None,
         }
     }
 

@@ -97,6 +97,8 @@ pub struct Anchor {
     /// The sorted identifiers that occur both in the block and in the title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwe: Option<Cwe>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

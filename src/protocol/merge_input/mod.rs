@@ -3,11 +3,12 @@
 //! The input consists of JSON documents. A document can be a single finding, a reviewer's answer, a message of
 //! debate round 2 or 3, or a list of documents. The fields `findings`, `responses`, `defenses` and `debate` of a
 //! document can contain further documents. If a document lacks a reviewer or a file, the missing value is
-//! inherited from the enclosing document. Input that cannot be interpreted is reported in `problems`.
+//! inherited from the enclosing document. The field `code` of a document with findings contains the reviewed files.
+//! Input that cannot be interpreted is reported in `problems`.
 
 mod node;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{RawFinding, Severity, Untrusted};
 use crate::protocol::text::json::LenientValue;
@@ -28,6 +29,8 @@ pub struct MergeInput {
     pub id: Option<String>,
     pub members: Vec<Member>,
     pub debate: Debate,
+    /// Maps the paths of reviewed files to their texts.
+    pub code: BTreeMap<String, String>,
     pub problems: Vec<String>,
 }
 
@@ -102,6 +105,9 @@ impl MergeInput {
                 self.id = node.text(&["id"]);
             }
             self.debate.reviewers.extend(named);
+            let code = node.get(&["code"]).fields().iter();
+            self.code
+                .extend(code.filter_map(|(path, text)| Some((path.clone(), text.string()?))));
         } else if node.text(&["finding_id"]).is_some() {
             for observation in node.inside(&["new_observations"])?.into_iter().flatten() {
                 self.take(

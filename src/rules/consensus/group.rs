@@ -59,6 +59,8 @@ pub struct Member {
     pub anchor: Option<Anchor>,
     /// The first and last line of the function that contains the finding, if known.
     pub block: Option<(u32, u32)>,
+    /// The identifiers of this function that the texts of the finding mention.
+    pub names: Vec<String>,
     /// Whether the reviewer reports that the problem does not exist.
     pub denies: bool,
     /// Whether the finding was first raised in round 2 of a debate.

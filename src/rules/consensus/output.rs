@@ -1,5 +1,5 @@
 //! Serialises the result of a merge in the JSON format of the specification, with the additional fields `groups` and
-//! `unsure`.
+//! `unsure`, and with the findings of a group as its `members`.
 
 use std::collections::BTreeMap;
 
@@ -161,12 +161,14 @@ fn one_file(members: &[Member]) -> Option<&str> {
 
 /// Removes empty optional fields. Required fields remain, even if their value is `null`.
 fn row(mut row: Value) -> Value {
-    const OPTIONAL: [&str; 6] = [
+    const OPTIONAL: [&str; 8] = [
+        "cwe",
         "file",
         "end_line",
         "source",
         "challenge",
         "conflict_type",
+        "members",
         "notes",
     ];
     if let Value::Object(fields) = &mut row {
@@ -195,6 +197,30 @@ impl View<'_> {
             .chain(&group.repeats)
             .map(|at| &self.members[*at])
             .collect()
+    }
+
+    /// All findings of a group as they were raised, or nothing if the row of the group has the text of the only one.
+    fn raised(&self, group: &Group) -> Vec<Value> {
+        let all = self.all(group);
+        if all.len() == 1 && group.revised.is_none() && group.class != Class::Rejected {
+            return Vec::new();
+        }
+        let raised = all.iter().map(|member| {
+            row(json!({
+                "id": member.id,
+                "model": member.model,
+                "severity": member.level(),
+                "confidence": normalise::confidence(member),
+                "file": member.raw.file,
+                "line": member.raw.line,
+                "end_line": member.raw.end_line,
+                "cwe": member.raw.cwe,
+                "title": member.title(),
+                "description": member.description(),
+                "suggestion": member.suggestion(),
+            }))
+        });
+        raised.collect()
     }
 
     fn severities(&self, group: &Group) -> BTreeMap<&str, Level> {
@@ -235,6 +261,7 @@ impl View<'_> {
             "description": description,
             "suggestion": self.members[group.suggested_by].suggestion(),
             "source": self.source(group),
+            "members": self.raised(group),
             "cross_examination_trail": self.trail(group),
         }))
     }
@@ -302,8 +329,10 @@ impl View<'_> {
     }
 
     fn rejected(&self, group: &Group) -> impl Iterator<Item = Value> {
-        self.members(group)
-            .filter(|member| !member.denies)
+        let all = self.all(group);
+        let all_deny = all.iter().all(|member| member.denies);
+        all.into_iter()
+            .filter(move |member| all_deny || !member.denies)
             .map(|member| {
                 row(json!({
                     "original_title": member.title(),
@@ -313,6 +342,7 @@ impl View<'_> {
                     "rejection_reason": group.why,
                     "reversal_criteria": group.reversal,
                     "notes": group.notes,
+                    "members": self.raised(group),
                     "source": self.source(group),
                     "cross_examination_trail": self.trail(group),
                 }))
@@ -367,6 +397,7 @@ impl View<'_> {
             "unresolved_questions": questions,
             "recommended_action": format!("{action}{escalate}"),
             "escalate": group.escalate,
+            "members": self.raised(group),
             "source": self.source(group),
             "cross_examination_trail": self.trail(group),
         }))

@@ -179,6 +179,7 @@ impl<'a> Blocks<'a> {
             offset: finding.line.map(|line| line.saturating_sub(*block.start())),
             rule: finding.rule.as_ref().map(|rule| rule.to_lowercase()),
             names: self.names(title, &block),
+            cwe: finding.cwe,
         }
     }
 
@@ -205,7 +206,8 @@ impl<'a> Blocks<'a> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
+    /// Returns the identifiers of a block that occur in a text, sorted and without plain English words.
+    pub fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();
         let known = known.entry(key).or_insert_with(|| {

@@ -20,7 +20,9 @@ pub fn check(member: &mut Member, text: &str, blocks: &Blocks<'_>) {
     }
     let block = blocks.enclosing(line);
     member.block = Some((*block.start(), *block.end()));
-    let description = member.description();
+    let description = member.description().into_owned();
+    let texts = [member.title(), &description, member.suggestion()].join("\n");
+    member.names = blocks.names(&texts, &block);
     let names: Vec<&str> = names(member.title()).chain(names(&description)).collect();
     if names.is_empty() {
         return;

@@ -23,9 +23,10 @@ use crate::workspace::root::Workspace;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Glee reads the findings of reviewers as JSON: {\"model\", \"file\", \"findings\": [{\"severity\", \"confidence\",
- \"line\", \"title\", \"description\", \"suggestion\"}]}, several objects in sequence or in a list, and the messages \
-of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}. \
-Glee reads files below the current folder to find the function around each finding.
+ \"line\", \"title\", \"description\", \"suggestion\", \"cwe\"}], \"code\": {PATH: TEXT}}, several objects in \
+sequence or in a list, and the messages of a debate: {\"model\", \"round\": 2, \"responses\": [...]}, {\"model\", \"round\": 3, \"defenses\": [...]}. \
+Glee reads the reviewed files from \"code\", or else below the current folder, to find the function around each \
+finding. The answer lists the pairs of findings that may name the same defect as \"unsure\".
 
 Examples:
   glee merge claude.json codex.json gemini.json
@@ -178,9 +179,6 @@ impl Merger {
     }
 
     fn check(&mut self, input: &mut MergeInput) -> Result<(), CommandError> {
-        let Some(workspace) = &self.workspace else {
-            return Ok(());
-        };
         let mut by_file: HashMap<String, Vec<&mut Member>> = HashMap::new();
         for member in &mut input.members {
             if let Some(file) = member.raw.file.clone() {
@@ -188,20 +186,24 @@ impl Merger {
             }
         }
         for (file, members) in by_file {
-            let text = self
-                .texts
-                .entry(file.clone())
-                .or_insert_with(|| workspace.read(&file));
+            let read = || self.workspace.as_ref()?.read(&file);
+            let text = match input.code.get(&file) {
+                Some(text) => Some(text),
+                None => self.texts.entry(file.clone()).or_insert_with(read).as_ref(),
+            };
             let Some(text) = text else { continue };
             let blocks = Blocks::of(&file, text);
             members
                 .into_iter()
                 .for_each(|member| citation::check(member, text, &blocks));
         }
-        Ok(check::check(
-            &mut input.members,
-            workspace,
-            &self.advisories,
-        )?)
+        match &self.workspace {
+            Some(workspace) => Ok(check::check(
+                &mut input.members,
+                workspace,
+                &self.advisories,
+            )?),
+            None => Ok(()),
+        }
     }
 }

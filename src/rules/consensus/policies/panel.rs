@@ -15,20 +15,33 @@ use crate::rules::consensus::normalise::NormalMember;
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
 
+const BY_WORDS: &str =
+    "grouped by its words alone, because the findings have neither a line nor a weakness";
+
 pub(crate) fn decide(
     members: &[Member],
     entries: &[NormalMember<'_>],
     debate: &Debate,
     answers: &Answers,
 ) -> (Vec<Group>, Vec<(usize, usize)>) {
-    let vectors = groups::vectors(entries);
-    let groups::Meanings { groups, unsure } = groups::by_meaning(entries, &vectors, answers);
-    let groups = Voting::of(members, debate).decide(entries, &vectors, &groups, group);
-    (groups, unsure)
+    let vectors = groups::vectors(entries, true);
+    let meanings = groups::by_meaning(entries, &vectors, answers);
+    let voting = Voting::of(members, debate);
+    let mut groups = voting.decide(entries, &vectors, &meanings.groups, group);
+    for (group, entries) in groups.iter_mut().zip(&meanings.groups) {
+        if entries.iter().any(|entry| meanings.by_words[*entry]) {
+            group.notes.push(BY_WORDS.to_owned());
+        }
+    }
+    (groups, meanings.unsure)
 }
 
 fn group(votes: &Votes<'_>) -> Group {
-    let state = votes.state();
+    let state = match votes.state() {
+        // Reviewers who mean the same defect need no words in common.
+        GroupState::Conflicted(ConflictKind::Cause) => GroupState::Agreed,
+        state => state,
+    };
     let raisers = votes.affirming.len();
     let supporters = votes.supporters();
     let contradicted =

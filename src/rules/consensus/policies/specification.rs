@@ -35,7 +35,7 @@ pub(crate) fn decide(
     let voting = Voting::of(members, debate);
     let groups = voting.decide(
         entries,
-        &groups::vectors(entries),
+        &groups::vectors(entries, false),
         &groups::by_place(entries),
         group,
     );

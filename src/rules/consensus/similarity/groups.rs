@@ -1,10 +1,10 @@
-//! Groups the findings of different reviewers by problem. Findings are compared by their texts and locations.
+//! Groups the findings of different reviewers by problem. The module `likeness` decides about each pair.
 //!
 //! Different problems can be at the same location, so findings are not grouped by location alone. Each finding is
 //! compared with the findings near its lines. If too many findings are near a finding, the comparison is limited
-//! to findings with the same rare terms. The cost is therefore nearly linear in the number of findings. The most
-//! similar pairs are joined first. Two groups are joined only if the average similarity of their findings is
-//! sufficient.
+//! to findings with the same rare terms. The cost is therefore nearly linear in the number of findings. The surest
+//! pairs are joined first. Two groups are joined only if they have no reviewer in common and no finding of one group
+//! is different from a finding of the other group.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,16 +12,12 @@ use std::ops::Range;
 use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::group::UNTITLED;
 use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch};
+use crate::rules::consensus::similarity::likeness::{
+    Distance, FAR, Facts, Likeness, VICINITY, Weakness, Wording, likeness,
+};
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
+use crate::rules::consensus::similarity::wording::{self, Names, Words};
 use crate::rules::parallel;
-
-/// The minimum cosine similarities at which two texts match. `SAME_LINES` applies to findings on the same line.
-/// `SAME_BLOCK` applies to findings in one block or on near lines. `TEXT_ALONE` applies if a file or a line is
-/// missing. The thresholds `SAME_LINES` and `SAME_BLOCK` are higher than `TEXT_ALONE`, because different problems
-/// at one location often mention the same identifiers.
-const SAME_LINES: f32 = 0.18;
-const SAME_BLOCK: f32 = 0.22;
-const TEXT_ALONE: f32 = 0.13;
 
 /// A finding is compared with at most this number of other findings. If too many findings are near a finding, the
 /// comparison is limited to findings with the same rare terms.
@@ -29,43 +25,54 @@ const CANDIDATES: usize = 256;
 
 const KEPT: usize = 32;
 
-/// The likeness of two findings that are the same according to somebody who was asked.
-const ANSWERED: f32 = 1000.0;
-
+#[derive(Clone, Copy)]
 struct Pair {
     likeness: f32,
+    is_same: bool,
     a: u32,
     b: u32,
 }
 
-pub(crate) fn vectors(entries: &[NormalMember<'_>]) -> Vectors {
-    let texts: Vec<_> = entries
+/// Compares the texts with suggestions if `with_suggestions` is set: reviewers who describe one problem in different
+/// words often suggest the same change.
+pub(crate) fn vectors(entries: &[NormalMember<'_>], with_suggestions: bool) -> Vectors {
+    let descriptions: Vec<_> = entries
         .iter()
-        .map(|entry| {
-            (
-                Some(entry.member.title().trim()).filter(|title| *title != UNTITLED),
-                entry.member.description(),
-            )
-        })
+        .map(|entry| entry.member.description())
         .collect();
-    let texts = texts.iter().map(|(title, description)| {
-        let title = title.unwrap_or_default();
-        // If the description begins with the title, the words of the title must not count twice.
-        let begins = description
-            .trim_start()
-            .starts_with(title.trim_end_matches(['.', '…', ' ']));
-        if begins {
-            [description.as_ref(), ""]
-        } else {
-            [title, description]
-        }
-    });
+    let texts = entries
+        .iter()
+        .zip(&descriptions)
+        .map(|(entry, description)| {
+            let suggestion = if with_suggestions {
+                entry.member.suggestion()
+            } else {
+                ""
+            };
+            texts(entry, description, suggestion)
+        });
     Vectors::of(&texts.collect::<Vec<_>>())
+}
+
+/// The title, description and suggestion. The words of a title that is also the beginning of the description must not
+/// count twice.
+fn texts<'a>(entry: &NormalMember<'a>, description: &'a str, suggestion: &'a str) -> [&'a str; 3] {
+    let title = entry.member.title().trim();
+    let is_repeated = description
+        .trim_start()
+        .starts_with(title.trim_end_matches(['.', '…', ' ']));
+    if is_repeated || title == UNTITLED {
+        ["", description, suggestion]
+    } else {
+        [title, description, suggestion]
+    }
 }
 
 pub(crate) struct Meanings {
     /// The groups, as indices in the list of entries.
     pub(crate) groups: Vec<Vec<usize>>,
+    /// For each entry, whether only its words joined it to another entry, because neither has a line or a weakness.
+    pub(crate) by_words: Vec<bool>,
     /// The pairs in different groups that may name the same defect, as indices of members.
     pub(crate) unsure: Vec<(usize, usize)>,
 }
@@ -83,19 +90,22 @@ pub(crate) fn by_meaning(
     };
     let mut pairs = finder.pairs();
     pairs.sort_unstable_by(|x, y| {
-        y.likeness
-            .total_cmp(&x.likeness)
+        (y.is_same.cmp(&x.is_same))
+            .then(y.likeness.total_cmp(&x.likeness))
             .then((x.a, x.b).cmp(&(y.a, y.b)))
     });
     let mut group_of: Vec<u32> = (0..as_u32(entries.len())).collect();
     let mut groups: Vec<Vec<usize>> = (0..entries.len()).map(|index| vec![index]).collect();
-    for Pair { likeness, a, b } in &pairs {
-        if *likeness < 1.0 {
-            break;
-        }
-        let (a, b) = (*a, *b);
-        let (into, from) = (group_of[a as usize] as usize, group_of[b as usize] as usize);
-        if into != from && finder.may_join(&groups[into], &groups[from]) {
+    let mut by_words = vec![false; entries.len()];
+    for pair in pairs.iter().filter(|pair| pair.is_same) {
+        let (a, b) = (pair.a as usize, pair.b as usize);
+        let (into, from) = (group_of[a] as usize, group_of[b] as usize);
+        if into != from && finder.may_join(*pair, &groups[into], &groups[from]) {
+            let is_by_words = !finder.is_answered(a, b)
+                && entries[a].distance(&entries[b]) == Some(Distance::Nowhere)
+                && entries[a].weakness(&entries[b]) == Weakness::Unstated;
+            by_words[a] |= is_by_words;
+            by_words[b] |= is_by_words;
             let moved = std::mem::take(&mut groups[from]);
             for member in &moved {
                 group_of[*member] = as_u32(into);
@@ -106,7 +116,7 @@ pub(crate) fn by_meaning(
     let unsure = pairs
         .iter()
         .map(|pair| (pair.a as usize, pair.b as usize))
-        .filter(|(a, b)| group_of[*a] != group_of[*b] && finder.answer(*a, *b).is_none())
+        .filter(|(a, b)| group_of[*a] != group_of[*b] && !finder.is_answered(*a, *b))
         .map(|(a, b)| (entries[a].index, entries[b].index))
         .collect();
     groups.retain(|group| !group.is_empty());
@@ -114,7 +124,11 @@ pub(crate) fn by_meaning(
         group.sort_unstable();
     }
     groups.sort_unstable();
-    Meanings { groups, unsure }
+    Meanings {
+        groups,
+        by_words,
+        unsure,
+    }
 }
 
 /// Returns a range of indexes in `entries` for each file. If some entries have no file, the range of these
@@ -149,15 +163,26 @@ impl Finder<'_> {
             let mut seen_from = vec![usize::MAX; self.entries.len()];
             for (index, file) in part {
                 comparer.set(*index);
-                let mut found: Vec<(f32, usize)> = Vec::new();
+                let mut found: Vec<(bool, f32, usize)> = Vec::new();
                 self.look_from(*index, file, &mut seen_from, |other| {
-                    let likeness = self.likeness(*index, other, |other| comparer.cosine(other));
-                    found.extend(likeness.map(|likeness| (likeness, other)));
+                    if self.is_answered(*index, other) {
+                        return;
+                    }
+                    match self.likeness(*index, other, |other| comparer.cosine(other)) {
+                        Likeness::Same(likeness) => found.push((true, likeness, other)),
+                        Likeness::Unsure(likeness) => found.push((false, likeness, other)),
+                        Likeness::Different => {}
+                    }
                 });
-                found.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+                found.sort_unstable_by(|x, y| {
+                    (y.0.cmp(&x.0))
+                        .then(y.1.total_cmp(&x.1))
+                        .then(x.2.cmp(&y.2))
+                });
                 found.truncate(KEPT);
-                pairs.extend(found.iter().map(|(likeness, other)| Pair {
+                pairs.extend(found.iter().map(|(is_same, likeness, other)| Pair {
                     likeness: *likeness,
+                    is_same: *is_same,
                     a: as_u32(*index.min(other)),
                     b: as_u32(*index.max(other)),
                 }));
@@ -184,7 +209,8 @@ impl Finder<'_> {
         same.filter_map(|(a, b, _)| {
             let (a, b) = (*by_id.get(a)?, *by_id.get(b)?);
             Some(Pair {
-                likeness: ANSWERED,
+                likeness: f32::INFINITY,
+                is_same: true,
                 a: a.min(b),
                 b: a.max(b),
             })
@@ -211,10 +237,11 @@ impl Finder<'_> {
             (Some(_), Some((_, last))) => {
                 // The search covers only entries after `index`. A pair with an earlier entry is found by the
                 // search for the earlier entry.
-                let reach = entry
-                    .block
-                    .map_or(last, |block| block.1.max(last))
-                    .saturating_add(NEAR);
+                let reach = match (entry.member.raw.cwe, entry.block) {
+                    (None, _) => last.saturating_add(VICINITY),
+                    (Some(_), None) => last.saturating_add(FAR),
+                    (Some(_), Some(block)) => last.saturating_add(FAR).max(block.1),
+                };
                 let later = &self.entries[index + 1..file.end];
                 let end = later
                     .partition_point(|other| other.lines.is_some_and(|lines| lines.0 <= reach));
@@ -262,16 +289,35 @@ impl Finder<'_> {
         }
     }
 
-    fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Option<f32> {
+    fn likeness(&self, a: usize, b: usize, cosine: impl Fn(usize) -> f32) -> Likeness {
         let (x, y) = (&self.entries[a], &self.entries[b]);
-        if x.model == y.model {
-            return None;
-        }
-        if self.answer(a, b).is_some() {
-            return None;
-        }
-        let likeness = cosine(b) / self.threshold(a, b)?;
-        (likeness >= 1.0 || x.lines.is_some() && y.lines.is_some()).then_some(likeness)
+        let distance = x.distance(y).filter(|_| x.model != y.model);
+        let Some(distance) = distance else {
+            return Likeness::Different;
+        };
+        let facts = Facts {
+            distance,
+            is_same_block: x.block.is_some() && x.block == y.block,
+            weakness: x.weakness(y),
+            cosine: cosine(b),
+            is_repetition: false,
+        };
+        likeness(&facts, || self.wording(a, b))
+    }
+
+    fn wording(&self, a: usize, b: usize) -> Wording {
+        let words = |index: usize| {
+            let entry = &self.entries[index];
+            let description = entry.member.description();
+            Words::of(texts(entry, &description, entry.member.suggestion()))
+        };
+        let names = |index: usize| Names::of(&self.entries[index].member.names, self.vectors);
+        wording::compare(
+            [&words(a), &words(b)],
+            [&names(a), &names(b)],
+            [a, b],
+            self.vectors,
+        )
     }
 
     /// Whether the two entries name the same defect, according to somebody who was asked.
@@ -280,45 +326,43 @@ impl Finder<'_> {
         self.answers.are_same(id(a), id(b))
     }
 
-    /// Returns the minimum cosine at which two entries match. The minimum depends on the distance between the
-    /// entries. Returns `None` if the entries are too far apart.
-    fn threshold(&self, a: usize, b: usize) -> Option<f32> {
-        match self.entries[a].place(&self.entries[b]) {
-            PlaceMatch::Same => Some(SAME_LINES),
-            PlaceMatch::Near | PlaceMatch::Block => Some(SAME_BLOCK),
-            PlaceMatch::Unknown => Some(TEXT_ALONE),
-            PlaceMatch::Apart => None,
-        }
+    fn is_answered(&self, a: usize, b: usize) -> bool {
+        self.answer(a, b).is_some()
     }
 
-    fn ratio(&self, a: usize, b: usize) -> f32 {
-        match self.answer(a, b) {
-            Some(true) => ANSWERED,
-            Some(false) => 0.0,
-            None => self
-                .threshold(a, b)
-                .map_or(0.0, |threshold| self.vectors.cosine(a, b) / threshold),
+    fn may_join(&self, pair: Pair, a: &[usize], b: &[usize]) -> bool {
+        let by_answer = self.is_answered(pair.a as usize, pair.b as usize);
+        let may_join = |x: usize, y: usize| match self.answer(x, y) {
+            Some(are_same) => are_same,
+            None => {
+                self.entries[x].model != self.entries[y].model
+                    && (by_answer
+                        || self.likeness(x, y, |y| self.vectors.cosine(x, y))
+                            != Likeness::Different)
+            }
+        };
+        a.iter().all(|x| b.iter().all(|y| may_join(*x, *y)))
+    }
+}
+
+impl NormalMember<'_> {
+    /// Returns `None` if the two findings are in different files.
+    fn distance(&self, other: &Self) -> Option<Distance> {
+        let is_same_file = self.file == other.file;
+        if !is_same_file && self.file.is_some() && other.file.is_some() {
+            return None;
         }
+        Some(match (self.lines, other.lines) {
+            (None, None) => Distance::Nowhere,
+            (Some(a), Some(b)) if is_same_file => {
+                Distance::Lines(a.0.max(b.0).saturating_sub(a.1.min(b.1)))
+            }
+            _ => Distance::Unknown,
+        })
     }
 
-    fn may_join(&self, a: &[usize], b: &[usize]) -> bool {
-        let model = |index: &usize| self.entries[*index].model;
-        if a.iter().any(|x| {
-            b.iter()
-                .any(|y| model(x) == model(y) || self.answer(*x, *y) == Some(false))
-        }) {
-            return false;
-        }
-        let sum: f32 = a
-            .iter()
-            .flat_map(|x| b.iter().map(|y| self.ratio(*x, *y)))
-            .sum();
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "a group has at most one entry a reviewer"
-        )]
-        let pairs = (a.len() * b.len()) as f32;
-        sum / pairs >= 1.0
+    fn weakness(&self, other: &Self) -> Weakness {
+        Weakness::of(self.member.raw.cwe, other.member.raw.cwe)
     }
 }
 

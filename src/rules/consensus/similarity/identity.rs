@@ -1,169 +1,13 @@
-//! Decides whether two findings about the same unchanged code report the same problem.
-//!
-//! Two findings report the same problem if their words are similar and their lines are near each other. Two
-//! findings report different problems if their rules differ, or if one finding requests a removal and the other
-//! finding reports something missing. The minimum similarity is higher if the two findings mention different kinds
-//! of defects or different identifiers. The category is ignored, because different defects of one function often
-//! have the same category. In doubt, two findings are different, because displaying a finding again is better than
-//! hiding the finding by mistake.
+//! Recognises findings about the same unchanged code. The module `likeness` decides about each pair.
 
 use std::collections::BTreeSet;
 
 use crate::domain::Anchor;
+use crate::rules::consensus::similarity::likeness::{
+    Distance, Facts, Likeness, NEAR, Weakness, likeness,
+};
 use crate::rules::consensus::similarity::vectors::Vectors;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Likeness {
-    /// The two findings report the same problem. The number is the cosine similarity of the two texts. The
-    /// number is 1 for equal texts, and less than 1 for all other texts.
-    Same(f32),
-    /// It is uncertain whether the two findings report the same problem. The number is the cosine similarity of
-    /// the two texts.
-    Unsure(f32),
-    Different,
-}
-
-impl Likeness {
-    pub fn same(self) -> Option<f32> {
-        if let Self::Same(likeness) = self {
-            Some(likeness)
-        } else {
-            None
-        }
-    }
-
-    pub fn unsure(self) -> Option<f32> {
-        if let Self::Unsure(cosine) = self {
-            Some(cosine)
-        } else {
-            None
-        }
-    }
-}
-
-/// The maximum distance, in lines, at which two findings with similar words match.
-pub const NEAR: u32 = 3;
-
-/// The minimum number of terms in a long text. A long text has enough words for a comparison by words alone.
-const LONG: usize = 5;
-
-/// The minimum cosine at which two findings match. This minimum applies to two long texts, to texts about the
-/// same kind of defect, and to findings with the same rule. The value is from an experiment in which eight
-/// models reviewed the same code several times. With a minimum of 0.2, 1 of 1,750 pairs of findings about
-/// different problems would match. With a minimum of 0.25, 1% of the pairs of findings about the same problem
-/// would not match.
-const SAME: f32 = 0.21;
-/// The minimum cosine at which two short texts match if one of the texts mentions no kind of defect.
-const SHORT: f32 = 0.5;
-/// In three cases, a higher minimum cosine than `SAME` applies to two long texts. `APART` applies if each text
-/// mentions a kind of defect that the other text does not mention. `DISJOINT` applies if both texts mention kinds
-/// of defects, but have no kind in common. `OTHER_NAMES` applies if both texts mention identifiers, but have no
-/// identifier in common.
-const APART: f32 = 0.3;
-const DISJOINT: f32 = 0.5;
-const OTHER_NAMES: f32 = 0.35;
-
-/// The minimum cosine at which two texts possibly report the same problem. The value was measured with pairs of
-/// findings. In each pair, the earlier finding had a ruling. Of 103 pairs of findings about the same problem, 3
-/// had a cosine between `UNSURE` and `SAME`. Of 451 pairs of findings about different problems, 1 had a cosine
-/// between `UNSURE` and `SAME`.
-const UNSURE: f32 = 0.1;
-
-/// The kinds of defects. A title mentions a kind of defect if a word of the title begins with an entry of the
-/// kind's list.
-const KINDS: &[&[&str]] = &[
-    &["md5", "sha1", "sha256", "hash", "digest", "checksum"],
-    &[
-        "password",
-        "passwd",
-        "credential",
-        "secret",
-        "hardcoded",
-        "hard-coded",
-        "token",
-        "apikey",
-    ],
-    &["sql"],
-    &["shell", "subprocess", "os.system", "command"],
-    &["eval", "exec"],
-    &["pickle", "deseriali", "unmarshal", "yaml.load"],
-    &["traversal", "symlink", "zip-slip"],
-    &["xss", "escap", "cross-site"],
-    &["csrf"],
-    &["ssrf"],
-    &["redirect"],
-    &["tls", "ssl", "certificate"],
-    &["cipher", "encrypt", "decrypt", "aes", "nonce", "salt"],
-    &["random", "entropy", "seed"],
-    &["timing", "constant-time"],
-    &[
-        "authenti",
-        "authoriz",
-        "authoris",
-        "permission",
-        "privilege",
-    ],
-    &[
-        "race",
-        "racing",
-        "deadlock",
-        "lock",
-        "mutex",
-        "thread",
-        "concurren",
-        "atomic",
-        "toctou",
-    ],
-    &["leak", "unclosed", "close", "closed", "handle"],
-    &["null", "none", "nil", "undefined", "npe", "nullpointer"],
-    &["overflow", "underflow", "truncat"],
-    &["off-by-one", "bound", "index", "indexerror", "out-of-range"],
-    &["zero", "zerodivision", "division", "divide"],
-    &["timeout", "hang", "unbounded", "infinite"],
-    &["retry", "retries", "backoff"],
-    &["encoding", "utf", "unicode", "charset"],
-    &["timezone", "utc", "dst", "naive"],
-    &["performance", "quadratic", "slow", "n+1"],
-    &["mutable", "default-argument"],
-    &["iterating", "iteration"],
-    &["swallow", "except", "exception", "catch"],
-    &["garbage", "garbage-collected", "dangling"],
-    &["logging", "logged", "logs"],
-    &["test", "untested", "coverage"],
-    &[
-        "rename",
-        "naming",
-        "typo",
-        "misspel",
-        "docstring",
-        "comment",
-        "documentation",
-    ],
-    &["float", "rounding", "precision"],
-    &["unused", "dead", "unreachable"],
-    &["cache", "cached", "lru_cache", "memoiz"],
-];
-
-/// The minimum cosine at which a negation counts as the only difference between two texts. Two texts that differ
-/// only in a negation do not match.
-const EXCEPT_NEGATION: f32 = 0.95;
-const NEGATIONS: &[&str] = &[
-    "not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing",
-];
-
-/// `TOO_MUCH` lists words that request a removal. `TOO_LITTLE` lists words that report something missing.
-const TOO_MUCH: &[&str] = &[
-    "unnecessary",
-    "redundant",
-    "needless",
-    "superfluous",
-    "remove",
-    "drop",
-    "overkill",
-];
-const TOO_LITTLE: &[&str] = &[
-    "missing", "lacks", "lacking", "add", "absent", "without", "needs", "require", "requires",
-];
+use crate::rules::consensus::similarity::wording::{self, Names, Words};
 
 /// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English.
 const PLAIN: &[&str] = &[
@@ -215,117 +59,76 @@ pub struct Wordings<'a> {
 
 struct Profile<'a> {
     anchor: &'a Anchor,
-    kinds: u64,
-    asks_for_less: bool,
-    asks_for_more: bool,
-    negates: bool,
+    words: Words,
+    names: Names<'a>,
 }
 
 impl<'a> Wordings<'a> {
     pub fn of(anchors: impl IntoIterator<Item = &'a Anchor>) -> Self {
-        let profiles: Vec<Profile<'a>> = anchors.into_iter().map(Profile::of).collect();
-        let texts: Vec<[&str; 2]> = profiles
+        let anchors: Vec<&Anchor> = anchors.into_iter().collect();
+        let texts: Vec<[&str; 1]> = anchors
             .iter()
-            .map(|profile| [profile.anchor.text.as_str(), ""])
+            .map(|anchor| [anchor.text.as_str()])
             .collect();
+        let vectors = Vectors::of(&texts);
+        let profile = |anchor: &'a Anchor| Profile {
+            anchor,
+            words: Words::of([anchor.text.as_str()]),
+            names: Names::of(&anchor.names, &vectors),
+        };
         Self {
-            vectors: Vectors::of(&texts),
-            profiles,
+            profiles: anchors.into_iter().map(profile).collect(),
+            vectors,
         }
     }
 
-    /// Compares the anchor at index `a` with the anchor at index `b`. `distance` is the distance, in lines,
-    /// between the two anchors, or `None` if the distance is unknown.
+    /// Whether the anchor at index `b` repeats the anchor at index `a`. `distance` is the distance, in lines, between
+    /// the two anchors, or `None` if the distance is unknown.
     pub fn compare(&self, a: usize, b: usize, distance: Option<u32>) -> Likeness {
-        let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
-        if ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs) {
+        let (ours, theirs) = (self.profiles[a].anchor, self.profiles[b].anchor);
+        if name_different_rules(ours, theirs) {
             return Likeness::Different;
         }
-        let (rule, other_rule) = (specific(ours.anchor), specific(theirs.anchor));
-        if ours.anchor.text == theirs.anchor.text && !ours.anchor.text.is_empty() {
+        let weakness = Weakness::of(ours.cwe, theirs.cwe);
+        let has_rule = specific(ours).is_some();
+        if ours.text == theirs.text && !ours.text.is_empty() && weakness != Weakness::Unrelated {
+            let reach = if has_rule { 0 } else { NEAR };
+            if distance.is_none_or(|distance| distance <= reach) {
+                return Likeness::Same(2.0);
+            }
             // Equal texts at distant lines report two separate defects of the same kind.
-            let same_place =
-                distance.is_none_or(|distance| distance <= if rule.is_some() { 0 } else { NEAR });
-            return if same_place {
-                Likeness::Same(1.0)
-            } else {
-                Likeness::Different
-            };
+            if !weakness.is_related() {
+                return Likeness::Different;
+            }
         }
-        if distance.is_some_and(|distance| distance > NEAR) {
-            return Likeness::Different;
-        }
-        let same_rule = rule.is_some() && rule == other_rule && distance == Some(0);
-        let is_long = [a, b]
-            .iter()
-            .all(|text| self.vectors.terms(*text).len() >= LONG);
-        let cosine = self.vectors.cosine(a, b);
-        if ours.negates != theirs.negates && cosine >= EXCEPT_NEGATION {
-            return Likeness::Different;
-        }
-        match ours.demanded(theirs, is_long, same_rule) {
-            Some(demanded) if cosine >= demanded => Likeness::Same(cosine.min(0.999)),
-            Some(_) if cosine >= UNSURE => Likeness::Unsure(cosine),
-            Some(_) | None => Likeness::Different,
-        }
+        let facts = Facts {
+            distance: distance.map_or(Distance::Unknown, Distance::Lines),
+            is_same_block: ours.block == theirs.block,
+            weakness,
+            cosine: self.vectors.cosine(a, b),
+            is_repetition: true,
+        };
+        likeness(&facts, || {
+            let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
+            wording::compare(
+                [&ours.words, &theirs.words],
+                [&ours.names, &theirs.names],
+                [a, b],
+                &self.vectors,
+            )
+        })
     }
 
     /// The similarity, from 0 to 1, of two findings in different code. Returns `None` if the findings have
-    /// different rules, or if one finding requests a removal and the other finding reports something missing.
+    /// different rules.
     pub fn resemblance(&self, a: usize, b: usize) -> Option<f32> {
-        let (ours, theirs) = (&self.profiles[a], &self.profiles[b]);
-        let contradict = ours.asks_the_opposite(theirs) || ours.names_another_rule(theirs);
-        (!contradict).then(|| self.vectors.cosine(a, b))
+        let (ours, theirs) = (self.profiles[a].anchor, self.profiles[b].anchor);
+        (!name_different_rules(ours, theirs)).then(|| self.vectors.cosine(a, b))
     }
 }
 
-impl<'a> Profile<'a> {
-    fn of(anchor: &'a Anchor) -> Self {
-        let says = |words: &[&str]| anchor.text.split(' ').any(|word| words.contains(&word));
-        let (asks_for_less, asks_for_more) = (says(TOO_MUCH), says(TOO_LITTLE));
-        Self {
-            anchor,
-            kinds: kinds(&anchor.text),
-            asks_for_less,
-            asks_for_more,
-            negates: says(NEGATIONS),
-        }
-    }
-
-    /// Returns the minimum cosine at which the likeness of two findings is [`Likeness::Same`]. Returns `None` if
-    /// one or both texts are short and, in addition, the texts mention different kinds of defects or different
-    /// identifiers.
-    fn demanded(&self, other: &Self, is_long: bool, same_rule: bool) -> Option<f32> {
-        let (ours, theirs) = (self.kinds, other.kinds);
-        let (names, other_names) = (&self.anchor.names, &other.anchor.names);
-        let both_name = !names.is_empty() && !other_names.is_empty();
-        let names_differ = both_name && names.iter().all(|name| !other_names.contains(name));
-        let contradictions = [
-            (ours & !theirs != 0 && theirs & !ours != 0, APART),
-            (ours != 0 && theirs != 0 && ours & theirs == 0, DISJOINT),
-            (names_differ, OTHER_NAMES),
-        ];
-        let contradictions = contradictions
-            .into_iter()
-            .filter_map(|(holds, demanded)| holds.then_some(demanded));
-        let least = if is_long || same_rule || ours & theirs != 0 {
-            SAME
-        } else {
-            SHORT
-        };
-        let demanded = contradictions.clone().fold(least, f32::max);
-        (is_long || contradictions.count() == 0).then_some(demanded)
-    }
-
-    fn asks_the_opposite(&self, other: &Self) -> bool {
-        let is_more = |profile: &Self| profile.asks_for_more && !profile.asks_for_less;
-        let is_less = |profile: &Self| profile.asks_for_less && !profile.asks_for_more;
-        is_less(self) && is_more(other) || is_less(other) && is_more(self)
-    }
-
-    fn names_another_rule(&self, other: &Self) -> bool {
-        matches!((specific(self.anchor), specific(other.anchor)), (Some(a), Some(b)) if a != b)
-    }
+fn name_different_rules(ours: &Anchor, theirs: &Anchor) -> bool {
+    matches!((specific(ours), specific(theirs)), (Some(a), Some(b)) if a != b)
 }
 
 /// Returns the rule of a finding if the rule is an id such as `py/weak-hash`. Returns `None` for a general word
@@ -335,38 +138,6 @@ fn specific(anchor: &Anchor) -> Option<&str> {
         rule.contains(|c: char| c.is_ascii_digit() || matches!(c, '-' | '_' | '/' | '.'))
     };
     anchor.rule.as_deref().filter(|rule| is_identifier(rule))
-}
-
-fn kinds(title: &str) -> u64 {
-    let lower = title.to_lowercase();
-    let words: Vec<&str> = lower
-        .split(|c: char| !is_part(c))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let begins = |stem: &str| {
-        let mut parts = stem.split(['-', '.', '+']);
-        let first = parts.next().unwrap_or_default();
-        let rest: Vec<&str> = parts.collect();
-        words.iter().enumerate().any(|(at, word)| {
-            let whole = stem.len() <= 4 && !rest.is_empty() || first.len() <= 3;
-            let starts = if whole {
-                *word == first
-            } else {
-                word.starts_with(first)
-            };
-            let next = &words[at + 1..];
-            starts
-                && rest
-                    .iter()
-                    .enumerate()
-                    .all(|(index, part)| next.get(index) == Some(part))
-        })
-    };
-    let named = KINDS
-        .iter()
-        .enumerate()
-        .filter(|(_, stems)| stems.iter().any(|stem| begins(stem)));
-    named.fold(0, |kinds, (kind, _)| kinds | (1 << kind))
 }
 
 #[cfg(test)]
@@ -399,16 +170,13 @@ mod tests {
             offset: Some(offset),
             rule: rule.map(str::to_owned),
             names: names(title, CODE),
+            cwe: None,
         }
     }
 
     #[test]
     fn other_words_for_one_problem_match() {
         let rows = [
-            (
-                "Weak hash used for the key",
-                "Use a strong hash for the key",
-            ),
             ("Replace the weak hash", "Weak MD5 hash"),
             ("MD5 is a weak hash", "Weak hash: md5 is broken"),
             (
@@ -504,7 +272,7 @@ mod tests {
     #[test]
     fn place_rule_and_block_count() {
         let a = anchor(1, Some("py/weak-hash"), "Weak hash");
-        assert_eq!(likeness(&a, &a), Some(1.0));
+        assert_eq!(likeness(&a, &a), Some(2.0));
         let rows = [
             (
                 "the same rule at another line",

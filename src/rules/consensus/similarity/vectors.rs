@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 
 use crate::rules::parallel;
 
-fn is_stop_word(word: &str) -> bool {
+pub(crate) fn is_stop_word(word: &str) -> bool {
     #[rustfmt::skip]
     let stops = matches!(
         word,
@@ -37,10 +37,12 @@ pub(crate) struct Vectors {
     /// For each term, the index in `holders` of the first text that contains the term.
     held: Vec<u32>,
     holders: Vec<u32>,
+    numbers: Numbers,
 }
 
 impl Vectors {
-    pub(crate) fn of(texts: &[[&str; 2]]) -> Self {
+    /// Each text consists of `N` parts.
+    pub(crate) fn of<const N: usize>(texts: &[[&str; N]]) -> Self {
         let mut numbers = Numbers::default();
         let mut parts: Vec<Counts> = parallel::parts(texts, Counts::of);
         let number_of: Vec<Vec<u32>> = parts
@@ -74,6 +76,7 @@ impl Vectors {
             terms,
             held: vec![0; numbers.len() + 1],
             holders: Vec::new(),
+            numbers,
         };
         vectors.index();
         vectors.weigh();
@@ -137,17 +140,32 @@ impl Vectors {
         &self.holders[self.held[term as usize] as usize..self.held[term as usize + 1] as usize]
     }
 
+    /// The terms of a word.
+    pub(crate) fn terms_of(&self, word: &str) -> Vec<u32> {
+        let mut terms = Vec::new();
+        tokens(word, &mut String::new(), &mut |term| {
+            terms.extend(self.numbers.get(term).copied());
+        });
+        terms
+    }
+
     /// The cosine similarity of two texts, from 0 to 1.
     pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
-        let (mut rest, mut sum) = (self.terms(a), 0.0);
-        for (term, weight) in self.terms(b) {
+        self.shared(a, b).map(|(_, weight)| weight).sum()
+    }
+
+    /// The terms that two texts have in common.
+    pub(crate) fn common(&self, a: usize, b: usize) -> Vec<u32> {
+        self.shared(a, b).map(|(term, _)| term).collect()
+    }
+
+    fn shared(&self, a: usize, b: usize) -> impl Iterator<Item = (u32, f32)> {
+        let mut rest = self.terms(a);
+        self.terms(b).iter().filter_map(move |(term, weight)| {
             rest = &rest[rest.partition_point(|(other, _)| other < term)..];
-            sum += rest
-                .first()
-                .filter(|(other, _)| other == term)
-                .map_or(0.0, |(_, own)| own * weight);
-        }
-        sum
+            let (_, own) = rest.first().filter(|(other, _)| other == term)?;
+            Some((*term, own * weight))
+        })
     }
 
     pub(crate) fn comparer(&self) -> Comparer<'_> {
@@ -215,7 +233,7 @@ impl Counts {
         terms
     }
 
-    fn of(texts: &[[&str; 2]]) -> Self {
+    fn of<const N: usize>(texts: &[[&str; N]]) -> Self {
         let mut numbers = Numbers::default();
         let mut counts = Self {
             words: Vec::new(),
@@ -284,15 +302,19 @@ pub(crate) fn tokens(text: &str, lower: &mut String, give: &mut impl FnMut(&str)
 }
 
 fn term(word: &str, give: &mut impl FnMut(&str)) {
-    if word.len() <= 2 || is_stop_word(word) {
-        return;
+    if word.len() > 2 && !is_stop_word(word) {
+        give(stem(word));
     }
+}
+
+/// Removes the ending of a word in lower case.
+pub(crate) fn stem(word: &str) -> &str {
     let may_end = word.len() > 5 && word.ends_with(['s', 'n', 'g', 'd', 'y']);
     let stem = ENDINGS
         .iter()
         .filter(|_| may_end)
         .find_map(|ending| word.strip_suffix(ending));
-    give(stem.unwrap_or(word));
+    stem.unwrap_or(word)
 }
 
 /// Calls `give` for a word with non-ASCII characters, and for each pair of adjacent characters of the word. The

@@ -185,6 +185,7 @@ fn a_place_alone_never_groups_under_panel() {
         claim("a", 10, Level::High, 80, TITLE),
         Claim {
             description: "Spelling".into(),
+            suggestion: String::new(),
             ..claim("b", 10, Level::Low, 80, "Typo in comment")
         },
     ];
@@ -367,6 +368,100 @@ fn the_same_cause_elsewhere_is_one_finding_of_the_specification() {
             .notes
             .iter()
             .any(|note| note == &format!("also at src/db.py:300: {TITLE}"))
+    );
+}
+
+#[test]
+fn the_specification_keeps_the_members_of_a_joined_finding() {
+    let mut claims = [
+        claim("a", 10, Level::High, 90, TITLE),
+        claim("a", 10, Level::High, 90, TITLE),
+    ];
+    claims[1].file = Some("src/other.py".into());
+    claims[1].id = "elsewhere".into();
+    let consensus = merged(&claims, Policy::Specification);
+    let members = members(&claims);
+    let debate = Debate::default();
+    let answer = consensus.answer(&members, &debate, Policy::Specification, None);
+    let answer = serde_json::to_value(answer).expect("JSON");
+    let members = &answer["findings"][0]["members"];
+    assert_eq!(members[0]["file"], "src/db.py");
+    assert_eq!(members[1]["file"], "src/other.py");
+}
+
+fn at(id: &str, model: &str, line: u32, cwe: Option<u16>, text: [&str; 2]) -> Member {
+    Member {
+        id: id.to_owned(),
+        model: model.to_owned(),
+        raw: RawFinding {
+            title: text[0].into(),
+            body: text[1].into(),
+            file: Some("a.py".to_owned()),
+            line: Some(line),
+            cwe: cwe.map(crate::domain::Cwe),
+            ..RawFinding::default()
+        },
+        ..Member::default()
+    }
+}
+
+#[test]
+fn an_answer_joins_or_keeps_apart_whatever_the_words_and_is_not_asked_again() {
+    let members = [
+        at(
+            "x",
+            "a",
+            5,
+            Some(89),
+            ["SQL injection", "The name is formatted into the query."],
+        ),
+        at(
+            "y",
+            "b",
+            5,
+            Some(89),
+            ["Query built from input", "The name is formatted into SQL."],
+        ),
+        at(
+            "z",
+            "c",
+            6,
+            None,
+            ["Bind the parameter", "Formatting lets anybody change it."],
+        ),
+        at("far", "c", 90, None, ["Nothing alike", "At all."]),
+    ];
+    let merged = |said: &[(&str, &str, bool)]| {
+        let mut answers = Answers::default();
+        for (a, b, same) in said {
+            answers.add(a, b, *same);
+        }
+        let debate = Debate::default();
+        let consensus = super::merge(&members, &debate, &[], Policy::Panel, &answers);
+        let mut groups: Vec<Vec<usize>> = consensus
+            .groups
+            .into_iter()
+            .map(|group| group.members)
+            .collect();
+        for group in &mut groups {
+            group.sort_unstable();
+        }
+        groups.sort();
+        (groups, consensus.unsure)
+    };
+    assert_eq!(
+        merged(&[]).0,
+        [vec![0, 1], vec![2], vec![3]],
+        "the same weakness on one line"
+    );
+    let apart = merged(&[("y", "x", false)]);
+    assert_eq!(apart.0, [vec![0], vec![1], vec![2], vec![3]]);
+    assert!(!apart.1.contains(&(0, 1)) && !apart.1.contains(&(1, 0)));
+    assert_eq!(merged(&[("x", "far", true)]).0, [vec![0, 1, 3], vec![2]]);
+    assert_eq!(
+        merged(&[("x", "z", true), ("y", "z", false)]).0.len(),
+        3,
+        "a group holds no two findings that are different"
     );
 }
 

@@ -105,6 +105,30 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(96) })]
 
     #[test]
+    fn no_text_of_a_reviewer_is_lost(
+        claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9), said in prop::collection::vec(any::<(u8, u8, bool)>(), 0..9),
+    ) {
+        let debate = debate(&claims, &seeds);
+        let members = members(&claims);
+        let mut answers = Answers::default();
+        for (a, b, same) in said.iter().filter(|_| !claims.is_empty()) {
+            let id = |at: &u8| members[usize::from(*at) % members.len()].id.as_str();
+            answers.add(id(a), id(b), *same);
+        }
+        for policy in Policy::ALL {
+            let consensus = super::super::merge(&members, &debate, &[], policy, &answers);
+            let json = serde_json::to_string(&consensus.answer(&members, &debate, policy, None)).expect("JSON");
+            for member in &members {
+                prop_assert!(json.contains(member.title()), "{policy}: {}", member.title());
+                prop_assert!(json.contains(&*member.description()), "{policy}: {}", member.description());
+            }
+            let mut all: Vec<usize> = consensus.groups.iter().flat_map(|group| group.members.iter().chain(&group.repeats)).copied().collect();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..members.len()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
     fn statistics_add_up(claims in claims(), seeds in prop::collection::vec(any::<u8>(), 1..9)) {
         for policy in Policy::ALL {
             let debate = debate(&claims, &seeds);

@@ -15,7 +15,8 @@ use crate::domain::{
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{RulingInForce, SourceFile};
-use crate::rules::consensus::similarity::identity::{Likeness, NEAR, Wordings};
+use crate::rules::consensus::similarity::identity::Wordings;
+use crate::rules::consensus::similarity::likeness::{Likeness, NEAR};
 use crate::rules::review::mandatory;
 use crate::workflows::review::findings::relations::{self, may_close};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
@@ -104,16 +105,17 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
         }
         for (index, finding) in (old.len()..).zip(&placed[old.len()..]) {
             let block = finding.anchor.block.as_str();
-            let offsets = match finding.anchor.offset {
-                Some(offset) => {
+            let offsets = match (finding.anchor.offset, finding.anchor.cwe) {
+                // A finding of the same weakness can be anywhere in the block.
+                (None, _) | (_, Some(_)) => None..=Some(u32::MAX),
+                (Some(offset), None) => {
                     Some(offset.saturating_sub(NEAR))..=Some(offset.saturating_add(NEAR))
                 }
-                None => None..=Some(u32::MAX),
             };
             let same_block = in_block.range((block, *offsets.start())..=(block, *offsets.end()));
             let undated = in_block
                 .get(&(block, None))
-                .filter(|_| finding.anchor.offset.is_some());
+                .filter(|_| offsets.start().is_some());
             let near = finding
                 .line()
                 .map(|line| line.saturating_sub(NEAR)..=line.saturating_add(NEAR));
@@ -133,6 +135,40 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
                     new[index - old.len()],
                 ))
             }));
+        }
+    }
+    closest_first(pairs)
+}
+
+/// Sorts the pairs, beginning with the surest pair, and makes a pair unsure if a surer pair of one of its anchors is
+/// unsure. Otherwise, a ruling would bind a finding only because it is unsure whether the ruling is about a finding
+/// that is closer to it.
+fn closest_first(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    let sure = |pair: &Pair| pair.0.same().or(pair.0.unsure()).unwrap_or_default();
+    pairs.sort_by(|a, b| {
+        sure(b)
+            .total_cmp(&sure(a))
+            .then((a.1, a.2).cmp(&(b.1, b.2)))
+    });
+    let (mut matched, mut reserved) = (
+        [BTreeSet::new(), BTreeSet::new()],
+        [BTreeSet::new(), BTreeSet::new()],
+    );
+    for (likeness, known, found) in &mut pairs {
+        let is_in =
+            |sets: &[BTreeSet<usize>; 2]| sets[0].contains(known) || sets[1].contains(found);
+        match *likeness {
+            Likeness::Same(sure) if is_in(&reserved) => *likeness = Likeness::Unsure(sure),
+            Likeness::Unsure(_) if is_in(&matched) => {}
+            _ => {
+                let sets = if likeness.same().is_some() {
+                    &mut matched
+                } else {
+                    &mut reserved
+                };
+                sets[0].insert(*known);
+                sets[1].insert(*found);
+            }
         }
     }
     pairs
@@ -692,6 +728,70 @@ mod tests {
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
+    #[derive(serde::Deserialize)]
+    struct Defects {
+        code: Vec<Code>,
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Code {
+        file: String,
+        text: String,
+        parallel: Vec<(u32, String, u32, String)>,
+        different: Vec<(u32, String, u32, String)>,
+        same: Vec<(u32, String, u32, String)>,
+    }
+
+    #[test]
+    fn after_a_dismissal_another_defect_counts_and_the_same_one_is_recognised_or_asked_about() {
+        let defects = include_str!("../../../../tests/recognition/defects.toml");
+        let defects: Defects = toml::from_str(defects).expect("the table is read");
+        let (mut swallowed, mut forgotten) = (Vec::new(), Vec::new());
+        for Code {
+            file,
+            text,
+            parallel,
+            different,
+            same,
+        } in &defects.code
+        {
+            let text_of = |path: &str| {
+                if path == file {
+                    text.clone()
+                } else {
+                    String::new()
+                }
+            };
+            let told = |(line, title, line_now, title_now): &(u32, String, u32, String)| {
+                let raised = |line: u32, title: &str| {
+                    let mut raised = finding(0, (0, 0, Some(line)), &[0]);
+                    raised.raw.title = title.into();
+                    raised.raw.file = Some(file.clone());
+                    raised.anchor = Some(Blocks::of(file, text).anchor(&raised.raw));
+                    raised
+                };
+                let binding = binding(1, raised(*line, title).anchor.expect("it has a place"));
+                let (state, lists) = (ReviewState::default(), lists());
+                let round = Round {
+                    state: &state,
+                    lists: &lists,
+                    text_of: &text_of,
+                    past: None,
+                };
+                earlier([&raised(*line_now, title_now)], &[binding], &round)
+            };
+            for pair in parallel.iter().chain(different) {
+                let is_bound = |event: &EventKind| {
+                    matches!(event, EventKind::Review(ReviewEvent::AlreadyRuled { .. }))
+                };
+                swallowed.extend(told(pair).iter().any(is_bound).then_some(pair));
+            }
+            forgotten.extend(same.iter().filter(|pair| told(pair).is_empty()));
+        }
+        assert!(swallowed.is_empty(), "{swallowed:#?}");
+        assert!(forgotten.is_empty(), "{forgotten:#?}");
+    }
+
     #[test]
     fn of_two_findings_one_repeats_an_earlier_one() {
         let code = "def export(path):\n    handle = open(path, 'w')\n    handle.write('x')\n";
@@ -742,14 +842,16 @@ mod tests {
         for (index, finding) in (0..).zip(anchors.iter().skip(bindings.len())) {
             for (known, binding) in bindings.iter().enumerate() {
                 let distance = distance(&binding.anchor, finding);
-                let likeness = distance.and_then(|distance| {
-                    wordings
-                        .compare(known, bindings.len() + index, distance)
-                        .same()
-                });
-                pairs.extend(likeness.map(|likeness| (likeness, &binding.dispute, index, binding)));
+                let likeness = distance
+                    .map(|distance| wordings.compare(known, bindings.len() + index, distance))
+                    .filter(|likeness| *likeness != Likeness::Different);
+                pairs.extend(likeness.map(|likeness| (likeness, known, index)));
             }
         }
+        let pairs = closest_first(pairs);
+        let mut pairs: Vec<_> = sure(&pairs)
+            .map(|(sure, known, index)| (sure, &bindings[known].dispute, index, &bindings[known]))
+            .collect();
         pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(a.1)).then(a.2.cmp(&b.2)));
         let (mut bound, mut taken) = (BTreeMap::new(), BTreeSet::new());
         for (_, dispute, index, binding) in pairs {
@@ -961,15 +1063,18 @@ mod tests {
             let new = made(99, new, anchored);
             let anchors: Vec<&Anchor> = state.findings.iter().filter_map(|earlier| earlier.anchor.as_ref()).collect();
             let wordings = Wordings::of(anchors.iter().copied().chain(&new.anchor));
-            let mut index = 0..;
-            let walked = state.findings.iter().any(|earlier| {
-                let index = earlier.anchor.as_ref().and_then(|_| index.next());
-                match (&earlier.anchor, &new.anchor) {
-                    (Some(a), Some(b)) => distance(a, b)
-                        .zip(index)
-                        .is_some_and(|(distance, index)| wordings.compare(index, anchors.len(), distance).same().is_some()),
-                    _ => earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title,
-                }
+            let pairs = new.anchor.iter().flat_map(|new| {
+                let of = |index: usize| {
+                    let distance = distance(anchors[index], new)?;
+                    let likeness = wordings.compare(index, anchors.len(), distance);
+                    (likeness != Likeness::Different).then_some((likeness, index, 0))
+                };
+                (0..anchors.len()).filter_map(of).collect::<Vec<_>>()
+            });
+            let is_again = sure(&closest_first(pairs.collect())).next().is_some();
+            let walked = is_again || state.findings.iter().any(|earlier| {
+                (earlier.anchor.is_none() || new.anchor.is_none())
+                    && earlier.raw.line == new.raw.line && earlier.raw.title == new.raw.title
             });
             prop_assert_eq!(repeated(&state, std::slice::from_ref(&new), &no_text).contains_key(&0), walked);
         }

@@ -13,7 +13,8 @@ use crate::domain::{
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
-use crate::rules::consensus::similarity::identity::{self, NEAR, Wordings};
+use crate::rules::consensus::similarity::identity::{self, Wordings};
+use crate::rules::consensus::similarity::likeness::NEAR;
 use crate::rules::review::rulings;
 use crate::workflows::review::disputes::references::{Support, exists};
 use crate::workflows::review::findings::round::Round;
