@@ -1,7 +1,7 @@
 //! The check on the head commit.
 
 use crate::config::settings::PrMode;
-use crate::domain::ExitReason;
+use crate::domain::{DisputeNumber, ExitReason};
 use crate::workflows::hosts::{Check, CheckState};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
@@ -9,7 +9,7 @@ use crate::workflows::pull_request::standing::RequestStanding;
 /// How many mandatory findings and how many disputes prevent a clean outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blocking {
-    /// The number of mandatory findings that are open and do not wait for a person.
+    /// The number of groups with a mandatory finding that is open and does not wait for a person.
     pub(crate) open: usize,
     /// The number of disputes that wait for a judge or a person.
     pub(crate) disputes: usize,
@@ -18,21 +18,25 @@ pub(crate) struct Blocking {
 impl Blocking {
     pub(crate) fn of(review: &RequestReview<'_>) -> Self {
         let mut blocking = Self::default();
-        for settled in review
-            .outcome
-            .findings
-            .iter()
-            .filter(|settled| settled.finding.mandatory)
-        {
-            match RequestStanding::of(review, settled) {
-                RequestStanding::Open | RequestStanding::Enforced(_) => {
-                    blocking.open += usize::from(!settled.state.is_closed())
+        for group in review.outcome.groups() {
+            let mut is_open = false;
+            let mut disputes: Vec<Option<DisputeNumber>> = Vec::new();
+            for settled in group.iter().filter(|settled| settled.finding.mandatory) {
+                match RequestStanding::of(review, settled) {
+                    RequestStanding::Open | RequestStanding::Enforced(_) => {
+                        is_open |= !settled.state.is_closed();
+                    }
+                    RequestStanding::Escalated(_) | RequestStanding::Undecided => {
+                        let number = review.dispute_of(settled);
+                        if !disputes.contains(&number) {
+                            disputes.push(number);
+                        }
+                    }
+                    RequestStanding::Closed(_) | RequestStanding::Quiet => {}
                 }
-                RequestStanding::Escalated(_) | RequestStanding::Undecided => {
-                    blocking.disputes += 1
-                }
-                RequestStanding::Closed(_) | RequestStanding::Quiet => {}
             }
+            blocking.open += usize::from(is_open);
+            blocking.disputes += disputes.len();
         }
         blocking
     }

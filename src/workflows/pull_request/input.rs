@@ -1,7 +1,10 @@
 //! The input of all decisions about a pull request.
 
 use crate::config::settings::PrSettings;
-use crate::domain::{Dispute, ExitReason, FindingId, Outcome, SharedRuling};
+use crate::domain::{
+    Dispute, DisputeNumber, ExitReason, FindingId, FindingState, Outcome, SettledFinding,
+    SharedRuling,
+};
 use crate::workflows::hosts::{ChangedFile, Conversation, HostKind, PullRequest};
 
 /// A pull request, its conversation as the host returns it, and the review of its head commit.
@@ -37,6 +40,17 @@ pub struct RequestDispute {
 }
 
 impl RequestReview<'_> {
+    /// The number of the dispute about a finding.
+    pub(crate) fn dispute_of(&self, settled: &SettledFinding) -> Option<DisputeNumber> {
+        let mut known = self.disputes.iter();
+        let known = known.find(|known| known.finding == settled.finding.id);
+        match (known, &settled.state) {
+            (Some(known), _) => Some(known.dispute.number),
+            (None, FindingState::Disputed { dispute }) => Some(*dispute),
+            (None, _) => None,
+        }
+    }
+
     /// Whether the review has a result. A result requires answers from a quorum of the reviewers, not from all
     /// reviewers.
     pub(crate) fn is_conclusive(&self) -> bool {

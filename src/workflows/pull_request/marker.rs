@@ -35,15 +35,26 @@ const ITEMS: usize = 10;
 const OPEN: &str = "<!-- glee:";
 const CLOSE: &str = " -->";
 
-/// Identifies a finding across runs. The first comment of the finding's thread contains this data.
+/// The name of a finding in its thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct FindingName {
+    /// The run that told the finding first.
+    pub(crate) run: RunId,
+    /// The id of the finding in this run.
+    pub(crate) finding: FindingId,
+}
+
+/// Identifies a finding across runs. The comment that tells the finding contains this data: the first comment of a
+/// thread, or a later reply of Glee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FindingMark {
     pub(crate) version: u32,
-    /// The first run that raised the finding.
-    pub(crate) run: RunId,
-    pub(crate) finding: FindingId,
+    #[serde(flatten)]
+    pub(crate) name: FindingName,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) problem: Option<ProblemKey>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) mandatory: bool,
     /// The line of the finding in the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
@@ -60,6 +71,8 @@ pub(crate) enum ThreadStatement {
     RaisedAgain,
     /// The finding is mandatory and open, and a person resolved the thread.
     KeptOpen,
+    /// The comment tells further members of the group.
+    Told,
     Ruled {
         disposition: String,
     },
@@ -77,6 +90,9 @@ pub(crate) struct AnswerMark {
     pub(crate) statement: ThreadStatement,
     /// The head commit.
     pub(crate) head: String,
+    /// The findings of the thread that the statement is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) about: Vec<FindingName>,
     /// Whether Glee opens the resolved thread again after this statement.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reopens: bool,
@@ -85,11 +101,12 @@ pub(crate) struct AnswerMark {
 }
 
 impl AnswerMark {
-    pub(crate) fn new(statement: ThreadStatement, head: &str) -> Self {
+    pub(crate) fn new(statement: ThreadStatement, about: Vec<FindingName>, head: &str) -> Self {
         Self {
             version: VERSION,
             statement,
             head: head.to_owned(),
+            about,
             reopens: false,
             answers: Vec::new(),
         }
@@ -111,8 +128,11 @@ impl FindingMark {
         };
         Self {
             version: VERSION,
-            run: run.clone(),
-            finding: finding.id,
+            name: FindingName {
+                run: run.clone(),
+                finding: finding.id,
+            },
+            mandatory: finding.mandatory,
             problem: finding.problem.clone(),
             line: finding.raw.line,
             anchor,
@@ -161,7 +181,7 @@ fn line(kind: &str, data: &impl Serialize) -> String {
 /// The markers of one comment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Marks {
-    pub(crate) finding: Option<FindingMark>,
+    pub(crate) findings: Vec<FindingMark>,
     pub(crate) is_summary: bool,
     pub(crate) answers: Vec<AnswerMark>,
     pub(crate) rulings: Vec<SharedRuling>,
@@ -187,7 +207,7 @@ pub(crate) fn marks(comment: &Comment) -> Option<Marks> {
         };
         count += 1;
         let is_read = match kind {
-            "finding" => read::<FindingMark>(data).map(|mark| marks.finding = Some(mark)),
+            "finding" => read::<FindingMark>(data).map(|mark| marks.findings.insert(0, mark)),
             "summary" => read::<BTreeMap<String, u32>>(data).map(|_| marks.is_summary = true),
             "answer" => read::<AnswerMark>(data).map(|mark| marks.answers.insert(0, mark)),
             "ruling" => read::<SharedRuling>(data)
@@ -230,10 +250,23 @@ pub(crate) fn answered(thread: &Thread) -> Vec<CommentId> {
     marks.flat_map(|mark| mark.answers).map(CommentId).collect()
 }
 
+/// The findings that the comments of Glee in a thread tell. The list is empty if Glee did not start the thread.
+pub(crate) fn told(thread: &Thread) -> Vec<FindingMark> {
+    let mut comments = thread.comments.iter();
+    let mut told = match comments.next().and_then(marks) {
+        Some(first) if !first.findings.is_empty() => first.findings,
+        _ => return Vec::new(),
+    };
+    // Like a ruling, a further finding counts only beside the marker of an answer.
+    let later = comments.filter_map(marks);
+    let later = later.filter(|marks| !marks.answers.is_empty());
+    told.extend(later.flat_map(|marks| marks.findings));
+    told
+}
+
 /// The problems that the threads of Glee are about. A history that does not know a problem takes over its key.
 pub fn posted(conversation: &Conversation) -> Vec<PostedProblem> {
-    let threads = conversation.threads.iter();
-    let marks = threads.filter_map(|thread| marks(thread.comments.first()?)?.finding);
+    let marks = conversation.threads.iter().flat_map(told);
     let posted = marks.filter_map(|mark| {
         Some(PostedProblem {
             key: mark.problem?,
@@ -260,7 +293,7 @@ pub struct RequestRulings {
 pub fn rulings(conversation: &Conversation) -> RequestRulings {
     let is_own = |thread: &&Thread| {
         let first = thread.comments.first().and_then(marks);
-        first.is_some_and(|marks| marks.finding.is_some())
+        first.is_some_and(|marks| !marks.findings.is_empty())
     };
     let comments = conversation
         .threads

@@ -1,16 +1,21 @@
 //! Plans what has to be published.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::config::settings::CommentOn;
-use crate::domain::SettledFinding;
+use crate::domain::{FindingId, SettledFinding};
 use crate::workflows::hosts::{Check, Comment, CommentId, NewComment, RequestState};
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workflows::pull_request::marker::{self, FindingMark};
+use crate::workflows::pull_request::marker;
 use crate::workflows::pull_request::placement::{self, CommentPlace};
 use crate::workflows::pull_request::replies::replies;
 use crate::workflows::pull_request::standing::RequestStanding;
 use crate::workflows::pull_request::statements::{self, ThreadChange};
 use crate::workflows::pull_request::threads::{self, FindingThread};
 use crate::workflows::pull_request::{check, text};
+
+/// The maximum number of findings that one thread tells.
+const MEMBERS: usize = 10;
 
 /// The changes that have to be published. The fields are in the order of publication.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +55,11 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
         check: check::check(review, text::verdict(review), String::new()),
         notices: marker::rulings(review.conversation).notices,
     };
-    let (comments, unplaced) = comments(review, &threads);
+    let Untold {
+        comments,
+        new,
+        unplaced,
+    } = untold(review, &threads);
     let summary = text::summary(review, &unplaced, replies.ignored);
     publication.check.summary.clone_from(&summary);
     if review.request.state != RequestState::Open {
@@ -60,10 +69,12 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
         return publication;
     }
     publication.comments = comments;
-    publication.threads = threads
-        .iter()
-        .flat_map(|thread| statements::due(review, thread, &replies))
-        .collect();
+    for (index, thread) in threads.iter().enumerate() {
+        let new = new.get(&index).map_or(&[][..], Vec::as_slice);
+        publication
+            .threads
+            .extend(statements::due(review, thread, new, &replies));
+    }
     let body = text::with_markers(&summary, &[marker::summary()]);
     let is_summary =
         |comment: &&Comment| marker::marks(comment).is_some_and(|marks| marks.is_summary);
@@ -90,51 +101,92 @@ pub fn plan(review: &RequestReview<'_>) -> Publication {
     publication
 }
 
-/// Returns the comments that start new threads, and the open findings without a thread.
-fn comments<'a>(
-    review: &RequestReview<'a>,
-    threads: &[FindingThread<'a>],
-) -> (Vec<NewComment>, Vec<&'a SettledFinding>) {
+/// The open findings that no thread tells yet.
+#[derive(Default)]
+struct Untold<'a> {
+    /// The comments that start new threads.
+    comments: Vec<NewComment>,
+    /// The new members of the group of a thread, by the index of the thread.
+    new: BTreeMap<usize, Vec<&'a SettledFinding>>,
+    /// The findings that get no comment.
+    unplaced: Vec<&'a SettledFinding>,
+}
+
+fn untold<'a>(review: &RequestReview<'a>, threads: &[FindingThread<'a>]) -> Untold<'a> {
     let run = &review.outcome.run;
-    let has_thread = |settled: &SettledFinding| {
-        let mut found = threads.iter().filter_map(|thread| thread.finding);
-        found.any(|found| found.finding.id == settled.finding.id)
-    };
+    let told: BTreeSet<FindingId> = threads
+        .iter()
+        .flat_map(|thread| &thread.told)
+        .filter_map(|told| Some(told.finding?.finding.id))
+        .collect();
     let started = threads
         .iter()
-        .filter(|thread| thread.mark.run == *run)
+        .filter(|thread| {
+            thread
+                .told
+                .first()
+                .is_some_and(|lead| lead.mark.name.run == *run)
+        })
         .count();
     let mut room = usize::try_from(review.settings.max_comments)
         .unwrap_or(usize::MAX)
         .saturating_sub(started);
-    let mut open: Vec<&SettledFinding> = review.outcome.findings.iter().collect();
-    open.retain(|settled| RequestStanding::of(review, settled).is_open() && !has_thread(settled));
-    open.sort_by_key(|settled| text::importance(settled));
-    let (mut comments, mut unplaced) = (Vec::new(), Vec::new());
-    for settled in open {
-        let is_wanted = settled.finding.mandatory || review.settings.comment_on == CommentOn::All;
-        match placement::place(review, settled).filter(|_| is_wanted && room > 0) {
-            Some(place) => {
-                room -= 1;
-                comments.push(comment(review, settled, place));
-            }
-            None => unplaced.push(settled),
+    let mut groups: Vec<Vec<&SettledFinding>> = Vec::new();
+    for group in review.outcome.groups() {
+        let mut open: Vec<&SettledFinding> = group.iter().collect();
+        open.retain(|settled| {
+            RequestStanding::of(review, settled).is_open() && !told.contains(&settled.finding.id)
+        });
+        open.sort_by_key(|settled| text::importance(settled));
+        if !open.is_empty() {
+            groups.push(open);
         }
     }
-    (comments, unplaced)
+    groups.sort_by_key(|group| text::importance(group[0]));
+    let mut untold = Untold::default();
+    for group in groups {
+        let head = &group[0].finding;
+        let is_wanted = group[0].finding.mandatory || review.settings.comment_on == CommentOn::All;
+        // A finding without a file cannot be recognised in a later run, so the summary tells it.
+        let (mut placed, mut unplaced): (Vec<&SettledFinding>, Vec<&SettledFinding>) = group
+            .into_iter()
+            .partition(|settled| settled.finding.raw.file.is_some());
+        if let Some(at) = threads.iter().position(|thread| thread.is_of_group(head)) {
+            let most = MEMBERS.saturating_sub(threads[at].told.len());
+            unplaced.extend(placed.split_off(most.min(placed.len())));
+            if !placed.is_empty() {
+                untold.new.insert(at, placed);
+            }
+        } else {
+            let mut places = placed
+                .iter()
+                .enumerate()
+                .filter_map(|(index, settled)| Some((index, placement::place(review, settled)?)));
+            match places.next().filter(|_| is_wanted && room > 0) {
+                Some((lead, place)) => {
+                    room -= 1;
+                    let lead = placed.remove(lead);
+                    placed.insert(0, lead);
+                    unplaced.extend(placed.split_off(MEMBERS.min(placed.len())));
+                    untold.comments.push(comment(review, &placed, place));
+                }
+                None => unplaced.append(&mut placed),
+            }
+        }
+        untold.unplaced.append(&mut unplaced);
+    }
+    untold
 }
 
-fn comment<'a>(
-    review: &RequestReview<'a>,
-    settled: &'a SettledFinding,
+/// The comment that starts a thread. The first member is at the place of the comment.
+fn comment(
+    review: &RequestReview<'_>,
+    members: &[&SettledFinding],
     place: CommentPlace,
 ) -> NewComment {
-    let standing = RequestStanding::of(review, settled);
-    let finding = &settled.finding;
-    let mark = FindingMark::new(&review.outcome.run, finding, threads::anchor(finding));
-    let mut markers = vec![mark.written()];
-    markers.extend(statements::markers(review, &standing));
-    let body = text::with_markers(&text::comment(settled, &standing, &place), &markers);
+    let markers = statements::told_markers(review, members);
+    let said = text::comment(review, members, &place, statements::room(&markers));
+    let body = text::with_markers(&said, &markers);
     NewComment {
         path: place.path,
         line: place.line,

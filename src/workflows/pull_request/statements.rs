@@ -4,19 +4,29 @@
 //!   the reply. A person can open the thread again, and Glee does not resolve the thread a second time.
 //! - Glee opens a resolved thread after it posts the reply. If Glee stops after the reply, the next plan for the
 //!   same head commit opens the thread.
+//! - A thread is resolved when each of its mandatory findings is closed. If it has none, each of its findings has to
+//!   be closed.
 //! - If a person resolves the thread of an open optional finding, the thread stays resolved. If a person
 //!   resolves the thread of an open mandatory finding, Glee opens the thread again, but only once. After the
 //!   finding was closed and raised again, Glee can open the thread once more.
 
+use crate::domain::{FindingId, SettledFinding};
 use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workflows::pull_request::marker::{self, AnswerMark, ThreadStatement};
+use crate::workflows::pull_request::marker::{
+    self, AnswerMark, FindingMark, FindingName, ThreadStatement,
+};
 use crate::workflows::pull_request::replies::{PendingReplies, Replies};
 use crate::workflows::pull_request::standing::{KnownDecision, RequestStanding};
 use crate::workflows::pull_request::text;
-use crate::workflows::pull_request::threads::FindingThread;
+use crate::workflows::pull_request::threads::{self, FindingThread, ToldFinding};
 
 const ENFORCED: &str = "enforced";
+
+/// The number of characters that are reserved for the marker of a statement.
+const RESERVED: usize = 4_000;
+/// The minimum number of characters of a comment that its markers leave for its text.
+const LEAST: usize = 24_000;
 
 /// A change of an existing thread.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,30 +35,20 @@ pub enum ThreadChange {
     Resolve { thread: Thread, is_resolved: bool },
 }
 
-/// Returns the changes that a thread needs, in the order of publication.
+/// Returns the changes that a thread needs, in the order of publication. `new` are open members of the group that
+/// no thread tells yet.
 pub(crate) fn due(
     review: &RequestReview<'_>,
     of: &FindingThread<'_>,
+    new: &[&SettledFinding],
     replies: &Replies,
 ) -> Vec<ThreadChange> {
-    let mut due = Due::of(review, of.thread);
-    match of.finding {
-        None if of.is_duplicate => {}
-        None => {
-            let is_over = matches!(due.last(), Some(ThreadStatement::Fixed)) || due.is_closed();
-            if !is_over && of.is_reviewed(review) && of.is_gone(review) {
-                due.close(
-                    ThreadStatement::Fixed,
-                    text::fixed(due.head),
-                    Vec::new(),
-                    Vec::new(),
-                );
-            }
-        }
-        Some(settled) => due.continued(
-            &RequestStanding::of(review, settled),
-            settled.finding.mandatory,
-        ),
+    let mut due = Due::of(review, of);
+    for told in of.own() {
+        due.consider(review, told);
+    }
+    if !new.is_empty() {
+        due.tell(review, new);
     }
     let refusals = replies
         .refusals
@@ -64,30 +64,59 @@ pub(crate) fn due(
             .iter()
             .map(|refusal| refusal.comment.0.clone())
             .collect();
-        due.reply(
-            ThreadStatement::Refused,
-            &text::refused(&named),
+        due.replies.push(DueReply {
+            statement: ThreadStatement::Refused,
+            text: text::refused(&named),
+            about: Vec::new(),
             answers,
-            Vec::new(),
-            false,
-        );
+            markers: Vec::new(),
+        });
     }
-    due.changes
+    due.changes(of)
 }
 
-/// Returns the hidden markers that record the decision about a finding. The comment that starts the thread
-/// contains these markers.
-pub(crate) fn markers(review: &RequestReview<'_>, standing: &RequestStanding<'_>) -> Vec<String> {
-    let (RequestStanding::Enforced(decision)
-    | RequestStanding::Escalated(decision)
-    | RequestStanding::Closed(decision)) = standing
-    else {
-        return Vec::new();
-    };
-    let mark = AnswerMark::new(statement(standing, decision), &review.request.head.id);
-    std::iter::once(mark.written())
-        .chain(decision.shared.and_then(marker::ruling))
-        .collect()
+/// Returns the hidden markers of a comment that tells findings: one for each finding, and then those that record the
+/// decisions about the findings.
+pub(crate) fn told_markers(review: &RequestReview<'_>, members: &[&SettledFinding]) -> Vec<String> {
+    let mut markers = Vec::new();
+    for settled in members {
+        let anchor = threads::anchor(&settled.finding);
+        markers.push(FindingMark::new(&review.outcome.run, &settled.finding, anchor).written());
+    }
+    for settled in members {
+        let standing = RequestStanding::of(review, settled);
+        let (RequestStanding::Enforced(decision)
+        | RequestStanding::Escalated(decision)
+        | RequestStanding::Closed(decision)) = &standing
+        else {
+            continue;
+        };
+        let about = vec![name(review, settled.finding.id)];
+        let statement = statement(&standing, decision);
+        markers.push(AnswerMark::new(statement, about, &review.request.head.id).written());
+        let ruling = decision.shared.and_then(marker::ruling);
+        // A ruling on several members is written once. Rulings have no room beside many members.
+        if let Some(ruling) = ruling
+            && !markers.contains(&ruling)
+            && ruling.len() + LEAST < room(&markers)
+        {
+            markers.push(ruling);
+        }
+    }
+    markers
+}
+
+/// The number of characters beside the markers of a comment.
+pub(crate) fn room(markers: &[String]) -> usize {
+    let size: usize = markers.iter().map(|marker| marker.len() + 1).sum();
+    text::LONGEST.saturating_sub(size + RESERVED)
+}
+
+fn name(review: &RequestReview<'_>, finding: FindingId) -> FindingName {
+    FindingName {
+        run: review.outcome.run.clone(),
+        finding,
+    }
 }
 
 fn statement(standing: &RequestStanding<'_>, decision: &KnownDecision<'_>) -> ThreadStatement {
@@ -107,18 +136,37 @@ fn statement(standing: &RequestStanding<'_>, decision: &KnownDecision<'_>) -> Th
     }
 }
 
+/// What is due in a thread.
 struct Due<'a> {
     thread: &'a Thread,
     head: &'a str,
     pending: PendingReplies,
     /// The statements of Glee in the thread, without refusals.
     said: Vec<AnswerMark>,
-    changes: Vec<ThreadChange>,
+    /// The mandatory findings that are open, and about which there is nothing new to say.
+    kept: Vec<FindingName>,
+    /// Whether the review raises a finding of the thread, and the finding is open.
+    is_raised: bool,
+    is_mandatory_open: bool,
+    is_optional_open: bool,
+    is_any_mandatory: bool,
+    replies: Vec<DueReply>,
+}
+
+struct DueReply {
+    statement: ThreadStatement,
+    text: String,
+    about: Vec<FindingName>,
+    /// The comments that the reply answers.
+    answers: Vec<String>,
+    /// The markers beside the marker of the statement.
+    markers: Vec<String>,
 }
 
 impl<'a> Due<'a> {
-    fn of(review: &RequestReview<'a>, thread: &'a Thread) -> Self {
-        let answers = thread
+    fn of(review: &RequestReview<'a>, of: &FindingThread<'a>) -> Self {
+        let answers = of
+            .thread
             .comments
             .iter()
             .filter_map(marker::marks)
@@ -126,171 +174,241 @@ impl<'a> Due<'a> {
         let said = answers
             .filter(|mark| mark.statement != ThreadStatement::Refused)
             .collect();
-        let pending = PendingReplies::of(review, thread);
         Self {
-            thread,
+            thread: of.thread,
             head: &review.request.head.id,
-            pending,
+            pending: PendingReplies::of(review, of),
             said,
-            changes: Vec::new(),
+            kept: Vec::new(),
+            is_raised: false,
+            is_mandatory_open: false,
+            is_optional_open: false,
+            is_any_mandatory: false,
+            replies: Vec::new(),
         }
     }
 
-    fn last(&self) -> Option<&ThreadStatement> {
-        self.said.last().map(|mark| &mark.statement)
+    /// The statements about a finding, the newest first.
+    fn said<'s>(&'s self, name: &'s FindingName) -> impl Iterator<Item = &'s ThreadStatement> {
+        let said = self.said.iter().rev();
+        said.filter(|mark| mark.about.contains(name))
+            .map(|mark| &mark.statement)
     }
 
-    fn is_closed(&self) -> bool {
-        self.last().is_some_and(closes)
+    fn consider(&mut self, review: &RequestReview<'_>, told: &ToldFinding<'_>) {
+        let name = &told.mark.name;
+        let is_mandatory = match told.finding {
+            Some(settled) => settled.finding.mandatory,
+            None => told.mark.mandatory,
+        };
+        let is_open = match told.finding {
+            None => self.is_still_open(review, told),
+            Some(settled) => {
+                let standing = RequestStanding::of(review, settled);
+                let is_said = self.raised(name, &standing);
+                let is_open = standing.is_open();
+                if is_open && is_said && is_mandatory {
+                    self.kept.push(name.clone());
+                }
+                self.is_raised |= is_open;
+                is_open
+            }
+        };
+        self.is_any_mandatory |= is_mandatory;
+        self.is_mandatory_open |= is_open && is_mandatory;
+        self.is_optional_open |= is_open && !is_mandatory;
     }
 
-    fn continued(&mut self, standing: &RequestStanding<'_>, is_mandatory: bool) {
-        match standing {
-            RequestStanding::Quiet => {}
-            RequestStanding::Closed(decision) => {
-                let is_said =
-                    matches!(self.last(), Some(ThreadStatement::Ruled { .. })) && self.is_closed();
-                if let Some(answers) = self.answers(is_said, decision) {
-                    let markers = decision
-                        .shared
-                        .and_then(marker::ruling)
-                        .into_iter()
-                        .collect();
-                    self.close(
-                        statement(standing, decision),
-                        text::ruling(decision),
-                        answers,
-                        markers,
+    /// Decides about a finding that the review does not raise. Returns whether the finding stays open.
+    fn is_still_open(&mut self, review: &RequestReview<'_>, told: &ToldFinding<'_>) -> bool {
+        let name = &told.mark.name;
+        let is_over = self.said(name).next().is_some_and(closes);
+        if is_over || !told.is_reviewed(review) || !told.is_gone(review) {
+            return !is_over;
+        }
+        self.reply(
+            ThreadStatement::Fixed,
+            text::fixed(self.head),
+            name,
+            Vec::new(),
+            Vec::new(),
+        );
+        false
+    }
+
+    /// Decides about a finding that the review raises. Returns whether the thread already states the standing.
+    fn raised(&mut self, name: &FindingName, standing: &RequestStanding<'_>) -> bool {
+        let last = self.said(name).next();
+        let is_closed = last.is_some_and(closes);
+        let (is_stated, decision) = match standing {
+            RequestStanding::Quiet => return true,
+            RequestStanding::Open | RequestStanding::Undecided => {
+                if is_closed {
+                    self.reply(
+                        ThreadStatement::RaisedAgain,
+                        text::raised_again(self.head),
+                        name,
+                        Vec::new(),
+                        Vec::new(),
                     );
                 }
+                return !is_closed;
+            }
+            RequestStanding::Closed(decision) => {
+                let is_ruled = matches!(last, Some(ThreadStatement::Ruled { .. }));
+                (is_ruled && is_closed, decision)
             }
             RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
-                let statement = statement(standing, decision);
-                let is_kept = self.last() == Some(&ThreadStatement::KeptOpen);
-                let before = self
-                    .said
-                    .iter()
-                    .rev()
-                    .find(|mark| mark.statement != ThreadStatement::KeptOpen);
-                let is_said = if is_kept {
-                    before.map(|mark| &mark.statement)
-                } else {
-                    self.last()
-                } == Some(&statement);
-                match self.answers(is_said, decision) {
-                    Some(answers) => {
-                        let markers = decision
-                            .shared
-                            .and_then(marker::ruling)
-                            .into_iter()
-                            .collect();
-                        self.open(statement, &text::ruling(decision), answers, markers);
-                    }
-                    None => self.keep_open(is_mandatory),
-                }
+                let mut said = self.said(name);
+                let said = said.find(|said| **said != ThreadStatement::KeptOpen);
+                (said == Some(&statement(standing, decision)), decision)
             }
-            RequestStanding::Open | RequestStanding::Undecided if self.is_closed() => {
-                self.open(
-                    ThreadStatement::RaisedAgain,
-                    &text::raised_again(self.head),
-                    Vec::new(),
-                    Vec::new(),
-                );
-            }
-            RequestStanding::Open | RequestStanding::Undecided => self.keep_open(is_mandatory),
+        };
+        let answers = self.pending.answered_by_ruling(name, decision.is_new);
+        if is_stated && !(decision.is_new && !answers.is_empty()) {
+            return true;
         }
+        self.reply(
+            statement(standing, decision),
+            text::ruling(decision),
+            name,
+            answers,
+            decision
+                .shared
+                .and_then(marker::ruling)
+                .into_iter()
+                .collect(),
+        );
+        false
     }
 
-    /// Returns the comments that the decision answers, or `None` if the thread already states the decision.
-    fn answers(&self, is_said: bool, decision: &KnownDecision<'_>) -> Option<Vec<String>> {
-        let answers = self.pending.answered_by_ruling(decision.is_new);
-        (!is_said || decision.is_new && !answers.is_empty()).then_some(answers)
-    }
-
-    fn close(
+    /// Plans a reply. Findings about which Glee says the same share a reply.
+    fn reply(
         &mut self,
         statement: ThreadStatement,
-        said: String,
+        text: String,
+        about: &FindingName,
         answers: Vec<String>,
-        more: Vec<String>,
+        markers: Vec<String>,
     ) {
-        if !self.thread.is_resolved {
-            self.changes.push(ThreadChange::Resolve {
-                thread: self.thread.clone(),
-                is_resolved: true,
+        let known = self.replies.iter_mut().find(|known| {
+            known.statement == statement && known.text == text && known.markers == markers
+        });
+        let Some(known) = known else {
+            self.replies.push(DueReply {
+                statement,
+                text,
+                about: vec![about.clone()],
+                answers,
+                markers,
             });
-        }
-        self.reply(statement, &said, answers, more, false);
-    }
-
-    fn open(
-        &mut self,
-        statement: ThreadStatement,
-        said: &str,
-        answers: Vec<String>,
-        more: Vec<String>,
-    ) {
-        let is_resolved = self.thread.is_resolved;
-        self.reply(statement, said, answers, more, is_resolved);
-        if is_resolved {
-            self.changes.push(ThreadChange::Resolve {
-                thread: self.thread.clone(),
-                is_resolved: false,
-            });
+            return;
+        };
+        known.about.push(about.clone());
+        for answer in answers {
+            if !known.answers.contains(&answer) {
+                known.answers.push(answer);
+            }
         }
     }
 
-    fn keep_open(&mut self, is_mandatory: bool) {
-        if !self.thread.is_resolved {
-            return;
+    /// Tells further members of the group.
+    fn tell(&mut self, review: &RequestReview<'_>, new: &[&SettledFinding]) {
+        let is_mandatory = |settled: &&SettledFinding| settled.finding.mandatory;
+        self.is_mandatory_open |= new.iter().any(is_mandatory);
+        let name = |settled: &&SettledFinding| name(review, settled.finding.id);
+        let markers = told_markers(review, new);
+        self.replies.push(DueReply {
+            statement: ThreadStatement::Told,
+            text: text::told(review, new, room(&markers)),
+            about: new.iter().map(name).collect(),
+            answers: Vec::new(),
+            markers,
+        });
+    }
+
+    fn is_over(&self) -> bool {
+        let is_told = |reply: &DueReply| reply.statement == ThreadStatement::Told;
+        !self.is_mandatory_open
+            && (self.is_any_mandatory || !self.is_optional_open)
+            && !self.replies.iter().any(is_told)
+    }
+
+    /// Whether the thread, which is resolved, has to be opened.
+    fn opens(&mut self) -> bool {
+        if self.replies.iter().any(|reply| opens(&reply.statement)) {
+            return true;
         }
-        if self
-            .said
-            .last()
-            .is_some_and(|mark| mark.reopens && mark.head == self.head)
-        {
-            self.changes.push(ThreadChange::Resolve {
-                thread: self.thread.clone(),
-                is_resolved: false,
-            });
-            return;
+        let last = self.said.last();
+        if !self.is_raised || last.is_some_and(|mark| mark.reopens && mark.head == self.head) {
+            return self.is_raised;
         }
-        let since = self
-            .said
-            .iter()
-            .rev()
-            .take_while(|mark| !closes(&mark.statement));
-        let is_repeated = since
-            .into_iter()
-            .any(|mark| mark.statement == ThreadStatement::KeptOpen);
-        if is_mandatory && !is_repeated {
-            self.open(
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.retain(|name| {
+            let mut since = self.said(name).take_while(|said| !closes(said));
+            !since.any(|said| *said == ThreadStatement::KeptOpen)
+        });
+        for name in &kept {
+            self.reply(
                 ThreadStatement::KeptOpen,
-                &text::kept_open(self.head),
+                text::kept_open(self.head),
+                name,
                 Vec::new(),
                 Vec::new(),
             );
         }
+        !kept.is_empty()
     }
 
-    fn reply(
-        &mut self,
-        statement: ThreadStatement,
-        said: &str,
-        answers: Vec<String>,
-        more: Vec<String>,
-        reopens: bool,
-    ) {
-        let mark = AnswerMark {
-            reopens,
-            answers,
-            ..AnswerMark::new(statement, self.head)
-        };
-        let markers: Vec<String> = std::iter::once(mark.written()).chain(more).collect();
-        self.changes.push(ThreadChange::Reply {
+    fn changes(mut self, of: &FindingThread<'_>) -> Vec<ThreadChange> {
+        let resolve = |is_resolved| ThreadChange::Resolve {
             thread: self.thread.clone(),
-            body: text::with_markers(said, &markers),
-        });
+            is_resolved,
+        };
+        let mut changes = Vec::new();
+        let is_over = self.is_over();
+        let is_closing = self.replies.iter().any(|reply| closes(&reply.statement));
+        if is_over && is_closing && !self.thread.is_resolved {
+            changes.push(resolve(true));
+        }
+        let reopens = self.thread.is_resolved && !is_over && self.opens();
+        for reply in self.replies {
+            let is_refusal = reply.statement == ThreadStatement::Refused;
+            let is_of_some = of.own().any(|told| !reply.about.contains(&told.mark.name));
+            let said = if is_of_some && !is_refusal && reply.statement != ThreadStatement::Told {
+                text::about(&reply.about, &reply.text)
+            } else {
+                reply.text
+            };
+            let mark = AnswerMark {
+                reopens: reopens && !is_refusal,
+                answers: reply.answers,
+                ..AnswerMark::new(reply.statement, reply.about, self.head)
+            };
+            let markers: Vec<String> = std::iter::once(mark.written())
+                .chain(reply.markers)
+                .collect();
+            changes.push(ThreadChange::Reply {
+                thread: self.thread.clone(),
+                body: text::with_markers(&said, &markers),
+            });
+        }
+        if reopens {
+            changes.push(ThreadChange::Resolve {
+                thread: self.thread.clone(),
+                is_resolved: false,
+            });
+        }
+        changes
+    }
+}
+
+/// Whether a statement says that a finding is open.
+fn opens(statement: &ThreadStatement) -> bool {
+    match statement {
+        ThreadStatement::RaisedAgain | ThreadStatement::Escalated | ThreadStatement::Told => true,
+        ThreadStatement::Ruled { disposition } => disposition == ENFORCED,
+        ThreadStatement::Fixed | ThreadStatement::KeptOpen | ThreadStatement::Refused => false,
     }
 }
 

@@ -1,10 +1,13 @@
-//! Finds the thread of each finding.
+//! Finds the comment that tells each finding.
 //!
-//! A finding continues a thread if the thread's marker names the finding. Otherwise, Glee recognises the finding
-//! of a thread by the same rules as a finding of an earlier run. The block of a thread can have been edited. In
-//! this case, a finding also continues the thread if the words of the finding and of the thread are similar. Such
-//! a finding must meet one of two conditions. Either the finding is near the thread, or it has the title of the
-//! thread and no other finding in the file has this title.
+//! A thread is about the members of one group. Its first comment tells the members that are open when the thread
+//! starts. Replies of Glee tell members that come later. Each told finding has a marker of its own.
+//!
+//! A told finding is continued by the finding that its marker names. Otherwise, Glee recognises the finding by the
+//! same rules as a finding of an earlier run. The block of a told finding can have been edited. In this case, a
+//! finding also continues it if the words of both are similar. Such a finding must meet one of two conditions. Either
+//! the finding is near the line of the told finding, or it has the same title and no other finding in the file has
+//! this title.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +15,7 @@ use crate::domain::{Anchor, Finding, SettledFinding};
 use crate::rules::consensus::similarity::identity::Wordings;
 use crate::workflows::hosts::Thread;
 use crate::workflows::pull_request::input::RequestReview;
-use crate::workflows::pull_request::marker::{self, FindingMark};
+use crate::workflows::pull_request::marker::{self, FindingMark, FindingName};
 use crate::workflows::review::findings::recognition;
 use crate::workspace::code::anchors::{self, Blocks};
 
@@ -20,19 +23,28 @@ use crate::workspace::code::anchors::{self, Blocks};
 /// away.
 const FAR: u32 = 20;
 
-/// A thread of Glee.
+/// A thread of Glee. It is about the members of one group.
 #[derive(Clone, Debug)]
 pub(crate) struct FindingThread<'a> {
     pub(crate) thread: &'a Thread,
-    /// The marker of the thread. If the file was renamed, the marker contains the current path.
+    /// The findings that the thread tells, in the order of its comments.
+    pub(crate) told: Vec<ToldFinding<'a>>,
+}
+
+/// A finding that a comment of Glee tells.
+#[derive(Clone, Debug)]
+pub(crate) struct ToldFinding<'a> {
+    /// If the file was renamed, the marker contains the current path.
     pub(crate) mark: FindingMark,
-    /// The thread belongs to this finding of the outcome.
+    /// The line of the finding, as far as the host followed the lines of the thread.
+    line: Option<u32>,
+    /// The comment tells this finding of the outcome.
     pub(crate) finding: Option<&'a SettledFinding>,
-    /// Whether an older thread is about the same finding.
+    /// Whether an older comment tells the same finding.
     pub(crate) is_duplicate: bool,
 }
 
-/// The threads of Glee, the oldest first. Glee assigns at most one thread to each finding.
+/// The threads of Glee, the oldest first. Each finding is told at most once.
 pub(crate) fn of<'a>(review: &RequestReview<'a>) -> Vec<FindingThread<'a>> {
     let mut threads: Vec<FindingThread<'a>> = review
         .conversation
@@ -41,8 +53,8 @@ pub(crate) fn of<'a>(review: &RequestReview<'a>) -> Vec<FindingThread<'a>> {
         .filter_map(|thread| own(review, thread))
         .collect();
     let mut names = BTreeSet::new();
-    for thread in &mut threads {
-        thread.is_duplicate = !names.insert((thread.mark.run.clone(), thread.mark.finding));
+    for told in threads.iter_mut().flat_map(|thread| &mut thread.told) {
+        told.is_duplicate = !names.insert(told.mark.name.clone());
     }
     let findings: Vec<&SettledFinding> = review
         .outcome
@@ -50,17 +62,28 @@ pub(crate) fn of<'a>(review: &RequestReview<'a>) -> Vec<FindingThread<'a>> {
         .iter()
         .filter(|settled| settled.finding.raw.file.is_some())
         .collect();
+    let told: Vec<&ToldFinding<'a>> = threads.iter().flat_map(|thread| &thread.told).collect();
+    let matched = matched(review, &told, &findings);
+    let told = threads.iter_mut().flat_map(|thread| &mut thread.told);
+    for (index, told) in told.enumerate() {
+        told.finding = matched.get(&index).map(|at| findings[*at]);
+    }
+    threads
+}
+
+/// Maps the indices of told findings to the indices of the same findings in the outcome.
+fn matched(
+    review: &RequestReview<'_>,
+    told: &[&ToldFinding<'_>],
+    findings: &[&SettledFinding],
+) -> BTreeMap<usize, usize> {
     let mut matched: BTreeMap<usize, usize> = BTreeMap::new();
-    for (index, thread) in threads
-        .iter()
-        .enumerate()
-        .filter(|(_, thread)| !thread.is_duplicate)
-    {
-        let named = |settled: &&SettledFinding| settled.finding.id == thread.mark.finding;
-        if let Some(at) = findings
-            .iter()
-            .position(named)
-            .filter(|_| thread.mark.run == review.outcome.run)
+    for (index, known) in told.iter().enumerate() {
+        let FindingName { run, finding } = &known.mark.name;
+        let is_named = |settled: &&SettledFinding| settled.finding.id == *finding;
+        if !known.is_duplicate
+            && *run == review.outcome.run
+            && let Some(at) = findings.iter().position(is_named)
         {
             matched.insert(index, at);
         }
@@ -70,58 +93,57 @@ pub(crate) fn of<'a>(review: &RequestReview<'a>) -> Vec<FindingThread<'a>> {
         .map(|settled| anchor(&settled.finding))
         .collect();
     let text_of = |path: &str| (review.text_of)(path).unwrap_or_default();
-    let (old, new) = free(&threads, &findings, &matched);
-    let (earlier, later): (Vec<&Anchor>, Vec<&Anchor>) = (
-        old.iter().map(|at| &threads[*at].mark.anchor).collect(),
-        new.iter().map(|at| &anchors[*at]).collect(),
-    );
+    let (old, new) = free(told, findings, &matched);
+    let earlier: Vec<&Anchor> = old.iter().map(|at| &told[*at].mark.anchor).collect();
+    let later: Vec<&Anchor> = new.iter().map(|at| &anchors[*at]).collect();
     let continued = recognition::continued(&earlier, &later, &text_of);
     matched.extend(
         continued
             .into_iter()
             .map(|(earlier, later)| (old[earlier], new[later])),
     );
-    let (old, new) = free(&threads, &findings, &matched);
-    edited(
-        review,
-        &threads,
-        &findings,
-        &anchors,
-        (old, new),
-        &mut matched,
-    );
-    for (thread, finding) in matched {
-        threads[thread].finding = Some(findings[finding]);
-    }
-    threads
+    let (old, new) = free(told, findings, &matched);
+    edited(review, told, findings, &anchors, (old, new), &mut matched);
+    matched
 }
 
 fn own<'a>(review: &RequestReview<'_>, thread: &'a Thread) -> Option<FindingThread<'a>> {
-    let mut mark = marker::marks(thread.comments.first()?)?.finding?;
-    let is_gone = (review.text_of)(&mark.anchor.file).is_none();
-    let renamed = review
-        .files
-        .iter()
-        .find(|file| file.previous.as_ref() == Some(&mark.anchor.file));
-    if let Some(renamed) = renamed.filter(|_| is_gone) {
-        mark.anchor.file.clone_from(&renamed.path);
+    let marks = marker::told(thread);
+    let lead = marks.first()?.clone();
+    let mut told = Vec::new();
+    for mut mark in marks {
+        let line = mark.line.map(|line| match (thread.line, lead.line) {
+            (Some(now), Some(before)) if mark.anchor.file == lead.anchor.file => {
+                (line + now).saturating_sub(before)
+            }
+            _ => line,
+        });
+        let is_gone = (review.text_of)(&mark.anchor.file).is_none();
+        let renamed = review
+            .files
+            .iter()
+            .find(|file| file.previous.as_ref() == Some(&mark.anchor.file));
+        if let Some(renamed) = renamed.filter(|_| is_gone) {
+            mark.anchor.file.clone_from(&renamed.path);
+        }
+        told.push(ToldFinding {
+            mark,
+            line,
+            finding: None,
+            is_duplicate: false,
+        });
     }
-    Some(FindingThread {
-        thread,
-        mark,
-        finding: None,
-        is_duplicate: false,
-    })
+    Some(FindingThread { thread, told })
 }
 
 fn free(
-    threads: &[FindingThread<'_>],
+    told: &[&ToldFinding<'_>],
     findings: &[&SettledFinding],
     matched: &BTreeMap<usize, usize>,
 ) -> (Vec<usize>, Vec<usize>) {
     let taken: BTreeSet<usize> = matched.values().copied().collect();
-    let is_free = |at: &usize| !matched.contains_key(at) && !threads[*at].is_duplicate;
-    let old = (0..threads.len()).filter(is_free).collect();
+    let is_free = |at: &usize| !matched.contains_key(at) && !told[*at].is_duplicate;
+    let old = (0..told.len()).filter(is_free).collect();
     (
         old,
         (0..findings.len())
@@ -130,10 +152,10 @@ fn free(
     )
 }
 
-/// Matches threads whose block no longer exists in the file.
+/// Matches told findings whose block no longer exists in the file.
 fn edited(
     review: &RequestReview<'_>,
-    threads: &[FindingThread<'_>],
+    told: &[&ToldFinding<'_>],
     findings: &[&SettledFinding],
     anchors: &[Anchor],
     (old, new): (Vec<usize>, Vec<usize>),
@@ -149,9 +171,9 @@ fn edited(
             .iter()
             .any(|changed| changed.path == file && changed.previous.is_some());
         let is_edited = |at: &&usize| {
-            let anchor = &threads[**at].mark.anchor;
+            let anchor = &told[**at].mark.anchor;
             // For a renamed file, the host states a single earlier path: the path at the base commit. If a file
-            // was renamed twice, the words of the findings decide which thread matches.
+            // was renamed twice, the words of the findings decide which comment matches.
             let is_lost = is_renamed && (review.text_of)(&anchor.file).is_none();
             (anchor.file == file || is_lost)
                 && !anchor.block.is_empty()
@@ -163,14 +185,10 @@ fn edited(
             .filter(|at| anchors[**at].file == file)
             .copied()
             .collect();
-        let known = old.iter().map(|at| &threads[*at].mark.anchor);
+        let known = old.iter().map(|at| &told[*at].mark.anchor);
         let wordings = Wordings::of(known.chain(new.iter().map(|at| &anchors[*at])));
-        for (index, thread) in old.iter().enumerate() {
-            let FindingThread {
-                thread: on_host,
-                mark,
-                ..
-            } = &threads[*thread];
+        for (index, known) in old.iter().enumerate() {
+            let ToldFinding { mark, line, .. } = told[*known];
             for (found, finding) in new.iter().enumerate() {
                 let Some(likeness) = wordings.compare(index, old.len() + found, None).same() else {
                     continue;
@@ -179,19 +197,16 @@ fn edited(
                 let is_only = mark.anchor.text == *text
                     && old
                         .iter()
-                        .filter(|at| threads[**at].mark.anchor.text == *text)
+                        .filter(|at| told[**at].mark.anchor.text == *text)
                         .count()
                         == 1
                     && new.iter().filter(|at| anchors[**at].text == *text).count() == 1;
-                let lines = on_host
-                    .line
-                    .or(mark.line)
-                    .zip(findings[*finding].finding.raw.line);
+                let lines = line.zip(findings[*finding].finding.raw.line);
                 let distance = lines.map(|(before, now)| before.abs_diff(now));
                 let is_near =
                     mark.anchor.file == file && distance.is_none_or(|distance| distance <= FAR);
                 if is_only || is_near {
-                    pairs.push((likeness, distance.unwrap_or(0), *thread, *finding));
+                    pairs.push((likeness, distance.unwrap_or(0), *known, *finding));
                 }
             }
         }
@@ -201,9 +216,9 @@ fn edited(
             .then((a.1, a.2, a.3).cmp(&(b.1, b.2, b.3)))
     });
     let mut taken: BTreeSet<usize> = BTreeSet::new();
-    for (_, _, thread, finding) in pairs {
-        if !matched.contains_key(&thread) && taken.insert(finding) {
-            matched.insert(thread, finding);
+    for (_, _, known, finding) in pairs {
+        if !matched.contains_key(&known) && taken.insert(finding) {
+            matched.insert(known, finding);
         }
     }
 }
@@ -220,8 +235,25 @@ pub(crate) fn anchor(finding: &Finding) -> Anchor {
     })
 }
 
-impl FindingThread<'_> {
-    /// Whether the code of the finding exists neither in the file of the thread nor in any changed file.
+impl<'a> FindingThread<'a> {
+    /// The told findings that no older comment tells.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &ToldFinding<'a>> {
+        self.told.iter().filter(|told| !told.is_duplicate)
+    }
+
+    /// Whether the thread tells a member of the group of `finding`.
+    pub(crate) fn is_of_group(&self, finding: &Finding) -> bool {
+        self.own().any(|told| {
+            let is_found = told
+                .finding
+                .is_some_and(|found| found.finding.id.number == finding.id.number);
+            is_found || finding.problem.is_some() && told.mark.problem == finding.problem
+        })
+    }
+}
+
+impl ToldFinding<'_> {
+    /// Whether the code of the finding exists neither in its file nor in any changed file.
     pub(crate) fn is_gone(&self, review: &RequestReview<'_>) -> bool {
         let anchor = &self.mark.anchor;
         let own = (review.text_of)(&anchor.file);
@@ -236,7 +268,7 @@ impl FindingThread<'_> {
             })
     }
 
-    /// Whether every reviewer answered completely, and all reviewers received the file of the thread. A file that no
+    /// Whether every reviewer answered completely, and all reviewers received the file of the finding. A file that no
     /// longer exists or is no longer a part of the change counts as reviewed.
     pub(crate) fn is_reviewed(&self, review: &RequestReview<'_>) -> bool {
         let (file, proof) = (&self.mark.anchor.file, &review.outcome.proof);

@@ -7,8 +7,11 @@
 //! A reply without a command is an objection if the reply
 //! - does not begin with an acknowledgement such as `done`, `fixed` or `thanks`, and
 //! - cites code as `path:line`, or has at least four words and does not end with a question mark.
+//!
+//! A reply is about all findings of its thread. If its text begins with ids such as `[F12b]`, the reply is about these
+//! findings only. After a command, the brackets can be omitted.
 
-use crate::domain::{RulingWord, Untrusted};
+use crate::domain::{FindingId, RulingWord, Untrusted};
 use crate::protocol::text::references::references;
 use crate::protocol::text::{LineKind, Structure};
 
@@ -78,18 +81,48 @@ pub(crate) enum ReplyKind {
     Other,
 }
 
-/// Parses the body of a comment. `replies_object` is the setting `pr.replies_object`.
-pub(crate) fn parse(body: &Untrusted, replies_object: bool) -> ReplyKind {
+/// Parses the body of a comment. `replies_object` is the setting `pr.replies_object`. Returns the ids of the findings
+/// that the reply names, too. Without ids, the reply is about all findings of the thread.
+pub(crate) fn parse(body: &Untrusted, replies_object: bool) -> (ReplyKind, Vec<FindingId>) {
     let body = body.as_written();
-    let Some((name, rest)) = command(body) else {
-        let text = said(body);
-        return match replies_object && is_objection(&text) {
-            true => objection(text, false),
-            false => ReplyKind::Other,
+    match command(body) {
+        Some((name, rest)) => {
+            let said = said(rest);
+            let (named, reason) = named(&said, false);
+            (commanded(&name, reason.to_owned()), named)
+        }
+        None => {
+            let said = said(body);
+            let (named, text) = named(&said, true);
+            let kind = if replies_object && is_objection(text) {
+                objection(text.to_owned(), false)
+            } else {
+                ReplyKind::Other
+            };
+            (kind, named)
+        }
+    }
+}
+
+/// Splits a text into the ids at its beginning and the rest.
+fn named(text: &str, needs_brackets: bool) -> (Vec<FindingId>, &str) {
+    let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ':');
+    let (mut ids, mut rest) = (Vec::new(), text.trim());
+    loop {
+        let end = rest.find(is_between).unwrap_or(rest.len());
+        let word = rest[..end].trim_end_matches('.');
+        let is_bracketed = word.starts_with('[') && word.ends_with(']');
+        let id = FindingId::parse(word).filter(|_| is_bracketed || !needs_brackets);
+        let Some(id) = id else {
+            return (ids, rest);
         };
-    };
-    let reason = said(rest);
-    match name.as_str() {
+        ids.push(id);
+        rest = rest[end..].trim_start_matches(is_between);
+    }
+}
+
+fn commanded(name: &str, reason: String) -> ReplyKind {
+    match name {
         "enforce" => ReplyKind::Ruling {
             word: RulingWord::Enforce,
             reason: shortened(&reason),
@@ -193,7 +226,7 @@ mod tests {
     use super::*;
 
     fn kind(body: &str) -> &'static str {
-        match parse(&body.into(), true) {
+        match parse(&body.into(), true).0 {
             ReplyKind::Ruling {
                 word: RulingWord::Enforce,
                 ..
@@ -251,11 +284,11 @@ mod tests {
             assert_eq!(kind(body), expected, "{body:?}");
         }
         assert_eq!(
-            parse(&"The caller validates the name".into(), false),
+            parse(&"The caller validates the name".into(), false).0,
             ReplyKind::Other
         );
         assert!(matches!(
-            parse(&"@glee object no".into(), false),
+            parse(&"@glee object no".into(), false).0,
             ReplyKind::Objection {
                 is_command: true,
                 ..
@@ -267,23 +300,62 @@ mod tests {
     fn a_reason_is_what_the_person_wrote() {
         let body =
             "@glee dismiss: see below\n\n> quoted\n<!-- hidden -->\nThe check is in `src/a.rs:12`.";
-        let ReplyKind::Ruling { reason, .. } = parse(&body.into(), true) else {
+        let ReplyKind::Ruling { reason, .. } = parse(&body.into(), true).0 else {
             panic!("a ruling")
         };
         assert_eq!(reason, "see below\n\n\nThe check is in `src/a.rs:12`.");
         let body =
             "It is checked in src/a.rs:12 and src/a.rs:12, then in `b.py:3-5`; README.md says so";
-        let ReplyKind::Objection { evidence, .. } = parse(&body.into(), true) else {
+        let ReplyKind::Objection { evidence, .. } = parse(&body.into(), true).0 else {
             panic!("an objection")
         };
         assert_eq!(
             evidence,
             [Untrusted::from("src/a.rs:12"), Untrusted::from("b.py:3-5")]
         );
-        let ReplyKind::Objection { text, .. } = parse(&"word ".repeat(9_000).as_str().into(), true)
+        let ReplyKind::Objection { text, .. } =
+            parse(&"word ".repeat(9_000).as_str().into(), true).0
         else {
             panic!()
         };
         assert_eq!(text.as_written().chars().count(), LONGEST);
+    }
+
+    #[test]
+    fn a_reply_names_findings_at_its_beginning() {
+        let rows = [
+            ("@glee dismiss [F12b] it is checked", "dismiss", "F12b"),
+            ("@glee dismiss F12b: it is checked", "dismiss", "F12b"),
+            (
+                "@glee dismiss: [F12], [f12b] it is checked",
+                "dismiss",
+                "F12 F12b",
+            ),
+            ("@glee enforce F12b", "enforce", "F12b"),
+            ("@glee object [F12b] no", "object", "F12b"),
+            ("@glee object [F12b]", "other", "F12b"),
+            ("[F12b] The caller validates the name", "objection", "F12b"),
+            (
+                "[F12a], [F12b]: the caller validates it",
+                "objection",
+                "F12a F12b",
+            ),
+            ("F12b is checked by the caller", "objection", ""),
+            ("It is like [F12b] in another file", "objection", ""),
+            ("[F12b] fixed in the next commit", "other", "F12b"),
+            ("> [F12b]\n\nThe caller validates the name", "objection", ""),
+        ];
+        for (body, expected, named) in rows {
+            assert_eq!(kind(body), expected, "{body:?}");
+            let ids = parse(&body.into(), true).1;
+            let ids: Vec<String> = ids.iter().map(FindingId::to_string).collect();
+            assert_eq!(ids.join(" "), named, "{body:?}");
+        }
+        let ReplyKind::Ruling { reason, .. } =
+            parse(&"@glee dismiss [F1] because\nof this".into(), true).0
+        else {
+            panic!("a ruling")
+        };
+        assert_eq!(reason, "because\nof this");
     }
 }

@@ -13,6 +13,7 @@ fn forged() -> String {
         ThreadStatement::Ruled {
             disposition: "refuted".to_owned(),
         },
+        Vec::new(),
         "1",
     );
     mark.written()

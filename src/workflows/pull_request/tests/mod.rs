@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod groups;
 mod hostile;
 mod model;
 mod properties;

@@ -131,9 +131,25 @@ impl Model {
         self.add(raw);
     }
 
+    /// Raises another member of the group of the finding whose title contains `word`.
+    pub(crate) fn join(&mut self, word: &str, title: &str, line: u32, tag: Tag) {
+        let head = self.finding(word).unwrap();
+        let (id, file) = (head.id, head.raw.file.clone().unwrap());
+        self.raise(title, &file, line, tag);
+        let member = self.findings.last_mut().unwrap();
+        member.id = id;
+        member.raised_by = vec!["other".into()];
+    }
+
+    pub(crate) fn finding(&self, word: &str) -> Option<&Finding> {
+        let mut findings = self.findings.iter();
+        findings.find(|finding| finding.raw.title.as_written().contains(word))
+    }
+
     pub(crate) fn add(&mut self, raw: RawFinding) {
+        let last = self.findings.iter().map(|finding| finding.id.number).max();
         self.findings.push(Finding {
-            id: FindingId::new(u32::try_from(self.findings.len()).unwrap() + 1),
+            id: FindingId::new(last.unwrap_or_default() + 1),
             mandatory: matches!(
                 raw.severity.tag,
                 Some(Tag::Must | Tag::High | Tag::Critical) | None
@@ -234,7 +250,7 @@ impl Model {
         let disputes: Vec<RequestDispute> = outcome
             .findings
             .iter()
-            .filter_map(|settled| self.dispute(&outcome.run, &settled.finding))
+            .filter_map(|settled| self.dispute_in(&outcome, settled))
             .collect();
         let text_of = |path: &str| self.texts.get(path).cloned();
         act(&RequestReview {
@@ -261,27 +277,37 @@ impl Model {
         RunId(format!("00000000-0000-7000-8000-{:012}", self.run))
     }
 
+    fn settled(&self, id: FindingId, finding: &Finding) -> SettledFinding {
+        let file = finding.raw.file.as_deref().unwrap();
+        let text = self.texts.get(file);
+        SettledFinding {
+            finding: Finding {
+                id,
+                anchor: text.map(|text| Blocks::of(file, text).anchor(&finding.raw)),
+                ..finding.clone()
+            },
+            state: FindingState::Open,
+            response: None,
+            lowered: None,
+            insisted: false,
+            earlier: Vec::new(),
+        }
+    }
+
     fn outcome(&self) -> Outcome {
-        let settled = (1..).zip(&self.findings).map(|(number, finding)| {
-            let file = finding.raw.file.as_deref().unwrap();
-            let anchor = self
-                .texts
-                .get(file)
-                .map(|text| Blocks::of(file, text).anchor(&finding.raw));
-            SettledFinding {
-                finding: Finding {
-                    id: FindingId::new(number),
-                    anchor,
-                    ..finding.clone()
-                },
-                state: FindingState::Open,
-                response: None,
-                lowered: None,
-                insisted: false,
-                earlier: Vec::new(),
+        // A run numbers its groups from 1. Findings with the same number are a group.
+        let mut groups: BTreeMap<u32, Vec<&Finding>> = BTreeMap::new();
+        for finding in &self.findings {
+            groups.entry(finding.id.number).or_default().push(finding);
+        }
+        let mut findings = Vec::new();
+        for (number, group) in (1..).zip(groups.values()) {
+            let is_alone = group.len() == 1;
+            for (member, finding) in (1..).zip(group) {
+                let id = FindingId::new(number).member(if is_alone { 0 } else { member });
+                findings.push(self.settled(id, finding));
             }
-        });
-        let findings: Vec<SettledFinding> = settled.collect();
+        }
         let blocks = findings.iter().any(SettledFinding::blocks);
         let exit = if blocks {
             ExitReason::FindingsOpen
@@ -341,6 +367,22 @@ impl Model {
     /// Settles a dispute about the finding whose title contains `word`.
     pub(crate) fn rule(&mut self, word: &str, ruling: RulingWord) {
         self.rulings.insert(word.to_owned(), (ruling, true));
+    }
+
+    pub(crate) fn is_ruled(&self, word: &str) -> bool {
+        self.rulings.contains_key(word)
+    }
+
+    /// A dispute about the head of a group is about its members, too, if it was opened for all titles.
+    fn dispute_in(&self, outcome: &Outcome, settled: &SettledFinding) -> Option<RequestDispute> {
+        let own = self.dispute(&outcome.run, &settled.finding)?;
+        let mut group = outcome.addressed(settled.finding.id.group());
+        let of_head = self.dispute(&outcome.run, &group.next()?.finding);
+        let of_head = of_head.filter(|_| self.rulings.contains_key(""));
+        Some(RequestDispute {
+            finding: settled.finding.id,
+            ..of_head.unwrap_or(own)
+        })
     }
 
     fn dispute(&self, run: &RunId, finding: &Finding) -> Option<RequestDispute> {
@@ -445,13 +487,13 @@ impl Model {
     }
 
     pub(crate) fn thread(&self, word: &str) -> &Thread {
-        let found = |thread: &&Thread| thread.comments[0].body.as_written().contains(word);
-        self.conversation.threads.iter().find(found).unwrap()
+        let mut threads = self.conversation.threads.iter();
+        threads.find(|thread| tells(thread, word)).unwrap()
     }
 
     fn thread_mut(&mut self, word: &str) -> &mut Thread {
-        let found = |thread: &&mut Thread| thread.comments[0].body.as_written().contains(word);
-        self.conversation.threads.iter_mut().find(found).unwrap()
+        let mut threads = self.conversation.threads.iter_mut();
+        threads.find(|thread| tells(thread, word)).unwrap()
     }
 
     pub(crate) fn resolve(&mut self, word: &str) {
@@ -540,6 +582,12 @@ impl Model {
             .find(|thread| thread.id == *id)
             .unwrap()
     }
+}
+
+/// Whether a comment of Glee in the thread contains `word`.
+pub(crate) fn tells(thread: &Thread, word: &str) -> bool {
+    let mut own = thread.comments.iter().filter(|comment| comment.is_own);
+    own.any(|comment| comment.body.as_written().contains(word))
 }
 
 fn account(login: &str) -> Account {

@@ -5,12 +5,23 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::domain::RulingWord;
+use crate::domain::{RulingWord, Tag};
 use crate::workflows::hosts::Permission;
 use crate::workflows::pull_request::marker;
-use crate::workflows::pull_request::tests::model::{AUTHOR, MAINTAINER, MEMBER, Model};
+use crate::workflows::pull_request::tests::model::{AUTHOR, MAINTAINER, MEMBER, Model, tells};
 
-const WORDS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
+/// The words of the heads, and then of the members that join their groups.
+const WORDS: [&str; 8] = [
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "theta", "kappa",
+];
+const HEADS: usize = 4;
+/// The titles, lines and tags of the members.
+const MEMBERS: [(&str, u32, Tag); HEADS] = [
+    ("The epsilon command runs in a shell", 3, Tag::High),
+    ("Nobody resets the zeta number of requests", 5, Tag::Low),
+    ("A secret theta reaches files on disk", 2, Tag::High),
+    ("Use an iterator in place of kappa", 6, Tag::Low),
+];
 
 #[derive(Clone, Debug)]
 enum Act {
@@ -20,6 +31,8 @@ enum Act {
     ForcePush,
     Fix(usize),
     Raise(usize),
+    /// Another reviewer raises a member of the group of a finding.
+    Join(usize),
     Say(usize, usize),
     Rule(usize, RulingWord),
     Resolve(usize, bool),
@@ -37,8 +50,9 @@ fn act() -> impl Strategy<Value = Act> {
         (0..2_usize).prop_map(Act::Rename),
         Just(Act::ForcePush),
         word.clone().prop_map(Act::Fix),
-        word.clone().prop_map(Act::Raise),
-        (word.clone(), 0..5_usize).prop_map(|(word, said)| Act::Say(word, said)),
+        (0..HEADS).prop_map(Act::Raise),
+        (0..HEADS).prop_map(Act::Join),
+        (word.clone(), 0..7_usize).prop_map(|(word, said)| Act::Say(word, said)),
         (word.clone(), ruling).prop_map(|(word, ruling)| Act::Rule(word, ruling)),
         (word, any::<bool>()).prop_map(|(word, is_resolved)| Act::Resolve(word, is_resolved)),
     ]
@@ -49,7 +63,7 @@ fn has_thread(model: &Model, word: &str) -> bool {
         .conversation
         .threads
         .iter()
-        .any(|thread| thread.comments[0].body.as_written().contains(word))
+        .any(|thread| tells(thread, word))
 }
 
 fn perform(model: &mut Model, act: &Act) {
@@ -116,6 +130,18 @@ fn perform(model: &mut Model, act: &Act) {
                 );
             }
         }
+        Act::Join(word) => {
+            let (title, line, tag) = MEMBERS[*word];
+            let Some(head) = model.finding(WORDS[*word]) else {
+                return;
+            };
+            let text = &model.texts[head.raw.file.as_ref().unwrap()];
+            let last = u32::try_from(text.lines().count()).unwrap();
+            if model.finding(WORDS[HEADS + *word]).is_none() {
+                model.next_run();
+                model.join(WORDS[*word], title, line.min(last), tag);
+            }
+        }
         Act::Say(word, said) if has_thread(model, WORDS[*word]) => {
             let (login, permission, body) = [
                 (
@@ -135,6 +161,16 @@ fn perform(model: &mut Model, act: &Act) {
                     "@glee enforce it is right",
                 ),
                 ("other[bot]", Permission::Maintainer, "@glee dismiss"),
+                (
+                    MEMBER,
+                    Permission::Member,
+                    "[F1b] The value is checked in a.txt:3",
+                ),
+                (
+                    MAINTAINER,
+                    Permission::Maintainer,
+                    "@glee dismiss [F1a] it is wrong",
+                ),
             ][*said];
             model.say(WORDS[*word], login, permission, body);
         }
@@ -183,11 +219,15 @@ proptest! {
                 prop_assert!(plan.is_empty(), "after {act:?}: {:#?} {:#?} {:#?}", plan.comments, plan.threads, plan.summary);
             }
             prop_assert_eq!(said(&whole), said(&stopped));
-            // No finding has two threads, and every open finding of the diff has one.
+            // No finding is told twice, and every open finding is told.
             for word in WORDS {
-                let of = |thread: &&crate::workflows::hosts::Thread| thread.comments[0].body.as_written().contains(word);
-                let count = whole.conversation.threads.iter().filter(of).filter(|thread| !thread.is_resolved).count();
-                prop_assert!(count <= 1, "{word} has {count} open threads");
+                let open = whole.conversation.threads.iter().filter(|thread| !thread.is_resolved);
+                let comments = open.flat_map(|thread| &thread.comments);
+                let count = comments.filter(|comment| comment.is_own && comment.body.as_written().contains(word)).count();
+                prop_assert!(count <= 1, "{word} is told {count} times");
+                if whole.finding(word).is_some() && !whole.is_ruled(word) {
+                    prop_assert!(has_thread(&whole, word), "{word} is not told");
+                }
             }
         }
     }

@@ -180,7 +180,7 @@ proptest! {
         prop_assert_eq!(result, is_plain.then(|| expected.join("\n") + "\n"));
         let (id, body) = (CommentId("1".to_owned()), &comment_of_fix.body);
         let marks = marker::marks(&comment(id, "glee[bot]", Permission::Member, body, true)).unwrap();
-        prop_assert!(marks.finding.is_some() && !marks.is_summary);
+        prop_assert!(marks.findings.len() == 1 && !marks.is_summary);
         prop_assert_eq!((marks.answers.len(), marks.rulings.len(), marks.broken), (0, 0, 0));
         prop_assert!(model.plan().is_empty());
     }

@@ -12,7 +12,12 @@ pub(crate) const TEXT: usize = 3_000;
 
 /// Untrusted text as paragraphs.
 pub(crate) fn prose(text: &(impl Shown + ?Sized)) -> String {
-    markup::prose(&markup::cut(&clean(text), TEXT))
+    prose_of(text, TEXT)
+}
+
+/// Untrusted text as paragraphs, with at most `most` characters.
+pub(crate) fn prose_of(text: &(impl Shown + ?Sized), most: usize) -> String {
+    markup::prose(&markup::cut(&clean(text), most))
 }
 
 /// Untrusted text as one line.

@@ -1,33 +1,49 @@
-//! The comment that starts the thread of a finding.
+//! The comments that tell findings.
 
-use crate::domain::SettledFinding;
+use crate::domain::{ExactFix, SettledFinding};
 use crate::protocol::text::{markup, printable};
+use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::placement::CommentPlace;
 use crate::workflows::pull_request::standing::RequestStanding;
-use crate::workflows::pull_request::text::escape::{TEXT, TITLE, clean, code, line, names, prose};
+use crate::workflows::pull_request::text::escape::{
+    TEXT, TITLE, clean, code, line, names, prose_of as prose,
+};
 use crate::workflows::pull_request::text::statement;
 
 /// The maximum number of items of evidence.
 const EVIDENCE: usize = 10;
 
-/// The text of a comment without markers.
+/// The text of the comment that starts a thread, without markers. The first member is at the place of the comment.
+/// The text has at most `most` characters.
 pub(crate) fn comment(
-    settled: &SettledFinding,
-    standing: &RequestStanding<'_>,
+    review: &RequestReview<'_>,
+    members: &[&SettledFinding],
     place: &CommentPlace,
+    most: usize,
 ) -> String {
+    fitting(most, |text| lead(review, members, place, text))
+}
+
+fn lead(
+    review: &RequestReview<'_>,
+    members: &[&SettledFinding],
+    place: &CommentPlace,
+    most: usize,
+) -> String {
+    let [settled, more @ ..] = members else {
+        return String::new();
+    };
     let raw = &settled.finding.raw;
-    let mut parts = vec![format!("**{}** {}", severity(settled), title(settled))];
+    let id = if more.is_empty() {
+        String::new()
+    } else {
+        format!(" `{}`", settled.finding.id)
+    };
+    let mut parts = vec![format!("**{}**{id} {}", severity(settled), title(settled))];
     if place.line.is_none() {
         parts.push(format!("In {}", code(&location(settled))));
     }
-    parts.extend(details(settled, place.suggestion.as_deref()));
-    let kind = if settled.finding.mandatory {
-        "mandatory"
-    } else {
-        "optional"
-    };
-    let raised_by = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));
+    parts.extend(details(settled, place.suggestion.as_deref(), most));
     let category = raw.category.as_deref().or(raw.rule.as_deref());
     let mut facts: Vec<String> = category.map(code).into_iter().collect();
     facts.extend(raw.cwe.map(|cwe| cwe.to_string()));
@@ -38,38 +54,155 @@ pub(crate) fn comment(
     };
     let id = settled.finding.problem.as_ref();
     let id = id.map_or_else(String::new, |key| format!("; id {}", code(key.short())));
-    parts.push(format!("Raised by {raised_by}{facts}; {kind}{id}."));
-    match standing {
-        RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
-            parts.push(statement::ruling(decision))
-        }
-        _ if settled.finding.mandatory => {
-            parts.push(format!("Reply to object; {}.", statement::WHO_RULES))
-        }
-        _ => {}
-    }
+    parts.push(format!(
+        "Raised by {}{facts}; {}{id}.",
+        raisers(settled),
+        kind(settled)
+    ));
+    parts.extend(decision(review, settled));
+    parts.extend(also(review, more, &parts, most));
+    parts.extend(denials(settled, most));
+    parts.extend(how_to_reply(review, members));
     parts.join("\n\n")
 }
 
-/// The explanation, the evidence and the suggestion. `block` is the suggestion block that replaces the lines of
-/// the comment.
-pub(crate) fn details(settled: &SettledFinding, block: Option<&str>) -> Vec<String> {
+/// The text of a reply that tells further members of the group, without markers.
+pub(crate) fn told(review: &RequestReview<'_>, members: &[&SettledFinding], most: usize) -> String {
+    fitting(most, |text| {
+        let mut parts = also(review, members, &[], text);
+        parts.extend(how_to_reply(review, members));
+        parts.join("\n\n")
+    })
+}
+
+/// Writes a text with shorter and shorter parts, until the text has at most `most` characters.
+fn fitting(most: usize, write: impl Fn(usize) -> String) -> String {
+    let mut part = TEXT;
+    loop {
+        let text = write(part);
+        if text.chars().count() <= most || part < 100 {
+            return markup::cut(&text, most);
+        }
+        part /= 2;
+    }
+}
+
+/// The members of a group beside its lead, an item each.
+fn also(
+    review: &RequestReview<'_>,
+    members: &[&SettledFinding],
+    said: &[String],
+    most: usize,
+) -> Vec<String> {
+    let mut items: Vec<String> = Vec::new();
+    for settled in members {
+        let mut parts = vec![format!(
+            "- also **{}** `{}` {} {} (by {}; {})",
+            severity(settled),
+            settled.finding.id,
+            code(&location(settled)),
+            title(settled),
+            raisers(settled),
+            kind(settled),
+        )];
+        parts.extend(details(settled, None, most));
+        // Members of one dispute have the same decision.
+        parts.extend(decision(review, settled).filter(|decision| {
+            let indented = markup::indented(decision);
+            !said.contains(decision) && !items.iter().any(|item| item.ends_with(&indented))
+        }));
+        items.push(markup::indented(&parts.join("\n\n")));
+    }
+    items
+}
+
+fn raisers(settled: &SettledFinding) -> String {
+    names(settled.finding.raised_by.iter().map(|name| name.0.as_str()))
+}
+
+fn kind(settled: &SettledFinding) -> &'static str {
+    if settled.finding.mandatory {
+        "mandatory"
+    } else {
+        "optional"
+    }
+}
+
+fn decision(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<String> {
+    match RequestStanding::of(review, settled) {
+        RequestStanding::Enforced(decision) | RequestStanding::Escalated(decision) => {
+            Some(statement::ruling(&decision))
+        }
+        _ => None,
+    }
+}
+
+/// The reasons of the reviewers that deny the problem.
+pub(crate) fn denials(settled: &SettledFinding, most: usize) -> Vec<String> {
+    let positions = settled.finding.consensus.iter();
+    positions
+        .flat_map(|consensus| &consensus.positions)
+        .filter(|position| !position.denial.is_blank())
+        .map(|position| {
+            let by = code(&position.reviewer.0);
+            format!("{by} sees no problem: {}", prose(&position.denial, most))
+        })
+        .collect()
+}
+
+fn how_to_reply(review: &RequestReview<'_>, members: &[&SettledFinding]) -> Option<String> {
+    let waits = |settled: &&&SettledFinding| {
+        settled.finding.mandatory && decision(review, settled).is_none()
+    };
+    members.iter().find(waits)?;
+    let one = members
+        .iter()
+        .find(|settled| settled.finding.id.member > 0)
+        .map(|settled| {
+            let id = settled.finding.id;
+            format!(" A reply that begins with `[{id}]` is about this finding only.")
+        });
+    Some(format!(
+        "Reply to object; {}.{}",
+        statement::WHO_RULES,
+        one.unwrap_or_default()
+    ))
+}
+
+/// The explanation, the evidence, the suggestion, and what the reviewers said in other words. `block` is the
+/// suggestion block that replaces the lines of the comment. Each text has at most `most` characters.
+pub(crate) fn details(settled: &SettledFinding, block: Option<&str>, most: usize) -> Vec<String> {
     let raw = &settled.finding.raw;
-    let mut parts = vec![prose(&raw.body)];
+    let mut parts = vec![prose(&raw.body, most)];
     let evidence = raw.evidence.iter().take(EVIDENCE);
     let evidence: Vec<String> = evidence
-        .map(|item| format!("- {}", markup::indented(&prose(item))))
+        .map(|item| format!("- {}", markup::indented(&prose(item, most))))
         .collect();
     if !evidence.is_empty() {
         parts.push(format!("Evidence:\n\n{}", evidence.join("\n")));
     }
-    match (block, &raw.suggestion) {
-        (Some(block), _) => parts.push(block.to_owned()),
-        (None, Some(suggestion)) => {
-            let suggestion = markup::cut(&clean(suggestion), TEXT);
-            parts.push(format!("Suggestion:\n\n{}", markup::fenced(&suggestion)));
+    let suggestion = settled.finding.other_suggestion();
+    let fix = settled.finding.exact_fix.as_ref().map(ExactFix::shown);
+    let fix = fix
+        .as_ref()
+        .filter(|_| suggestion.is_some() || raw.suggestion.is_none());
+    match block {
+        Some(block) => {
+            parts.push(block.to_owned());
+            parts.extend(suggestion.map(|suggestion| prose(suggestion, most)));
         }
-        (None, None) => {}
+        None => parts.extend(raw.suggestion.iter().chain(fix).map(|suggestion| {
+            let suggestion = markup::cut(&clean(suggestion), most);
+            format!("Suggestion:\n\n{}", markup::fenced(&suggestion))
+        })),
+    }
+    for again in &settled.finding.restated {
+        parts.push(format!(
+            "{} also says: {}",
+            code(&again.by.0),
+            line(&again.title)
+        ));
+        parts.push(prose(&again.body, most));
     }
     parts.retain(|part| !part.trim().is_empty());
     parts

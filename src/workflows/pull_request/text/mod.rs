@@ -7,8 +7,9 @@ mod links;
 mod statement;
 mod summary;
 
-pub(crate) use finding::comment;
-pub(crate) use statement::{fixed, kept_open, raised_again, refused, ruling};
+pub(crate) use escape::LONGEST;
+pub(crate) use finding::{comment, told};
+pub(crate) use statement::{about, fixed, kept_open, raised_again, refused, ruling};
 pub(crate) use summary::{importance, summary, verdict};
 
 /// Adds markers to the end of a text.

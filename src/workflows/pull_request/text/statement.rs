@@ -1,6 +1,7 @@
 //! The replies of Glee in a thread, after the comment that starts the thread.
 
 use crate::domain::{Disposition, Ruler};
+use crate::workflows::pull_request::marker::FindingName;
 use crate::workflows::pull_request::standing::KnownDecision;
 use crate::workflows::pull_request::text::escape::{code, commit, line, prose};
 
@@ -81,6 +82,18 @@ fn ruler(decision: &KnownDecision<'_>) -> Option<String> {
         (Some(Ruler::Human), None) => Some("a person".to_owned()),
         (None, None) => None,
     }
+}
+
+/// Names the findings of a thread that `text` is about.
+pub(crate) fn about(findings: &[FindingName], text: &str) -> String {
+    let mut ids: Vec<String> = Vec::new();
+    for name in findings {
+        let id = format!("`{}`", name.finding);
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    format!("{}: {text}", ids.join(", "))
 }
 
 pub(crate) fn fixed(head: &str) -> String {

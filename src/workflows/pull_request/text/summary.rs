@@ -6,8 +6,8 @@ use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::check::Blocking;
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::standing::RequestStanding;
-use crate::workflows::pull_request::text::escape::{LONGEST, code, commit, line, names};
-use crate::workflows::pull_request::text::finding::{details, location, severity, title};
+use crate::workflows::pull_request::text::escape::{LONGEST, TEXT, code, commit, line, names};
+use crate::workflows::pull_request::text::finding::{denials, details, location, severity, title};
 use crate::workflows::pull_request::text::{links, statement};
 
 /// The number of characters that are reserved for the marker, and for the sentence about omitted parts.
@@ -85,21 +85,34 @@ pub(crate) fn summary(
     let outcome = review.outcome;
     let title_line = format!("## Glee: {}\n\n", markup::prose(&verdict(review)));
     let mut page = markup::MarkupPage::new(title_line, LONGEST - RESERVED);
-    let mut open: Vec<(&SettledFinding, RequestStanding<'_>)> = outcome
-        .findings
-        .iter()
-        .map(|settled| (settled, RequestStanding::of(review, settled)))
-        .collect();
-    let count = open.len();
-    open.retain(|(_, standing)| standing.is_open());
-    open.sort_by_key(|(settled, _)| importance(settled));
+    let mut groups: Vec<Vec<(&SettledFinding, RequestStanding<'_>)>> = Vec::new();
+    let mut count = 0;
+    for group in outcome.groups() {
+        count += 1;
+        let mut open: Vec<_> = group
+            .iter()
+            .map(|settled| (settled, RequestStanding::of(review, settled)))
+            .collect();
+        open.retain(|(_, standing)| standing.is_open());
+        open.sort_by_key(|(settled, _)| importance(settled));
+        if !open.is_empty() {
+            groups.push(open);
+        }
+    }
+    groups.sort_by_key(|group| importance(group[0].0));
+    let members = if outcome.findings.len() > count {
+        format!(" with {} members", outcome.findings.len())
+    } else {
+        String::new()
+    };
     page.add(&format!(
-        "{}: {} open, {} closed. Reviewed {}.\n",
+        "{}{members}: {} open, {} closed. Reviewed {}.\n",
         number_of(count, "finding"),
-        open.len(),
-        count - open.len(),
+        groups.len(),
+        count - groups.len(),
         reviewed(review),
     ));
+    let open = groups.concat();
     let mut left_out = usize::from(!table(review, &open, &mut page));
     let missing = missing(review);
     left_out += missing.len()
@@ -112,7 +125,11 @@ pub(crate) fn summary(
         .filter_map(|(settled, standing)| waits(settled, standing))
         .collect();
     left_out += waiting.len() - page.section("Waiting for a maintainer", waiting.iter().cloned());
-    let items = unplaced.iter().map(|settled| item(review, settled));
+    let items = unplaced.iter().enumerate().map(|(at, settled)| {
+        let number = settled.finding.id.number;
+        let is_further = at > 0 && unplaced[at - 1].finding.id.number == number;
+        item(review, settled, is_further)
+    });
     left_out += unplaced.len() - page.section("Findings without a comment", items);
     page.add(&format!("\n### Review\n\n{}", proof(review, ignored)));
     let files = files(review);
@@ -136,14 +153,17 @@ fn reviewed(review: &RequestReview<'_>) -> String {
     )
 }
 
-/// Adds the table of open findings. Rows that do not fit are left out. Returns `true` if no row was left out.
+/// Adds the table of open findings. The further members of a group follow its first. Rows that do not fit are left out. Returns `true` if no row was left out.
 fn table(
     review: &RequestReview<'_>,
     open: &[(&SettledFinding, RequestStanding<'_>)],
     page: &mut markup::MarkupPage,
 ) -> bool {
     let head = "\n| severity | finding | place | state |\n|---|---|---|---|\n";
-    let rows = open.iter().map(|(settled, standing)| {
+    let rows = open.iter().enumerate().map(|(at, (settled, standing))| {
+        let number = settled.finding.id.number;
+        let is_further = at > 0 && open[at - 1].0.finding.id.number == number;
+        let also = if is_further { "also " } else { "" };
         let state = match standing {
             RequestStanding::Enforced(_) => "enforced",
             RequestStanding::Escalated(_) => "waits for a maintainer",
@@ -152,7 +172,7 @@ fn table(
             _ => "optional",
         };
         let cells = [
-            format!("**{}**", severity(settled)),
+            format!("{also}**{}**", severity(settled)),
             title(settled),
             place(review, settled),
             state.to_owned(),
@@ -209,14 +229,20 @@ fn waits(settled: &SettledFinding, standing: &RequestStanding<'_>) -> Option<Str
     ))
 }
 
-fn item(review: &RequestReview<'_>, settled: &SettledFinding) -> String {
+/// A finding without a comment. `is_further` is true for a member of the group of the finding before.
+fn item(review: &RequestReview<'_>, settled: &SettledFinding, is_further: bool) -> String {
+    let also = if is_further { "also " } else { "" };
     let mut text = format!(
-        "- **{}** {} {}\n",
+        "- {also}**{}** {} {}\n",
         severity(settled),
         place(review, settled),
         title(settled)
     );
-    for part in details(settled, None) {
+    let mut parts = details(settled, None, TEXT);
+    if !is_further {
+        parts.extend(denials(settled, TEXT));
+    }
+    for part in parts {
         text.push_str(&format!("\n  {}\n", markup::indented(&part)));
     }
     let raised_by = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));

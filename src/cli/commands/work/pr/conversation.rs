@@ -15,6 +15,7 @@ use crate::domain::{
     Answer, Disposition, Dispute, DisputeNumber, EarlierDispute, FindingId, FindingState, Objector,
     Participant, Relation, Response, Role, Route, RulingWord, SettledFinding, Sides, Untrusted,
 };
+use crate::history::queries::rows::DisputeRecord;
 use crate::history::{GivenRuling, store::Journal};
 use crate::workflows::pull_request::{
     PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
@@ -45,24 +46,28 @@ pub(crate) fn decide(
     let mut numbers: Vec<(FindingId, DisputeNumber, bool)> = Vec::new();
     let mut journal = history::open(globals, &session.workspace)?;
     for given in &found.rulings {
-        if let Some(number) = record_ruling(session, &mut journal, given)? {
-            numbers.push((given.finding, number, true));
-            decided.rulings += 1;
-        }
+        let ruled = record_ruling(session, &mut journal, given)?;
+        decided.rulings += usize::from(!ruled.is_empty());
+        numbers.extend(
+            ruled
+                .into_iter()
+                .map(|(finding, number)| (finding, number, true)),
+        );
     }
     let mut waiting = Vec::new();
     for objection in &found.objections {
-        if numbers
-            .iter()
-            .any(|(finding, ..)| *finding == objection.finding)
-        {
-            continue;
-        }
-        let Some((number, is_waiting)) = record_objection(session, &mut journal, objection)? else {
+        let Some((dispute, is_waiting)) = record_objection(session, &mut journal, objection)?
+        else {
             continue;
         };
         decided.objections += 1;
-        numbers.push((objection.finding, number, true));
+        let number = dispute.number;
+        let about = objection.findings.iter().copied();
+        numbers.extend(
+            about
+                .filter(|finding| dispute.is_about(*finding))
+                .map(|finding| (finding, number, true)),
+        );
         if is_waiting {
             waiting.push(number);
         }
@@ -159,7 +164,7 @@ fn opened(
         .outcome
         .disputes
         .iter()
-        .filter(|dispute| dispute.finding.id == finding.finding.id);
+        .filter(|dispute| dispute.is_about(finding.finding.id));
     if let Some(dispute) = own
         .clone()
         .find(|dispute| dispute.opened_by.is_none() && is_it(dispute))
@@ -173,18 +178,13 @@ fn opened(
     Ok(record.map(|record| record.dispute).filter(is_it))
 }
 
+/// Records a ruling on members of a group. Returns the dispute of each member.
 fn record_ruling(
     session: &RequestSession,
     journal: &mut Journal,
     given: &PersonRuling,
-) -> Result<Option<DisputeNumber>, CommandError> {
-    let Some(settled) = session.outcome.finding(given.finding).cloned() else {
-        return Ok(None);
-    };
+) -> Result<Vec<(FindingId, DisputeNumber)>, CommandError> {
     let comments = vec![given.comment.0.clone()];
-    if let Some(dispute) = opened(session, journal, &settled, &comments)? {
-        return Ok(Some(dispute.number));
-    }
     let ruling = GivenRuling {
         disposition: match given.word {
             RulingWord::Dismiss => Disposition::Refuted,
@@ -194,101 +194,156 @@ fn record_ruling(
         until: None,
         person: Some(given.by.clone()),
     };
-    if let FindingState::Disputed { dispute } = settled.state
-        && let Some(record) = journal.dispute(dispute)?
-        && record.dispute.is_open()
-    {
-        journal.resolve_as(dispute, ruling.clone())?;
-        if record.run == session.run {
-            return Ok(Some(dispute));
+    let mut ruled: Vec<(FindingId, DisputeNumber)> = Vec::new();
+    let mut members: Vec<SettledFinding> = Vec::new();
+    let mut resolved: Vec<DisputeNumber> = Vec::new();
+    for id in &given.findings {
+        let Some(settled) = session.outcome.finding(*id) else {
+            continue;
+        };
+        if let Some(dispute) = opened(session, journal, settled, &comments)? {
+            ruled.push((*id, dispute.number));
+            continue;
         }
-        // An earlier run opened the dispute, so the code below also records the ruling in this run.
+        if let Some(open) = open_dispute(journal, settled)?
+            && is_within(&open.dispute, &given.findings)
+        {
+            let number = open.dispute.number;
+            if !resolved.contains(&number) {
+                journal.resolve_as(number, ruling.clone())?;
+                resolved.push(number);
+            }
+            if open.run == session.run {
+                ruled.push((*id, number));
+                continue;
+            }
+            // An earlier run opened the dispute, so the code below also records the ruling in this run.
+        }
+        members.push(settled.clone());
     }
-    let objection = Response {
-        finding: given.finding,
-        answer: Answer::Disagree,
-        text: given.reason.clone(),
-        evidence: Vec::new(),
-    };
-    let sides = Sides {
-        objection,
-        objector: Objector::Participant,
-        earlier: settled.earlier,
-        participant: Some(Participant {
+    if !members.is_empty() {
+        let ids: Vec<FindingId> = members.iter().map(|member| member.finding.id).collect();
+        let objection = Response {
+            finding: ids[0],
+            answer: Answer::Disagree,
+            text: given.reason.clone(),
+            evidence: Vec::new(),
+        };
+        let participant = Participant {
             logins: vec![given.by.clone()],
             comments,
-        }),
-        finding: settled.finding,
-        members: Vec::new(),
-    };
-    Ok(Some(journal.rule_as(&session.run, sides, ruling)?))
+        };
+        let sides = sides(members, objection, participant);
+        let number = journal.rule_as(&session.run, sides, ruling)?;
+        ruled.extend(ids.into_iter().map(|id| (id, number)));
+    }
+    Ok(ruled)
 }
 
-/// Opens a dispute for an objection, or finds the recorded dispute with the same comments. Returns the number of
-/// the dispute, and whether a judge has to rule. Returns `None` if an earlier dispute about the finding waits
-/// for a person.
+/// The open dispute that the state of a finding names.
+fn open_dispute(
+    journal: &Journal,
+    settled: &SettledFinding,
+) -> Result<Option<DisputeRecord>, CommandError> {
+    let FindingState::Disputed { dispute } = settled.state else {
+        return Ok(None);
+    };
+    let record = journal.dispute(dispute)?;
+    Ok(record.filter(|record| record.dispute.is_open()))
+}
+
+/// Whether a dispute is about no other finding. A dispute of an earlier run, in which findings have other ids, is
+/// about one of these findings.
+fn is_within(dispute: &Dispute, findings: &[FindingId]) -> bool {
+    dispute.members.is_empty() || dispute.findings().all(|known| findings.contains(&known.id))
+}
+
+/// The sides of a dispute about members of a group.
+fn sides(members: Vec<SettledFinding>, objection: Response, participant: Participant) -> Sides {
+    let mut findings = Vec::new();
+    let mut earlier = Vec::new();
+    for member in members {
+        earlier.extend(member.earlier);
+        findings.push(member.finding);
+    }
+    Sides {
+        finding: findings.remove(0),
+        members: findings,
+        objection,
+        objector: Objector::Participant,
+        earlier,
+        participant: Some(participant),
+    }
+}
+
+/// Opens a dispute for an objection, or finds the recorded dispute with the same comments. Returns the dispute, and
+/// whether a judge has to rule. Returns `None` if earlier disputes about the findings wait for a person.
 fn record_objection(
     session: &RequestSession,
     journal: &mut Journal,
     objection: &ReplyObjection,
-) -> Result<Option<(DisputeNumber, bool)>, CommandError> {
-    let Some(settled) = session.outcome.finding(objection.finding).cloned() else {
-        return Ok(None);
-    };
+) -> Result<Option<(Dispute, bool)>, CommandError> {
     let comments: Vec<String> = objection
         .comments
         .iter()
         .map(|comment| comment.0.clone())
         .collect();
-    if let Some(dispute) = opened(session, journal, &settled, &comments)? {
-        let is_waiting =
-            dispute.is_open() && dispute.rulings.is_empty() && dispute.route != Some(Route::Human);
-        return Ok(Some((dispute.number, is_waiting)));
-    }
-    if let FindingState::Disputed { dispute } = settled.state
-        && let Some(record) = journal.dispute(dispute)?
-        && record.dispute.is_open()
-    {
-        if record.dispute.participant.is_none() || !record.dispute.rulings.is_empty() {
-            return Ok(None);
+    let mut members: Vec<SettledFinding> = Vec::new();
+    let mut replaced: Vec<DisputeNumber> = Vec::new();
+    let found = objection.findings.iter();
+    for settled in found.filter_map(|id| session.outcome.finding(*id)) {
+        if let Some(dispute) = opened(session, journal, settled, &comments)? {
+            let is_waiting = dispute.is_open()
+                && dispute.rulings.is_empty()
+                && dispute.route != Some(Route::Human);
+            return Ok(Some((dispute, is_waiting)));
         }
-        // The old dispute ends without a ruling. The new dispute also contains the comments of the old dispute.
-        let reason = "a later objection replaces this objection".into();
+        if let Some(DisputeRecord { dispute, .. }) = open_dispute(journal, settled)? {
+            if dispute.participant.is_none() || !dispute.rulings.is_empty() {
+                continue;
+            }
+            // The new dispute also contains the comments of the old dispute.
+            if is_within(&dispute, &objection.findings) && !replaced.contains(&dispute.number) {
+                replaced.push(dispute.number);
+            }
+        }
+        members.push(settled.clone());
+    }
+    let Some(first) = members.first() else {
+        return Ok(None);
+    };
+    let reopened = if objection.is_reopening {
+        reopened(session, journal, first, &objection.evidence)?
+    } else {
+        None
+    };
+    let response = Response {
+        finding: first.finding.id,
+        answer: Answer::Disagree,
+        text: objection.text.clone(),
+        evidence: objection.evidence.clone(),
+    };
+    let participant = Participant {
+        logins: objection.by.clone(),
+        comments,
+    };
+    for dispute in replaced {
+        // The old dispute ends without a ruling.
         let ended = GivenRuling {
             disposition: Disposition::Discarded,
-            reason,
+            reason: "a later objection replaces this objection".into(),
             until: None,
             person: None,
         };
         journal.resolve_as(dispute, ended)?;
     }
-    let mut earlier = settled.earlier.clone();
-    if objection.is_reopening {
-        earlier.extend(reopened(session, journal, &settled, &objection.evidence)?);
-    }
-    let response = Response {
-        finding: objection.finding,
-        answer: Answer::Disagree,
-        text: objection.text.clone(),
-        evidence: objection.evidence.clone(),
-    };
-    let sides = Sides {
-        objection: response,
-        objector: Objector::Participant,
-        earlier,
-        participant: Some(Participant {
-            logins: objection.by.clone(),
-            comments,
-        }),
-        finding: settled.finding,
-        members: Vec::new(),
-    };
+    let mut sides = sides(members, response, participant);
+    sides.earlier.extend(reopened);
     let events = journal.open_disputes(&session.run, [sides])?;
-    let number = events.iter().find_map(|event| match &event.kind {
-        EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => Some(dispute.number),
+    Ok(events.into_iter().find_map(|event| match event.kind {
+        EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => Some((*dispute, true)),
         _ => None,
-    });
-    Ok(number.map(|number| (number, true)))
+    }))
 }
 
 /// Returns the earlier dispute that ended with a ruling to enforce the finding. The judge receives this dispute
