@@ -23,6 +23,13 @@ pub struct RenderOptions<'a> {
     pub text: TextOptions<'a>,
 }
 
+impl RenderOptions<'_> {
+    /// Whether the report shows the texts of a finding.
+    pub(crate) fn shows(&self, finding: FindingId) -> bool {
+        self.only.is_empty() || self.only.iter().any(|id| id.addresses(finding))
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 pub struct TextOptions<'a> {
     pub(crate) links: Option<&'a PlaceLinks>,

@@ -62,6 +62,9 @@ impl WorkFolder {
 
     pub(crate) fn dispute(&self, dispute: &mut Dispute) {
         self.finding(&mut dispute.finding);
+        for member in &mut dispute.members {
+            self.finding(member);
+        }
         let citations = dispute
             .rulings
             .iter_mut()

@@ -14,7 +14,7 @@ use super::notification;
 use super::terminal::Terminal;
 use crate::agents::{Agents, CommandInput, Stop, TranscriptFiles};
 use crate::config::settings::{Limits, NotifySettings, Settings};
-use crate::domain::{Approach, ExitReason, Outcome, RulingWord, RunId};
+use crate::domain::{Approach, ExitReason, Outcome, RulingWord, RunId, SettledFinding};
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::{
     Choice, Deadlock, DisputeResolver, OpenQuestion, PersonAnswer, PersonQuestion, Prompter,
@@ -86,10 +86,12 @@ impl Notifier {
             .iter()
             .filter(|dispute| dispute.is_open())
             .count();
+        let groups = outcome.groups().map(SettledFinding::leading);
+        let open = groups.filter(|group| group.blocks()).count();
         let facts = json!({
             "target": outcome.proof.target,
-            "findings": outcome.findings.len(),
-            "open_mandatory": outcome.findings.iter().filter(|finding| finding.blocks()).count(),
+            "findings": outcome.groups().count(),
+            "open_mandatory": open,
             "open_disputes": disputes,
             "millis": outcome.proof.millis,
         });

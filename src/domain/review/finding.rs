@@ -67,6 +67,18 @@ impl RawFinding {
         }
     }
 
+    /// The body, the suggestion and the evidence.
+    pub fn details(&self) -> Untrusted {
+        let suggestion = self.suggestion.iter();
+        let evidence = self.evidence.iter();
+        let details: Vec<Untrusted> = std::iter::once(self.body.clone())
+            .chain(suggestion.map(|suggestion| suggestion.labelled("Suggestion: ")))
+            .chain(evidence.map(|evidence| evidence.labelled("Evidence: ")))
+            .filter(|detail| !detail.is_blank())
+            .collect();
+        Untrusted::joined(&details, "\n\n")
+    }
+
     pub fn location(&self) -> Option<Location> {
         let file = self.file.clone()?;
         Some(Location {

@@ -267,6 +267,14 @@ impl SettledFinding {
         !self.state.is_closed() && !self.finding.is_rejected()
     }
 
+    /// The member of a group whose state is the state of the group: a member that blocks, otherwise an open member.
+    pub fn leading(group: &[Self]) -> &Self {
+        let leading = group
+            .iter()
+            .min_by_key(|member| (!member.blocks(), !member.is_open()));
+        leading.expect("a group has a member")
+    }
+
     /// Whether the finding is mandatory and not closed. Such a finding prevents exit code 0.
     pub fn blocks(&self) -> bool {
         self.finding.mandatory && !self.state.is_closed()

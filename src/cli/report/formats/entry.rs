@@ -64,15 +64,16 @@ fn without_noncharacters(text: String) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
-/// Returns all findings, the most important first.
+/// Returns all findings, the most important first. The members of a group stand together.
 pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
-    let mut sorted: Vec<&SettledFinding> = outcome.findings.iter().collect();
-    sorted.sort_by_key(|settled| {
+    let mut groups: Vec<&[SettledFinding]> = outcome.groups().collect();
+    groups.sort_by_key(|group| {
+        let leading = SettledFinding::leading(group);
         // Findings of an unknown severity come before findings of the highest severity.
         (
-            reported_state(settled),
-            settled.finding.raw.severity.tag,
-            settled.finding.id,
+            reported_state(leading),
+            leading.finding.raw.severity.tag,
+            leading.finding.id,
         )
     });
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -92,7 +93,17 @@ pub(crate) fn all(outcome: &Outcome) -> Vec<Entry<'_>> {
             fingerprint,
         }
     };
-    sorted.into_iter().map(entry).collect()
+    groups.into_iter().flatten().map(entry).collect()
+}
+
+/// Counts the findings by state. A group counts once, with the state of its leading member.
+pub(crate) fn counts(outcome: &Outcome) -> BTreeMap<ReportedState, usize> {
+    let mut counts = BTreeMap::new();
+    for group in outcome.groups() {
+        let state = reported_state(SettledFinding::leading(group));
+        *counts.entry(state).or_default() += 1;
+    }
+    counts
 }
 
 /// Returns the open findings that belong to a file, the most important first.
@@ -180,6 +191,12 @@ impl Entry<'_> {
 
     pub(crate) fn id(&self) -> String {
         self.settled.finding.id.to_string()
+    }
+
+    /// The id of the finding's group. `None` if the finding has no group.
+    pub(crate) fn group(&self) -> Option<String> {
+        let id = self.settled.finding.id;
+        (id.member > 0).then(|| id.group().to_string())
     }
 
     pub(crate) fn reported_state(&self) -> ReportedState {
@@ -286,7 +303,27 @@ impl Entry<'_> {
             .filter(|_| self.is_open())
     }
 
-    /// Returns the title, the explanation, the evidence and the suggestion, separated by empty lines.
+    /// What the reviewers of the finding said in other words, and the reasons of the reviewers that deny the problem.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let finding = &self.settled.finding;
+        let mut remarks = Vec::new();
+        for said in &finding.restated {
+            let (by, title, body) = (line(&said.by.0), line(&said.title), block(&said.body));
+            remarks.push(
+                format!("{by} also says: {title}\n\n{body}")
+                    .trim()
+                    .to_owned(),
+            );
+        }
+        let positions = finding.consensus.iter().flat_map(|known| &known.positions);
+        for position in positions.filter(|position| !position.denial.is_blank()) {
+            let (by, why) = (line(&position.reviewer.0), block(&position.denial));
+            remarks.push(format!("{by} sees no problem: {}", why.trim()));
+        }
+        remarks
+    }
+
+    /// Returns the title, the explanation, the evidence, the suggestion and the remarks, separated by empty lines.
     pub(crate) fn text(&self) -> String {
         let raw = self.raw();
         let mut parts = vec![self.title(), block(&raw.body).trim().to_owned()];
@@ -300,6 +337,7 @@ impl Entry<'_> {
                 .iter()
                 .map(|fix| format!("Suggestion: {}", block(fix).trim())),
         );
+        parts.extend(self.remarks());
         parts.retain(|part| !part.is_empty());
         parts.join("\n\n")
     }

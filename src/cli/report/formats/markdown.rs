@@ -25,15 +25,17 @@ pub(crate) fn render(outcome: &Outcome) -> String {
         MOST - RESERVED,
     );
     let entries = entry::all(outcome);
-    let number = |state| {
-        entries
-            .iter()
-            .filter(|entry| entry.reported_state() == state)
-            .count()
+    let counts = entry::counts(outcome);
+    let number = |state| counts.get(&state).copied().unwrap_or_default();
+    let groups = counts.values().sum::<usize>();
+    let members = if groups < entries.len() {
+        format!(" with {} members", entries.len())
+    } else {
+        String::new()
     };
     page.add(&format!(
-        "{}: {} mandatory and open, {} optional, {} fixed, {} dismissed. Run {}, {} reviewed.\n",
-        count(entries.len(), "finding"),
+        "{}{members}: {} mandatory and open, {} optional, {} fixed, {} dismissed. Run {}, {} reviewed.\n",
+        count(groups, "finding"),
         number(ReportedState::Mandatory),
         number(ReportedState::Optional),
         number(ReportedState::Fixed),
@@ -97,6 +99,10 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
     if !body.is_empty() {
         text.push_str(&format!("\n  {}\n", indented(&body)));
     }
+    for evidence in &entry.raw().evidence {
+        let evidence = prose(&cut(&entry::block(evidence), TEXT));
+        text.push_str(&format!("\n  Evidence: {}\n", indented(&evidence)));
+    }
     let fix = entry.fix().map(|fix| dedent(&entry::block(&fix.shown())));
     for code in entry
         .settled
@@ -107,6 +113,10 @@ fn item(entry: &Entry<'_>, outcome: &Outcome) -> String {
         .chain(fix)
     {
         text.push_str(&format!("\n  {}\n", indented(&fenced(&cut(&code, TEXT)))));
+    }
+    for remark in entry.remarks() {
+        let remark = prose(&cut(&remark, TEXT));
+        text.push_str(&format!("\n  {}\n", indented(&remark)));
     }
     let weakness = match entry.raw().cwe {
         Some(cwe) => format!("; {cwe}"),

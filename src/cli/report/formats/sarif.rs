@@ -287,6 +287,9 @@ struct RunProperties {
 #[serde(rename_all = "camelCase")]
 struct ResultProperties {
     finding: String,
+    /// The group, if reviewers describe one defect in several findings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
     severity: String,
     state: String,
     mandatory: bool,
@@ -510,6 +513,7 @@ fn result(
         fixes: fix(entry, options).into_iter().collect(),
         properties: ResultProperties {
             finding: entry.id(),
+            group: entry.group(),
             severity: entry.severity(),
             state: entry.settled.state.to_string(),
             mandatory: entry.settled.finding.mandatory,

@@ -61,6 +61,15 @@ fn one(outcome: &Outcome, dispute: &Dispute, options: &RenderOptions<'_>) -> Str
             let _ = writeln!(text, "{line}");
         }
     };
+    for member in &dispute.members {
+        let place = findings::place(&member.raw, options).map(|place| format!("{place} "));
+        let text = member.raw.title.labelled(&format!(
+            "{} {}",
+            style.tag(member),
+            place.unwrap_or_default()
+        ));
+        add("also", Color::of(&member.raw.severity), &text, 4);
+    }
     // The objection is shown in at most 4 lines. The opinions of several reviewers get up to 12 lines.
     let objection = match dispute.objector {
         Objector::Coder => Some(("objection", 4)),

@@ -188,13 +188,17 @@ impl Report<'_> {
         let title = place.map_or(title.clone(), |place| format!("{place} {title}"));
         let by = format!("by {}", list(raised_by));
         let mut text = self.style.facts(&[title, by, self.state_word(member)]);
+        let fix = member.finding.exact_fix.as_ref();
+        let fix = fix.map(|fix| markdown::dedent(&printable::block(&fix.shown())));
         let more = std::iter::once(&raw.body)
             .chain(&raw.evidence)
             .chain(member.finding.other_suggestion());
-        for more in more
-            .map(printable::block)
-            .filter(|more| !more.trim().is_empty())
-        {
+        let restated = member.finding.restated.iter().map(|again| {
+            let said = Untrusted::joined(&[again.title.clone(), again.body.clone()], "\n");
+            printable::block(&said.labelled(&format!("{} also says: ", again.by)))
+        });
+        let more = more.map(printable::block).chain(fix).chain(restated);
+        for more in more.filter(|more| !more.trim().is_empty()) {
             text.push('\n');
             text.push_str(&more);
         }
@@ -336,6 +340,13 @@ impl Report<'_> {
         }
         if let Some((color, facts)) = reviewers {
             add("reviewers", color, &facts.into(), 4);
+        }
+        let positions = finding.finding.consensus.iter();
+        for position in positions.flat_map(|consensus| &consensus.positions) {
+            let by = format!("{}: ", position.reviewer);
+            if !position.denial.is_blank() {
+                add("against", Color::Warn, &position.denial.labelled(&by), 3);
+            }
         }
         if self.options.detail == Detail::Full {
             for again in &finding.finding.restated {

@@ -9,9 +9,11 @@ pub(crate) mod layout;
 mod reviewers;
 pub(crate) mod summary;
 
+use std::collections::BTreeSet;
+
 use crate::cli::report::options::{Detail, RenderOptions};
 use crate::cli::style::{Style, count};
-use crate::domain::{AnswerStatus, ExitReason, FindingId, Outcome};
+use crate::domain::{AnswerStatus, DisputeNumber, ExitReason, FindingId, Outcome, SettledFinding};
 use crate::protocol::text::printable;
 
 /// The maximum width of a line, in columns. Longer lines would be hard to read.
@@ -65,7 +67,7 @@ fn filtered(outcome: &Outcome, options: &RenderOptions<'_>) -> (Outcome, String)
     let mut shown = outcome.clone();
     shown
         .findings
-        .retain(|finding| options.only.is_empty() || options.only.contains(&finding.finding.id));
+        .retain(|finding| options.shows(finding.finding.id));
     let Some(filter) = options
         .text
         .filter
@@ -106,8 +108,8 @@ pub(crate) fn conclusion(outcome: &Outcome) -> String {
     printable::line(&summary::conclusion(outcome).1)
 }
 
-/// Formats one finding with its whole text and its dispute. Returns `None` if the outcome does not contain the
-/// finding.
+/// Formats the findings that an id addresses with their whole texts and their disputes. Returns `None` if the outcome
+/// does not contain such a finding.
 pub(crate) fn finding(
     outcome: &Outcome,
     id: FindingId,
@@ -122,11 +124,19 @@ pub(crate) fn finding(
         detail: Detail::Full,
         ..*options
     };
-    let finding = outcome.finding(id)?;
-    let disputes = outcome.dispute_of(finding).into_iter().cloned().collect();
+    let findings: Vec<SettledFinding> = outcome.addressed(id).cloned().collect();
+    findings.first()?;
+    let disputed: BTreeSet<DisputeNumber> = findings
+        .iter()
+        .filter_map(|finding| Some(outcome.dispute_of(finding)?.number))
+        .collect();
+    let disputes = outcome.disputes.iter();
     let outcome = Outcome {
-        findings: vec![finding.clone()],
-        disputes,
+        findings,
+        disputes: disputes
+            .filter(|dispute| disputed.contains(&dispute.number))
+            .cloned()
+            .collect(),
         ..outcome.clone()
     };
     let sections = [

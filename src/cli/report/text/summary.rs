@@ -72,9 +72,16 @@ pub(crate) fn verdict(style: Style, outcome: &Outcome) -> String {
 
 pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
     let blocking = outcome
-        .findings
-        .iter()
-        .filter(|finding| finding.blocks())
+        .groups()
+        .filter(|group| group.iter().any(SettledFinding::blocks))
+        .count();
+    // A finding with an open dispute counts as a dispute, and does not count as an open finding.
+    let is_open = |finding: &SettledFinding| {
+        finding.blocks() && !matches!(finding.state, FindingState::Disputed { .. })
+    };
+    let undisputed = outcome
+        .groups()
+        .filter(|group| group.iter().any(is_open))
         .count();
     let open = outcome
         .disputes
@@ -89,8 +96,7 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
         1 => "1 dispute waits".to_owned(),
         many => format!("{many} disputes wait"),
     };
-    // A finding with an open dispute counts as a dispute, and does not count as an open finding.
-    let waiting = match (open, blocking.saturating_sub(open)) {
+    let waiting = match (open, undisputed) {
         (0, 0) => String::new(),
         (0, findings) => format!(": {}", are_open(findings)),
         (_, 0) => format!(": {wait}"),
@@ -156,14 +162,14 @@ pub(crate) fn conclusion(outcome: &Outcome) -> (Glyph, String) {
 /// Formats the counts of the summary. The first five counts are always shown. If a later count is zero, the
 /// function returns an empty string for this count.
 fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
-    let count = |is: &dyn Fn(&SettledFinding) -> bool| {
-        outcome
-            .findings
-            .iter()
-            .filter(|finding| is(finding))
-            .count()
-    };
-    let mandatory = count(&|finding| finding.finding.mandatory);
+    // A group counts once, with the state of its leading member.
+    let leading: Vec<&SettledFinding> = outcome.groups().map(SettledFinding::leading).collect();
+    let count =
+        |is: &dyn Fn(&SettledFinding) -> bool| leading.iter().filter(|finding| is(finding)).count();
+    let mandatory = outcome
+        .groups()
+        .filter(|group| group.iter().any(|member| member.finding.mandatory))
+        .count();
     let fixed = count(&|finding| {
         matches!(
             finding.state,
@@ -198,7 +204,12 @@ fn counts(style: Style, outcome: &Outcome) -> Vec<String> {
         }
     };
     vec![
-        format!("Findings ({})", outcome.findings.len()),
+        if leading.len() == outcome.findings.len() {
+            format!("Findings ({})", leading.len())
+        } else {
+            let members = outcome.findings.len();
+            format!("Findings ({}, {members} members)", leading.len())
+        },
         format!("Mandatory ({mandatory})"),
         fixed,
         open,

@@ -158,6 +158,7 @@ pub(crate) struct DisputeDetails {
     body: String,
     suggestion: String,
     evidence: Vec<String>,
+    members: Vec<MemberView>,
     objector: &'static str,
     /// The role whose colour marks the objection.
     objector_role: &'static str,
@@ -169,6 +170,19 @@ pub(crate) struct DisputeDetails {
     reopened: Option<String>,
     /// The command that resumes the run. `None` while the dispute is open.
     next: Option<String>,
+}
+
+/// A further member of the disputed group.
+#[derive(Debug, Serialize)]
+struct MemberView {
+    id: String,
+    tag: String,
+    title: String,
+    place: String,
+    raised_by: String,
+    body: String,
+    suggestion: String,
+    evidence: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -244,6 +258,7 @@ impl DisputeDetails {
             }),
             suggestion: raw.suggestion.as_ref().map(block).unwrap_or_default(),
             evidence: lines(&raw.evidence),
+            members: dispute.members.iter().map(MemberView::of).collect(),
             objector: dispute.objector.heading(),
             objector_role: match dispute.objector {
                 Objector::Coder => "coder",
@@ -268,6 +283,23 @@ impl DisputeDetails {
                 )
             }),
             next: (!is_open).then(|| format!("glee runs resume {}", run.short())),
+        }
+    }
+}
+
+impl MemberView {
+    fn of(finding: &Finding) -> Self {
+        let raw = &finding.raw;
+        let place = raw.location().map(|place| line(&place.to_string()));
+        Self {
+            id: finding.id.to_string(),
+            tag: line(&raw.severity.to_string()),
+            title: line(&raw.title),
+            place: place.unwrap_or_default(),
+            raised_by: names(finding),
+            body: block(&raw.body),
+            suggestion: raw.suggestion.as_ref().map(block).unwrap_or_default(),
+            evidence: lines(&raw.evidence),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::menu::{self, LEAVES_OPEN, MenuForm};
 use crate::cli::report::paths::WorkFolder;
 use crate::cli::style::{self, Color, Style, paragraph, snippet};
 use crate::cli::ui::terminal::Terminal;
-use crate::domain::{DisputeNumber, Route, Ruler, RulingWord};
+use crate::domain::{DisputeNumber, Finding, Route, Ruler, RulingWord};
 use crate::protocol::text::printable;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer, PersonQuestion};
 use crate::workspace::code::anchors::Excerpt;
@@ -228,6 +228,19 @@ fn sheet(style: Style, question: &PersonQuestion) -> String {
     let facts = [raised, class, weakness].map(|fact| style.faint(fact));
     let _ = writeln!(sheet, "{}", style.facts(&facts));
     paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
+    for member in &dispute.members {
+        let Finding { raw, raised_by, .. } = member;
+        let place = raw.location().map(|place| format!("{place} "));
+        let title = printable::line(&raw.title.labelled(&place.unwrap_or_default()));
+        let head = format!("also {}: ", style.tag(member));
+        paragraph(&mut sheet, style, &head, &title);
+        let _ = writeln!(
+            sheet,
+            "{}",
+            style.faint(format!("raised by {}", style::names(raised_by)))
+        );
+        paragraph(&mut sheet, style, "  ", &printable::block(&raw.body));
+    }
 
     let code = |color: Color, code: &Excerpt, quoted: String| {
         format!("\n{}\n", snippet::excerpt(style, color, code, quoted))

@@ -686,9 +686,13 @@ fn is_equal(known: &Finding, new: &Finding) -> bool {
 /// What `again` says beside the text of `known`.
 fn restatement(known: &Finding, again: Finding) -> Option<Restated> {
     let by = again.raised_by.into_iter().next()?;
-    let RawFinding { title, body, .. } = again.raw;
-    let is_new = known.raw.title != title || known.raw.body != body;
-    is_new.then_some(Restated { by, title, body })
+    let body = again.raw.details();
+    let is_new = known.raw.title != again.raw.title || known.raw.details() != body;
+    is_new.then_some(Restated {
+        by,
+        title: again.raw.title,
+        body,
+    })
 }
 
 fn corroboration(
@@ -708,7 +712,8 @@ fn corroboration(
             confidence: member.raw.confidence,
             denies: member.denies,
             denial: if member.denies {
-                member.raw.text()
+                let said = [member.raw.title.clone(), member.raw.details()];
+                Untrusted::joined(&said, "\n").trimmed()
             } else {
                 Untrusted::default()
             },

@@ -173,6 +173,9 @@ impl Page {
         };
         page.head(record, elsewhere);
         page.finding(&record.dispute.finding, code);
+        for member in &record.dispute.members {
+            page.finding(member, &DisputeCode::default());
+        }
         match record.dispute.objector {
             Objector::Coder => page.section("Objection"),
             objector => page.section(objector.heading()),

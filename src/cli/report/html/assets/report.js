@@ -40,10 +40,12 @@
         severity: card.dataset.severity,
         state: card.dataset.state,
         by: card.dataset.by.split(' '),
+        group: card.dataset.group,
         text: null,
       })),
     }));
-    const total = files.reduce((sum, file) => sum + file.cards.length, 0);
+    // The members of a group count as one finding.
+    const total = new Set(files.flatMap((file) => file.cards.map((card) => card.group))).size;
     const number = new Intl.NumberFormat('en');
     const checked = (name) => [...form.querySelectorAll(`input[name="${name}"]:checked`)].map((box) => box.value);
 
@@ -52,7 +54,7 @@
       const place = path.value.trim().toLowerCase();
       const who = reviewer ? reviewer.value : '';
       const [severities, states] = [checked('severity'), checked('state')];
-      let count = 0;
+      const fitting = new Set();
       for (const file of files) {
         const here = file.path.includes(place);
         let left = 0;
@@ -66,11 +68,11 @@
             fits = words.every((word) => card.text.includes(word));
           }
           if (card.node.hidden === fits) card.node.hidden = !fits;
-          if (fits) left += 1;
+          if (fits) { left += 1; fitting.add(card.group); }
         }
         if (file.node.hidden === (left > 0)) file.node.hidden = left === 0;
-        count += left;
       }
+      const count = fitting.size;
       shown.textContent = count === total
         ? `${number.format(total)} ${total === 1 ? 'finding' : 'findings'}`
         : `${number.format(count)} of ${number.format(total)} findings`;

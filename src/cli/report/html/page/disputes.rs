@@ -8,7 +8,7 @@ use super::findings::{EarlierView, anchor, code_place, earlier, place};
 use super::thread::{objector, ruler, ruling_tone};
 use crate::cli::report::text::disputes::{ending, own};
 use crate::cli::style::{self, Color};
-use crate::domain::{Dispute, Outcome, RulingRecord};
+use crate::domain::{Dispute, Finding, Outcome, RulingRecord};
 use crate::protocol::text::{location, printable};
 
 #[derive(Debug, Serialize)]
@@ -159,27 +159,38 @@ fn sides(dispute: &Dispute, cast: &Cast) -> Vec<SideView> {
     } else {
         &raw.body
     };
-    vec![
-        SideView {
-            heading: "The finding".to_owned(),
-            who: style::names(&dispute.finding.raised_by),
+    let mut sides = vec![SideView {
+        heading: "The finding".to_owned(),
+        who: style::names(&dispute.finding.raised_by),
+        role: "reviewer",
+        text: printable::block(body),
+        evidence: raw.evidence.iter().map(printable::block).collect(),
+    }];
+    for Finding {
+        id, raw, raised_by, ..
+    } in &dispute.members
+    {
+        sides.push(SideView {
+            heading: format!("Also {id}"),
+            who: style::names(raised_by),
             role: "reviewer",
-            text: printable::block(body),
+            text: printable::block(&raw.text()),
             evidence: raw.evidence.iter().map(printable::block).collect(),
-        },
-        SideView {
-            heading: dispute.objector.heading().to_owned(),
-            who,
-            role,
-            text: printable::block(&dispute.objection.text),
-            evidence: dispute
-                .objection
-                .evidence
-                .iter()
-                .map(printable::block)
-                .collect(),
-        },
-    ]
+        });
+    }
+    sides.push(SideView {
+        heading: dispute.objector.heading().to_owned(),
+        who,
+        role,
+        text: printable::block(&dispute.objection.text),
+        evidence: dispute
+            .objection
+            .evidence
+            .iter()
+            .map(printable::block)
+            .collect(),
+    });
+    sides
 }
 
 fn ruling(dispute: &Dispute, record: &RulingRecord, excerpts: &Excerpts) -> RulingView {

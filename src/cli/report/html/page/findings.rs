@@ -10,8 +10,8 @@ use super::thread::{ThreadEntry, Threads};
 use crate::cli::report::text::findings::{agreement, positions};
 use crate::cli::style::{self, Color, count};
 use crate::domain::{
-    AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, RulingRef, SettledFinding,
-    Tag,
+    AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, Restated, RulingRef,
+    SettledFinding, Tag,
 };
 use crate::protocol::text::printable;
 
@@ -30,13 +30,18 @@ pub(crate) struct FileView {
 #[derive(Debug, Serialize)]
 struct FindingView {
     id: String,
+    /// The number of the finding's group.
+    number: u32,
     anchor: String,
     tag: String,
     /// The page's severity filter selects the finding by this value.
     level: &'static str,
     tone: &'static str,
+    /// Whether the finding is a further member of the group of the finding above.
+    is_further: bool,
     title: String,
-    /// The line numbers of the finding, as text. The text is empty for a finding about the whole file.
+    /// The line numbers of the finding, as text. The text is empty for a finding about the whole file. A further
+    /// member in another file has the path, too.
     lines: String,
     state: StateView,
     group: &'static str,
@@ -47,6 +52,7 @@ struct FindingView {
     evidence: Vec<String>,
     suggestion: String,
     suggestion_is_code: bool,
+    restated: Vec<RestatedView>,
     /// The text of the exact fix.
     fix: String,
     /// The numbers of the lines that the exact fix replaces.
@@ -56,6 +62,14 @@ struct FindingView {
     thread: Vec<ThreadEntry>,
     facts: Vec<String>,
     dispute: Option<String>,
+}
+
+/// What a reviewer of the finding said about it in other words.
+#[derive(Debug, Serialize)]
+struct RestatedView {
+    by: String,
+    title: String,
+    body: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -258,46 +272,59 @@ pub(crate) fn files(
     excerpts: &Excerpts,
     threads: &mut Threads,
 ) -> Vec<FileView> {
-    let mut by_file: BTreeMap<Option<&str>, Vec<&SettledFinding>> = BTreeMap::new();
-    for finding in findings {
+    // A group stands in the file of its head.
+    let groups = findings.chunk_by(|one, next| one.finding.id.number == next.finding.id.number);
+    let mut by_file: BTreeMap<Option<&str>, Vec<&[&SettledFinding]>> = BTreeMap::new();
+    for members in groups {
         by_file
-            .entry(finding.finding.raw.file.as_deref())
+            .entry(members[0].finding.raw.file.as_deref())
             .or_default()
-            .push(finding);
+            .push(members);
     }
     let mut files: Vec<_> = by_file.into_iter().collect();
+    let blocks = |members: &&[&SettledFinding]| members.iter().any(|finding| finding.blocks());
     let is_closed = |finding: &SettledFinding| group(finding) != "open" && !finding.blocks();
-    files.sort_by_key(|(path, findings)| {
-        let blocks = findings.iter().any(|finding| finding.blocks());
+    let are_closed =
+        |members: &&[&SettledFinding]| members.iter().all(|finding| is_closed(finding));
+    files.sort_by_key(|(path, groups)| {
         (
-            !blocks,
-            findings.iter().all(|finding| is_closed(finding)),
+            !groups.iter().any(blocks),
+            groups.iter().all(are_closed),
             path.is_none(),
         )
     });
     let mut unfolded = UNFOLDED;
     files
         .into_iter()
-        .map(|(path, mut findings)| {
-            findings.sort_by_key(|finding| {
-                let raw = &finding.finding.raw;
+        .map(|(path, mut groups)| {
+            groups.sort_by_key(|members| {
+                let head = &members[0].finding;
                 (
-                    !finding.blocks(),
-                    is_closed(finding),
-                    raw.line,
-                    finding.finding.id,
+                    !blocks(members),
+                    are_closed(members),
+                    head.raw.line,
+                    head.id,
                 )
             });
-            let mut view = |settled: &&SettledFinding| {
-                let is_shown = !is_closed(settled) && unfolded > 0;
-                unfolded -= usize::from(is_shown);
-                finding_view(outcome, settled, raisers, is_shown, excerpts, threads)
-            };
+            let mut views = Vec::new();
+            for members in &groups {
+                for (at, settled) in members.iter().enumerate() {
+                    let is_shown = !is_closed(settled) && unfolded > 0;
+                    unfolded -= usize::from(is_shown);
+                    let mut view =
+                        finding_view(outcome, settled, raisers, is_shown, excerpts, threads);
+                    view.is_further = at > 0;
+                    if settled.finding.raw.file.as_deref() != path {
+                        view.lines = place(&settled.finding.raw);
+                    }
+                    views.push(view);
+                }
+            }
             FileView {
                 path: path.map(printable::line).unwrap_or_default(),
                 name: path.map_or_else(|| "General".to_owned(), printable::line),
-                count: count(findings.len(), "finding"),
-                findings: findings.iter().map(&mut view).collect(),
+                count: count(groups.len(), "finding"),
+                findings: views,
             }
         })
         .collect()
@@ -319,6 +346,7 @@ fn finding_view(
         .filter_map(|name| raisers.binary_search(name).ok());
     FindingView {
         id: finding.id.to_string(),
+        number: finding.id.number,
         anchor: anchor(settled),
         tag: style::tag(finding),
         level: level(raw.severity.tag),
@@ -327,6 +355,7 @@ fn finding_view(
         } else {
             "minor"
         },
+        is_further: false,
         title: printable::line(&raw.title),
         lines: lines(raw),
         state: state(settled),
@@ -345,6 +374,7 @@ fn finding_view(
             .unwrap_or_default(),
         // A static rule suggests source code. An agent usually suggests a sentence.
         suggestion_is_code: raw.rule.is_some(),
+        restated: finding.restated.iter().map(RestatedView::of).collect(),
         fix: finding
             .exact_fix
             .as_ref()
@@ -362,6 +392,16 @@ fn finding_view(
         dispute: outcome
             .dispute_of(settled)
             .map(|dispute| dispute.number.to_string()),
+    }
+}
+
+impl RestatedView {
+    fn of(said: &Restated) -> Self {
+        Self {
+            by: printable::line(&said.by.0),
+            title: printable::line(&said.title),
+            body: printable::block(&said.body),
+        }
     }
 }
 

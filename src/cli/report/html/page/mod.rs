@@ -126,11 +126,9 @@ impl Page {
             source,
             events,
             fix,
-            only,
             ..
         } = *options;
-        let shown =
-            |finding: &&SettledFinding| only.is_empty() || only.contains(&finding.finding.id);
+        let shown = |finding: &&SettledFinding| options.shows(finding.finding.id);
         let found: Vec<&SettledFinding> = outcome.findings.iter().filter(shown).collect();
         let plan = cast::plan(events);
         let calls = calls::calls(events);
@@ -143,6 +141,9 @@ impl Page {
         let excerpts = code::Excerpts::of(&places, source);
         let mut threads = thread::Threads::of(outcome, events, &cast);
         let raisers = findings::raisers(outcome);
+        let groups = found
+            .chunk_by(|one, next| one.finding.id.number == next.finding.id.number)
+            .count();
         let blocking = found.iter().filter(|finding| finding.blocks()).count();
         let (glyph, verdict) = summary::conclusion(outcome);
         let end = events.last().map(|event| event.at);
@@ -165,7 +166,7 @@ impl Page {
             reviewers: (0..).zip(&raisers).map(ReviewerChoice::of).collect(),
             severities: findings::severities(&found),
             states: findings::states(&found),
-            count: count(found.len(), "finding"),
+            count: count(groups, "finding"),
             has_many: found.len() > MANY,
             files: findings::files(outcome, &found, &raisers, &excerpts, &mut threads),
             disputes: disputes::views(outcome, &cast, &excerpts),
@@ -176,7 +177,7 @@ impl Page {
             changes_total: changes_total(&outcome.changes),
             proof: proof::view(outcome, events, &calls, plan),
         };
-        page.sections = page.contents(found.len());
+        page.sections = page.contents(groups);
         page
     }
 
@@ -255,11 +256,14 @@ fn eyebrow(outcome: &Outcome, events: &[Event]) -> String {
 }
 
 fn tiles(outcome: &Outcome) -> Vec<TileView> {
-    let findings = &outcome.findings;
-    let number = |is: &dyn Fn(&SettledFinding) -> bool| {
-        findings.iter().filter(|finding| is(finding)).count()
-    };
-    let mandatory = number(&|finding| finding.finding.mandatory);
+    // A group counts once, with the state of its leading member.
+    let leading: Vec<&SettledFinding> = outcome.groups().map(SettledFinding::leading).collect();
+    let number =
+        |is: &dyn Fn(&SettledFinding) -> bool| leading.iter().filter(|group| is(group)).count();
+    let mandatory = outcome
+        .groups()
+        .filter(|group| group.iter().any(|member| member.finding.mandatory))
+        .count();
     let blocking = number(&SettledFinding::blocks);
     let optional = number(&|finding| finding.is_open() && !finding.finding.mandatory);
     let fixed = number(&|finding| {
@@ -293,8 +297,13 @@ fn tiles(outcome: &Outcome) -> Vec<TileView> {
     let mut tiles = vec![
         (
             "Findings",
-            text(findings.len()),
-            format!("{} mandatory", text(mandatory)),
+            text(leading.len()),
+            if leading.len() == outcome.findings.len() {
+                format!("{} mandatory", text(mandatory))
+            } else {
+                let members = text(outcome.findings.len());
+                format!("{} mandatory, {members} members", text(mandatory))
+            },
             "",
         ),
         (

@@ -29,20 +29,27 @@ pub(crate) struct ThreadEntry {
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
     entries: HashMap<FindingId, Vec<ThreadEntry>>,
+    /// The ids of findings that had another id in the debate.
+    renamed: HashMap<FindingId, FindingId>,
 }
 
 impl Threads {
     pub(crate) fn of(outcome: &Outcome, events: &[Event], cast: &Cast) -> Self {
         let speaker = Speaker { cast };
         let mut threads = Self::default();
-        let mut disputed: HashMap<DisputeNumber, FindingId> = HashMap::new();
+        let mut disputed: HashMap<DisputeNumber, Vec<FindingId>> = HashMap::new();
         for dispute in outcome
             .disputes
             .iter()
             .filter(|dispute| dispute.opened_by.is_none())
         {
-            disputed.insert(dispute.number, dispute.finding.id);
+            let about = dispute.findings().map(|finding| finding.id).collect();
+            disputed.insert(dispute.number, about);
         }
+        let was = outcome.findings.iter();
+        threads.renamed = was
+            .filter_map(|settled| Some((settled.finding.was?, settled.finding.id)))
+            .collect();
         for event in events {
             match &event.kind {
                 EventKind::Run(RunEvent::CallFinished {
@@ -52,7 +59,7 @@ impl Threads {
                     threads.answer(&speaker, name, answer);
                 }
                 EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => {
-                    if let Some(finding) = disputed.get(dispute) {
+                    for finding in disputed.get(dispute).into_iter().flatten() {
                         threads.add(
                             *finding,
                             speaker.ruling(*dispute, &secrets::redact_value(ruling.clone())),
@@ -60,7 +67,7 @@ impl Threads {
                     }
                 }
                 EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, reason }) => {
-                    if let Some(finding) = disputed.get(dispute) {
+                    for finding in disputed.get(dispute).into_iter().flatten() {
                         let text = secrets::redact_value(reason.clone());
                         threads.add(
                             *finding,
@@ -87,6 +94,7 @@ impl Threads {
     /// Adds an entry to the discussion of a finding if the discussion does not contain the same entry yet. An
     /// agent can repeat an answer when a call is retried.
     fn add(&mut self, finding: FindingId, entry: ThreadEntry) {
+        let finding = self.renamed.get(&finding).copied().unwrap_or(finding);
         let entries = self.entries.entry(finding).or_default();
         if !entries.contains(&entry) {
             entries.push(entry);
@@ -175,8 +183,10 @@ impl Threads {
             .iter()
             .filter(|dispute| dispute.opened_by.is_none())
         {
-            for ruling in &dispute.rulings {
-                self.add(dispute.finding.id, speaker.ruling(dispute.number, ruling));
+            for finding in dispute.findings() {
+                for ruling in &dispute.rulings {
+                    self.add(finding.id, speaker.ruling(dispute.number, ruling));
+                }
             }
         }
     }
@@ -211,7 +221,7 @@ impl Threads {
                 Role::Reviewer,
                 word,
                 "bad",
-                &Untrusted::default(),
+                &position.denial,
             ));
         }
         if let Some(entries) = self.entries.get_mut(&finding.id) {

@@ -1,5 +1,7 @@
 //! Converts the events of a run to printable lines, without side effects.
 
+use std::collections::BTreeSet;
+
 use crate::cli::style::{self, Color, Glyph, Style, count};
 use crate::cli::ui::screen::{Screen, Verbosity};
 use crate::domain::event::{
@@ -675,7 +677,11 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
 }
 
 fn merged(style: Style, findings: &[Finding]) -> String {
-    let mut facts = vec![style.strong(count(findings.len(), "finding"))];
+    let groups: BTreeSet<u32> = findings.iter().map(|finding| finding.id.number).collect();
+    let mut facts = vec![style.strong(count(groups.len(), "finding"))];
+    if groups.len() < findings.len() {
+        facts.push(count(findings.len(), "member"));
+    }
     for tag in Tag::ALL.map(Some).into_iter().chain([None]) {
         let of_tag: Vec<_> = findings
             .iter()
