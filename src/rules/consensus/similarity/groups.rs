@@ -13,10 +13,10 @@ use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::group::UNTITLED;
 use crate::rules::consensus::normalise::{Category, NEAR, NormalMember, PlaceMatch};
 use crate::rules::consensus::similarity::likeness::{
-    Distance, FAR, Facts, Likeness, VICINITY, Weakness, Wording, likeness,
+    Distance, FAR, Likeness, PairFacts, VICINITY, Weakness, Wording, likeness,
 };
 use crate::rules::consensus::similarity::vectors::{Vectors, as_u32};
-use crate::rules::consensus::similarity::wording::{self, Names, Words};
+use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList};
 use crate::rules::parallel;
 
 /// A finding is compared with at most this number of other findings. If too many findings are near a finding, the
@@ -196,7 +196,8 @@ impl Finder<'_> {
         pairs
     }
 
-    /// The pairs that are the same according to somebody who was asked.
+    /// The pairs that are the same according to somebody who was asked. They are joined after the pairs that the rules
+    /// decide, so that they join whole groups.
     fn answered(&self) -> Vec<Pair> {
         if self.answers.is_empty() {
             return Vec::new();
@@ -209,7 +210,7 @@ impl Finder<'_> {
         same.filter_map(|(a, b, _)| {
             let (a, b) = (*by_id.get(a)?, *by_id.get(b)?);
             Some(Pair {
-                likeness: f32::INFINITY,
+                likeness: 0.0,
                 is_same: true,
                 a: a.min(b),
                 b: a.max(b),
@@ -295,7 +296,7 @@ impl Finder<'_> {
         let Some(distance) = distance else {
             return Likeness::Different;
         };
-        let facts = Facts {
+        let facts = PairFacts {
             distance,
             is_same_block: x.block.is_some() && x.block == y.block,
             weakness: x.weakness(y),
@@ -309,9 +310,9 @@ impl Finder<'_> {
         let words = |index: usize| {
             let entry = &self.entries[index];
             let description = entry.member.description();
-            Words::of(texts(entry, &description, entry.member.suggestion()))
+            WordList::of(texts(entry, &description, entry.member.suggestion()))
         };
-        let names = |index: usize| Names::of(&self.entries[index].member.names, self.vectors);
+        let names = |index: usize| CodeNames::of(&self.entries[index].member.names, self.vectors);
         wording::compare(
             [&words(a), &words(b)],
             [&names(a), &names(b)],

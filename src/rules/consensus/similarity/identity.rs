@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::domain::Anchor;
 use crate::rules::consensus::similarity::likeness::{
-    Distance, Facts, Likeness, NEAR, Weakness, likeness,
+    Distance, Likeness, NEAR, PairFacts, Weakness, likeness,
 };
 use crate::rules::consensus::similarity::vectors::Vectors;
-use crate::rules::consensus::similarity::wording::{self, Names, Words};
+use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList};
 
 /// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English.
 const PLAIN: &[&str] = &[
@@ -59,8 +59,8 @@ pub struct Wordings<'a> {
 
 struct Profile<'a> {
     anchor: &'a Anchor,
-    words: Words,
-    names: Names<'a>,
+    words: WordList,
+    names: CodeNames<'a>,
 }
 
 impl<'a> Wordings<'a> {
@@ -73,8 +73,8 @@ impl<'a> Wordings<'a> {
         let vectors = Vectors::of(&texts);
         let profile = |anchor: &'a Anchor| Profile {
             anchor,
-            words: Words::of([anchor.text.as_str()]),
-            names: Names::of(&anchor.names, &vectors),
+            words: WordList::of([anchor.text.as_str()]),
+            names: CodeNames::of(&anchor.names, &vectors),
         };
         Self {
             profiles: anchors.into_iter().map(profile).collect(),
@@ -101,7 +101,7 @@ impl<'a> Wordings<'a> {
                 return Likeness::Different;
             }
         }
-        let facts = Facts {
+        let facts = PairFacts {
             distance: distance.map_or(Distance::Unknown, Distance::Lines),
             is_same_block: ours.block == theirs.block,
             weakness,

@@ -134,7 +134,7 @@ pub(crate) enum Distance {
 
 /// What is known about two findings before their texts are read word by word.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Facts {
+pub(crate) struct PairFacts {
     pub(crate) distance: Distance,
     pub(crate) is_same_block: bool,
     pub(crate) weakness: Weakness,
@@ -166,7 +166,7 @@ pub(crate) struct Wording {
 }
 
 /// `wording` is called only if the words can decide.
-pub(crate) fn likeness(facts: &Facts, wording: impl FnOnce() -> Wording) -> Likeness {
+pub(crate) fn likeness(facts: &PairFacts, wording: impl FnOnce() -> Wording) -> Likeness {
     let bonus = if facts.weakness.is_related() {
         1.0
     } else {
@@ -183,7 +183,7 @@ pub(crate) fn likeness(facts: &Facts, wording: impl FnOnce() -> Wording) -> Like
 }
 
 /// The least cosine at which two findings can be the same.
-fn least(facts: &Facts) -> f32 {
+fn least(facts: &PairFacts) -> f32 {
     match (facts.weakness, facts.distance) {
         (_, Distance::Lines(lines)) if lines > NEAR => f32::INFINITY,
         (Weakness::Unrelated, _) if facts.is_repetition => f32::INFINITY,
@@ -195,7 +195,7 @@ fn least(facts: &Facts) -> f32 {
     }
 }
 
-fn are_same(facts: &Facts, wording: &Wording) -> bool {
+fn are_same(facts: &PairFacts, wording: &Wording) -> bool {
     let is_short = wording.common < ENOUGH;
     let is_elsewhere = matches!(facts.distance, Distance::Lines(1..));
     let by_weakness = facts.weakness.is_related() && !facts.is_repetition;
@@ -218,7 +218,7 @@ fn are_same(facts: &Facts, wording: &Wording) -> bool {
     !wording.names_differ && wording.telling >= 2 + more_for_others + more_for_names
 }
 
-fn is_unsure(facts: &Facts) -> bool {
+fn is_unsure(facts: &PairFacts) -> bool {
     let lines = match facts.distance {
         Distance::Lines(lines) => lines,
         Distance::Unknown | Distance::Nowhere => NEAR,
@@ -256,8 +256,8 @@ mod tests {
         is_negated: false,
     };
 
-    fn facts(distance: Distance, weakness: Weakness, cosine: f32) -> Facts {
-        Facts {
+    fn facts(distance: Distance, weakness: Weakness, cosine: f32) -> PairFacts {
+        PairFacts {
             distance,
             is_same_block: false,
             weakness,
@@ -266,7 +266,7 @@ mod tests {
         }
     }
 
-    fn answer(facts: &Facts, wording: Wording) -> &'static str {
+    fn answer(facts: &PairFacts, wording: Wording) -> &'static str {
         match likeness(facts, || wording) {
             Likeness::Same(_) => "same",
             Likeness::Unsure(_) => "unsure",
@@ -307,7 +307,7 @@ mod tests {
             let facts = facts(distance, weakness, cosine);
             assert_eq!(answer(&facts, LONG), expected, "{facts:?}");
         }
-        let block = Facts {
+        let block = PairFacts {
             is_same_block: true,
             ..facts(Lines(40), Equal, 0.06)
         };
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_repetition_needs_words_and_the_weakness_only_contradicts() {
-        let repeated = |lines, weakness, cosine| Facts {
+        let repeated = |lines, weakness, cosine| PairFacts {
             is_repetition: true,
             is_same_block: true,
             ..facts(Distance::Lines(lines), weakness, cosine)

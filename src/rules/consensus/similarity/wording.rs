@@ -12,12 +12,12 @@ const NEGATIONS: &[&str] = &[
 
 /// A text, split into words in lower case.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct WordList {
     stems: Vec<String>,
     is_negated: bool,
 }
 
-impl Words {
+impl WordList {
     pub(crate) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let words = texts
             .into_iter()
@@ -35,12 +35,12 @@ impl Words {
 
 /// The names in the code that a text mentions, and the terms of the names in the vectors of the texts.
 #[derive(Debug, Default)]
-pub(crate) struct Names<'a> {
+pub(crate) struct CodeNames<'a> {
     names: &'a [String],
     terms: Vec<u32>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> CodeNames<'a> {
     pub(crate) fn of(names: &'a [String], vectors: &Vectors) -> Self {
         let mut terms: Vec<u32> = names
             .iter()
@@ -71,8 +71,8 @@ impl<'a> Names<'a> {
 
 /// Compares two texts. `texts` has the indices of the texts in `vectors`.
 pub(crate) fn compare(
-    [a, b]: [&Words; 2],
-    [ours, theirs]: [&Names<'_>; 2],
+    [a, b]: [&WordList; 2],
+    [ours, theirs]: [&CodeNames<'_>; 2],
     texts: [usize; 2],
     vectors: &Vectors,
 ) -> Wording {
@@ -100,7 +100,7 @@ pub(crate) fn compare(
     }
 }
 
-/// Words of one text, and the words that stand in the same place of the other text.
+/// WordList of one text, and the words that stand in the same place of the other text.
 type Replaced<'a> = (Vec<&'a str>, Vec<&'a str>);
 
 /// Aligns two texts by their longest common sequence of words. Returns the share of the words in this sequence, and
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     fn order(a: &str, b: &str) -> (f32, usize) {
-        let [a, b] = [a, b].map(|text| Words::of([text]));
+        let [a, b] = [a, b].map(|text| WordList::of([text]));
         let (order, replaced) = aligned(&a.stems, &b.stems);
         (order, replaced.len())
     }
