@@ -25,6 +25,7 @@ fn plan() -> EventKind {
         mode: Mode::Arbitrate,
         agents: Vec::new(),
         backups: Vec::new(),
+        comparers: Vec::new(),
         shards: Vec::new(),
         skipped: Vec::new(),
         settings: BTreeMap::new(),
@@ -72,6 +73,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         },
         mandatory: true,
         raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
+        may_be: Vec::new(),
         round: 1,
         anchor: Some(Anchor {
             file,

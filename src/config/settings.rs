@@ -155,6 +155,9 @@ section! {
         @stricter pub skipped: Skipped = Skipped::default(),
         /// The maximum size of the code that Glee sends to a reviewer in one call.
         pub max_shard_size: u64 as "As::<Size>" = 128 << 10,
+        /// Whether agents are asked about findings that may be the same: the aggregator about findings of different
+        /// reviewers, and the judge, or else the aggregator, about findings that may repeat an earlier dispute.
+        pub compare: Compare = Compare::Auto,
         /// The rounds of the debate, in which reviewers examine each other's findings. Round 1 is the review.
         pub debate: DebateRounds = DebateRounds::Off,
         /// How findings of several reviewers are combined.
@@ -178,6 +181,16 @@ impl ReviewSettings {
     pub fn optional(&self) -> Vec<String> {
         [self.opinions.optional.clone(), self.issues.optional.clone()].concat()
     }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Compare {
+    /// At most one call of each kind in a round, and none if the rules decide.
+    #[default]
+    Auto,
+    /// No call is made. Findings that may be the same stay side by side.
+    Off,
 }
 
 section! {
@@ -267,8 +280,6 @@ section! {
         pub escalate_to: Escalation = Escalation::Human,
         /// Whether the ruling DISMISS must cite the reviewed code.
         @stricter pub require_evidence: bool = true,
-        /// Whether the judge compares uncertain findings with earlier disputes, once per round.
-        pub compare: bool = true,
     }
 }
 

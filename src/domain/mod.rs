@@ -48,6 +48,7 @@ pub use review::outcome::{
     AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,
     Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
+pub use review::pair::{KeyedAnswer, PairAnswer, PairComparison, PairId, UnsurePair};
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
 pub use review::severity::{Confidence, Severity, Tag};

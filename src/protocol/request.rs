@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, Challenge, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
-    Opinion, Question, RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
+    Opinion, PairId, Question, RawFinding, ReviewRequest, Role, RulingRef, Untrusted,
 };
 
 /// A file that an agent receives, with the lines under review.
@@ -89,6 +89,25 @@ pub struct FailedCheck {
     pub output: Untrusted,
 }
 
+/// A finding that is compared with other findings before findings get their ids.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedFinding {
+    /// The number of the finding in this request, counted from 1.
+    pub number: u32,
+    #[serde(flatten)]
+    pub raw: RawFinding,
+}
+
+/// Two findings that may name the same defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingPair {
+    pub id: PairId,
+    /// The number of a finding in this request.
+    pub one: u32,
+    /// The number of the other finding.
+    pub other: u32,
+}
+
 /// A finding and an earlier dispute. A judge decides whether the finding repeats the dispute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UncertainPair {
@@ -156,6 +175,15 @@ pub enum Task {
         /// finding still applies.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         recheck: Vec<RawFinding>,
+    },
+    /// For each pair of findings, state whether both name the same defect (role aggregator). The answer is
+    /// `[P<n>] SAME|DIFFERENT: why`, or `pairs` as JSON: objects with `pair` and `answer`.
+    Same {
+        pairs: Vec<FindingPair>,
+        /// The findings of the pairs.
+        findings: Vec<ComparedFinding>,
+        /// The blocks of code that the findings are about. All other lines of a file are empty.
+        files: Vec<SourceFile>,
     },
     /// For each finding of other reviewers, state whether the finding is right (role reviewer). The answer is
     /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
@@ -275,6 +303,7 @@ impl Task {
     fn kind_and_role(&self) -> (&'static str, Role) {
         match self {
             Self::Review { .. } => ("review", Role::Reviewer),
+            Self::Same { .. } => ("same", Role::Aggregator),
             Self::Examine { .. } => ("examine", Role::Reviewer),
             Self::Defend { .. } => ("defend", Role::Reviewer),
             Self::Respond { .. } => ("respond", Role::Coder),
@@ -303,6 +332,14 @@ impl Task {
     /// because the arbiter's decision binds all agents.
     pub fn wants_effort(&self) -> bool {
         matches!(self, Self::Arbitrate { .. })
+    }
+
+    /// The pairs that the answer has to name, or an empty list if the task is not about pairs.
+    pub fn pairs(&self) -> Vec<PairId> {
+        match self {
+            Self::Same { pairs, .. } => pairs.iter().map(|pair| pair.id).collect(),
+            _ => Vec::new(),
+        }
     }
 
     pub fn findings(&self) -> Vec<FindingId> {

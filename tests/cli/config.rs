@@ -1086,11 +1086,6 @@ mod terminal {
             .expect("the third question");
         session.expect("no agent").expect("the last answer");
         session.send("\r").expect("claude");
-        session
-            .expect("Who summarises")
-            .expect("the fourth question");
-        session.expect("no agent").expect("the last answer");
-        session.send("\r").expect("claude");
         session.expect("next: ").expect("the end");
         session.expect(Eof).expect("the end");
         let agents = ["coder", "reviewer", "judge", "aggregator"].map(|role| {

@@ -27,6 +27,7 @@ fn finding(id: u32, title: &str) -> Finding {
         },
         mandatory: true,
         raised_by: vec![AgentName::from("codex")],
+        may_be: Vec::new(),
         round: 1,
         anchor: None,
         reverses: None,

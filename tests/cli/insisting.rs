@@ -563,11 +563,41 @@ fn the_judge_says_which_uncertain_findings_repeat_a_dispute() {
 }
 
 #[test]
-fn without_a_judge_to_ask_both_are_shown_side_by_side() {
+fn a_review_asks_the_judge_or_else_the_aggregator_and_an_answer_is_used_again() {
+    for role in ["judge", "aggregator"] {
+        let sandbox = project();
+        sandbox.program("scales", COMPARES);
+        says(&sandbox, "scales", "SAME");
+        review(&sandbox, UNSURE[0]);
+        let set = sandbox.glee(&["config", "set", "agents.scales.role", role]);
+        assert_eq!(set.code, 0, "{set}");
+        let reuse = sandbox.glee(&["config", "set", "--user", "review.reuse", "true"]);
+        assert_eq!(reuse.code, 0, "{reuse}");
+        says(&sandbox, "rev", UNSURE[1]);
+        for calls in [2, 1] {
+            // Another version of the reviewer is asked again, and the comparison is not.
+            sandbox.program("rev", &format!("{REVIEWER}# {calls}\n"));
+            let output = sandbox.glee(&["review", "app.py", "--format", "json"]);
+            let outcome = json(&output.stdout);
+            assert_eq!(states(&outcome), ["F1 already_ruled 1"], "{role}: {output}");
+            assert_eq!(
+                (output.code, &outcome["proof"]["calls"]),
+                (0, &calls.into()),
+                "{role}"
+            );
+        }
+    }
+}
+
+#[test]
+fn where_nobody_is_asked_both_are_shown_side_by_side() {
     let sandbox = project();
     sandbox.program("scales", COMPARES);
     review(&sandbox, UNSURE[0]);
     says(&sandbox, "rev", UNSURE[1]);
+    // No call is made if the configuration disables it.
+    let off = sandbox.glee(&["config", "set", "review.compare", "off"]);
+    assert_eq!(off.code, 0, "{off}");
     for args in [
         &["review", "app.py", "--format", "json"][..],
         &["review", "app.py"],
@@ -587,13 +617,6 @@ fn without_a_judge_to_ask_both_are_shown_side_by_side() {
         };
         assert!(output.stdout.contains(shown), "{output}");
     }
-    // No call is made if the configuration disables it.
-    assert_eq!(
-        sandbox
-            .glee(&["config", "set", "review.judge.compare", "false"])
-            .code,
-        0
-    );
     let (output, outcome) = review(&sandbox, UNSURE[1]);
     assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
     assert_eq!(outcome["proof"]["calls"], 3, "{output}");

@@ -32,6 +32,7 @@ mod reuse;
 mod review;
 mod rulings;
 mod runs;
+mod same;
 mod screens;
 mod serve;
 mod shop;

@@ -17,6 +17,7 @@ pub(crate) const CODE: &str =
 pub(crate) const REVIEW: &str =
     "[MUST] app.py:2 Replace the weak hash\nGLEE-REVIEW-END nonce={nonce} findings=1\n";
 pub(crate) const DONE: &str = "[F1] IMPLEMENTED: done\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
+pub(crate) const APART: &str = "[P1] DIFFERENT: two fixes\nGLEE-SAME-END nonce={nonce} answers=1\n";
 pub(crate) const OBJECTION: &str = "[F1] DISAGREE: it names a cache entry\n  Evidence: app.py:2\nGLEE-RESPONSE-END nonce={nonce} answers=1\n";
 pub(crate) const RULING: &str = "The objection holds, see app.py:2.\nGLEE-RULING nonce={nonce} dispute={dispute} ruling=DISMISS\n";
 pub(crate) const RESOLVED: &str = "[F1] RESOLVED: gone\nGLEE-RECHECK-END nonce={nonce} answers=1\n";
@@ -176,6 +177,13 @@ impl Scene {
             .push(("other".to_owned(), "reviewer", Adapter::Text));
         self.play("other", "review", [emit(REVIEW)]);
         self.play("other", "recheck", [emit(RESOLVED)])
+    }
+
+    /// Connects an aggregator that tells every pair apart.
+    pub(crate) fn aggregator(&mut self) -> &mut Self {
+        self.agents
+            .push(("agg".to_owned(), "aggregator", Adapter::Text));
+        self.play("agg", "same", [emit(APART)])
     }
 
     /// Sets an agent's steps for a task.

@@ -142,7 +142,7 @@ fn dispatch(request: &Request, root: &Path) -> Result<String, BuiltinError> {
             written,
             ..
         } => referee::judge(dispute, files, written, root),
-        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } => {
+        Task::Examine { .. } | Task::Defend { .. } | Task::Compare { .. } | Task::Same { .. } => {
             return Err(BuiltinError::Argues);
         }
         _ => return Err(BuiltinError::Plans),

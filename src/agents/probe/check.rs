@@ -214,6 +214,7 @@ fn dispute() -> Dispute {
         raw,
         mandatory: true,
         raised_by: vec![AgentName::from("glee")],
+        may_be: Vec::new(),
         round: 1,
         anchor: None,
         reverses: None,

@@ -35,8 +35,8 @@ pub const ALLOWED_PREFIX: &str = "LC_";
 /// Builds the environment of an agent from three sources: variables from `vars` (see [`allowed`]), variables about
 /// the request, and configured variables. A configured variable takes precedence over a variable of the same name
 /// from another source. The variables about the request are `GLEE_AGENT`, `GLEE_ROLE`, `GLEE_TASK` (the kind of
-/// the task), `GLEE_NONCE`, `GLEE_FINDINGS` (ids separated by spaces) and `GLEE_DISPUTE` (for a judge). Variables
-/// with an empty value are omitted.
+/// the task), `GLEE_NONCE`, `GLEE_FINDINGS` and `GLEE_PAIRS` (ids separated by spaces), and `GLEE_DISPUTE` (for a
+/// judge). Variables with an empty value are omitted.
 pub(crate) fn environment(
     agent: &Agent,
     request: &Request,
@@ -44,12 +44,8 @@ pub(crate) fn environment(
     vars: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> BTreeMap<OsString, OsString> {
     let mut env = allowed(extra, vars);
-    let findings: Vec<String> = request
-        .task
-        .findings()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let findings = spaced(&request.task.findings());
+    let pairs = spaced(&request.task.pairs());
     let dispute = match &request.task {
         Task::Judge { dispute, .. } => dispute.number.to_string(),
         _ => String::new(),
@@ -59,7 +55,8 @@ pub(crate) fn environment(
         ("GLEE_ROLE", agent.role.as_str()),
         ("GLEE_TASK", request.task.kind()),
         ("GLEE_NONCE", &request.nonce),
-        ("GLEE_FINDINGS", &findings.join(" ")),
+        ("GLEE_FINDINGS", &findings),
+        ("GLEE_PAIRS", &pairs),
         ("GLEE_DISPUTE", &dispute),
     ];
     let request = request.into_iter().filter(|(_, value)| !value.is_empty());
@@ -73,6 +70,13 @@ pub(crate) fn environment(
             .map(|(name, value)| (name.into(), value.into())),
     );
     env
+}
+
+fn spaced(ids: &[impl ToString]) -> String {
+    ids.iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the variables from `vars` that an agent receives: variables in [`ALLOWED`] or `extra`, and variables

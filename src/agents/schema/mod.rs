@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, QuestionAnswer, Recheck,
-    Response, Ruling, Validation, Verdict,
+    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, PairId, QuestionAnswer,
+    Recheck, Response, Ruling, Validation, Verdict,
 };
 use crate::protocol::request::{Request, Task};
 
@@ -23,6 +23,7 @@ pub enum SchemaForm {
     Defence,
     Recheck,
     Comparison,
+    Same,
     Synthesis,
     Decision,
     Answers,
@@ -35,7 +36,7 @@ pub type Row = (SchemaForm, &'static str, &'static str, fn() -> Schema);
 impl SchemaForm {
     /// One row for each variant. The rows have the order of the variants, because the code uses a variant as the
     /// index of its row.
-    pub const ALL: [Row; 13] = [
+    pub const ALL: [Row; 14] = [
         (
             Self::Request,
             "request",
@@ -82,6 +83,12 @@ impl SchemaForm {
             || schema_for!(ComparisonReply),
         ),
         (
+            Self::Same,
+            "same",
+            "An aggregator's answer to the question which findings name the same defect",
+            || schema_for!(SameReply),
+        ),
+        (
             Self::Synthesis,
             "synthesis",
             "An aggregator's summary of several answers",
@@ -118,6 +125,7 @@ impl SchemaForm {
         match task {
             Task::Judge { .. } => Some(Self::Ruling),
             Task::Compare { .. } => Some(Self::Comparison),
+            Task::Same { .. } => Some(Self::Same),
             Task::Arbitrate { .. } => Some(Self::Decision),
             Task::Validate { .. } => Some(Self::Validation),
             Task::Peer { .. } => Some(Self::Peer),
@@ -296,6 +304,26 @@ pub struct ComparisonReply {
 pub struct ComparisonItem {
     /// The finding's id, such as `F1`.
     pub finding: FindingId,
+    /// `SAME` or `DIFFERENT`.
+    pub answer: String,
+    /// The reason.
+    pub reason: Option<String>,
+}
+
+/// An aggregator's answer about every pair of findings of the request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SameReply {
+    /// The nonce of the request.
+    pub nonce: String,
+    /// The answers.
+    pub pairs: Vec<SameItem>,
+}
+
+/// Whether the two findings of a pair name the same defect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SameItem {
+    /// The pair's id, such as `P1`.
+    pub pair: PairId,
     /// `SAME` or `DIFFERENT`.
     pub answer: String,
     /// The reason.
@@ -493,6 +521,10 @@ mod tests {
                 json!({"nonce": "n", "comparisons": [{"finding": "F1", "answer": "SAME"}]}),
             ),
             (
+                SchemaForm::Same,
+                json!({"nonce": "n", "pairs": [{"pair": "P1", "answer": "SAME", "reason": "r"}]}),
+            ),
+            (
                 SchemaForm::Peer,
                 json!({"nonce": "n", "type": "review_result", "reviewer": "codex", "timestamp": "...", "payload": {
                     "verdict": "blocker", "summary": "s", "issues": [{"severity": "high", "description": "d"}]}}),
@@ -522,6 +554,10 @@ mod tests {
             (
                 SchemaForm::Comparison,
                 json!({"nonce": "n", "comparisons": [{"finding": "F1"}]}),
+            ),
+            (
+                SchemaForm::Same,
+                json!({"nonce": "n", "pairs": [{"pair": "F1", "answer": "SAME"}]}),
             ),
             (
                 SchemaForm::Peer,

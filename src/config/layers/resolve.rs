@@ -395,6 +395,7 @@ mod tests {
         project.id = none
         redaction.block_private_keys = true
         redaction.secrets = true
+        review.compare = auto
         review.confirm_above = 100
         review.consensus.policy = panel
         review.consensus.validate = off
@@ -402,7 +403,6 @@ mod tests {
         review.issues.mandatory = [HIGH]
         review.issues.optional = [MEDIUM, LOW]
         review.jobs = 8
-        review.judge.compare = true
         review.judge.escalate_to = human
         review.judge.panel = []
         review.judge.require_evidence = true

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    PeerReview, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
+    PairComparison, PeerReview, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -15,6 +15,10 @@ pub enum Purpose {
     Review {
         round: u32,
         shard: u32,
+    },
+    /// The aggregator states which pairs of findings name the same defect.
+    Same {
+        round: u32,
     },
     /// Round 2 of a debate: a reviewer examines the findings of other reviewers.
     Examine {
@@ -40,7 +44,8 @@ pub enum Purpose {
     Recheck {
         round: u32,
     },
-    /// A judge compares findings with the earlier disputes that the findings possibly repeat.
+    /// A judge, or the aggregator if the run has no judge, compares findings with the earlier disputes that the
+    /// findings possibly repeat.
     Compare {
         round: u32,
     },
@@ -68,6 +73,7 @@ impl Purpose {
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
+            | Self::Same { round }
             | Self::Examine { round }
             | Self::Defend { round }
             | Self::Respond { round }
@@ -103,6 +109,7 @@ impl CallId {
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
+            Purpose::Same { round } => format!("same-{round}"),
             Purpose::Examine { round } => format!("examine-{round}"),
             Purpose::Defend { round } => format!("defend-{round}"),
             Purpose::Respond { round } => format!("respond-{round}"),
@@ -164,6 +171,10 @@ pub enum CallAnswer {
         notes: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problem: Option<String>,
+    },
+    /// The aggregator's answers about pairs of findings. A pair without an answer stays apart.
+    Same {
+        pairs: Vec<PairComparison>,
     },
     /// A reviewer's examinations of other reviewers' findings, and the examining reviewer's own new findings. A
     /// missing examination does not count as agreement.

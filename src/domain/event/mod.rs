@@ -15,11 +15,11 @@ use serde_json::Value;
 
 use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
-    CallMetadata, Coverage, DebateMessage, Decision, Disposition, Dispute, DisputeNumber,
-    EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId, PostedProblem,
-    RawFinding, Resolution, RestatedFinding, ReusedFrom, ReviewRequest, Role, Route, Ruler,
-    RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip, StagePlan,
-    StageVerdict, Tag, Trigger, Untrusted, Usage, WatchPlan, WatchStatus,
+    CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
+    DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
+    KeyedAnswer, PostedProblem, RawFinding, Resolution, RestatedFinding, ReusedFrom, ReviewRequest,
+    Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip,
+    StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -47,6 +47,10 @@ pub struct Plan {
     pub agents: Vec<Agent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backups: Vec<Agent>,
+    /// The agents that are asked only whether findings are the same: the aggregator, and a judge if `agents` has none.
+    /// A run does not depend on them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comparers: Vec<Agent>,
     /// The shards. A shard lists the files that one call covers.
     pub shards: Vec<Vec<Coverage>>,
     pub skipped: Vec<Skip>,
@@ -243,6 +247,18 @@ pub enum ReviewEvent {
     /// the reviewer's call and by the finding's index in the answer to the call.
     AdvisoriesAsked {
         answers: BTreeMap<String, AdvisoryStatus>,
+    },
+    /// The pairs of findings of a round that may name the same defect, before the findings are merged.
+    PairsUnsure { round: u32, pairs: Vec<UnsurePair> },
+    /// The answers of a call about findings that may be the same. Later runs reuse the answers.
+    FindingsCompared {
+        call: CallId,
+        answers: Vec<KeyedAnswer>,
+    },
+    /// Answers of earlier runs about the findings of a round that may repeat an earlier dispute.
+    ComparisonsReused {
+        round: u32,
+        comparisons: Vec<Comparison>,
     },
     /// The findings of all reviewers in a round, after findings about the same problem were merged.
     FindingsMerged {

@@ -124,6 +124,9 @@ pub struct Finding {
     /// Whether the coder must implement the finding or object to the finding.
     pub mandatory: bool,
     pub raised_by: Vec<AgentName>,
+    /// Findings that may name the same defect, where neither the rules nor the aggregator decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_be: Vec<FindingId>,
     /// Counted from 1.
     pub round: u32,
     /// `anchor` is absent if the location does not exist in the reviewed tree.
@@ -196,6 +199,12 @@ impl Finding {
             .suggestion
             .as_ref()
             .filter(|suggestion| Some(suggestion.trimmed()) != repeated)
+    }
+
+    /// Names the findings that may name the same defect, as in `may be the same as F13, F14`.
+    pub fn undecided(&self) -> Option<String> {
+        let ids: Vec<String> = self.may_be.iter().map(FindingId::to_string).collect();
+        (!ids.is_empty()).then(|| format!("may be the same as {}", ids.join(", ")))
     }
 
     /// Whether the finding is rejected. The reviewer that raised a finding can withdraw even a mandatory

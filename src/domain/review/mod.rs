@@ -7,6 +7,7 @@ pub(crate) mod finding;
 pub(crate) mod location;
 pub(crate) mod measures;
 pub(crate) mod outcome;
+pub(crate) mod pair;
 pub(crate) mod response;
 pub(crate) mod reuse;
 pub(crate) mod severity;

@@ -74,6 +74,7 @@ impl Measures<'_> {
             ReviewEvent::RunStarted { plan } => plan
                 .agents
                 .iter()
+                .chain(&plan.comparers)
                 .try_for_each(|agent| self.participant(agent)),
             ReviewEvent::AnswersReused { call, asked, .. } if asked.is_empty() => {
                 self.answered(call)
@@ -106,6 +107,9 @@ impl Measures<'_> {
             | ReviewEvent::AnswersReused { .. }
             | ReviewEvent::FilesReviewed { .. }
             | ReviewEvent::AdvisoriesAsked { .. }
+            | ReviewEvent::PairsUnsure { .. }
+            | ReviewEvent::FindingsCompared { .. }
+            | ReviewEvent::ComparisonsReused { .. }
             | ReviewEvent::DebateRound { .. }
             | ReviewEvent::DebateShutdown { .. }
             | ReviewEvent::AlreadyRuled { .. }
@@ -184,7 +188,8 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge.
+    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge. The calls of an aggregator count only
+    /// in the sum of all calls.
     fn call(
         &self,
         call: &CallId,
@@ -221,6 +226,7 @@ impl Measures<'_> {
              FROM (VALUES ('all', ''), (?3, ?2), (?10, (SELECT model FROM participant WHERE run = ?1 AND agent = ?2
                 AND role = ?3)))
              WHERE EXISTS (SELECT 1 FROM participant WHERE run = ?1 AND agent = ?2 AND role = ?3)
+                AND (column1 = 'all' OR ?3 <> 'aggregator')
              ON CONFLICT DO UPDATE SET calls = calls + 1, unpriced = unpriced + excluded.unpriced,
                 millis = millis + excluded.millis, input = input + excluded.input,
                 output = output + excluded.output, micros = micros + excluded.micros";
@@ -502,7 +508,8 @@ fn role_name(role: Role) -> Option<&'static str> {
     match role {
         Role::Reviewer => Some("reviewer"),
         Role::Judge => Some("judge"),
-        Role::Coder | Role::Aggregator => None,
+        Role::Aggregator => Some("aggregator"),
+        Role::Coder => None,
     }
 }
 
@@ -513,6 +520,7 @@ fn role_of(purpose: &Purpose) -> Option<&'static str> {
         | Purpose::Defend { .. }
         | Purpose::Recheck { .. } => Some("reviewer"),
         Purpose::Judge { .. } | Purpose::Compare { .. } => Some("judge"),
+        Purpose::Same { .. } => Some("aggregator"),
         Purpose::Respond { .. }
         | Purpose::Enforce { .. }
         | Purpose::Repair { .. }

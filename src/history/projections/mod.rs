@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 use crate::domain::event::{
     ConsensusEvent, DisputeEvent, Event, EventKind, ReviewEvent, RunEvent, WatchEvent,
 };
-use crate::domain::{Dispute, FindingId, RunId};
+use crate::domain::{Dispute, FindingId, KeyedAnswer, RunId};
 
 pub(crate) mod measures;
 pub(crate) mod problems;
 
-pub(crate) const VIEWS: [(&str, &str); 15] = [
+pub(crate) const VIEWS: [(&str, &str); 16] = [
     ("run", "number"),
     ("finding", "run, id"),
     ("problem", "number"),
@@ -24,6 +24,7 @@ pub(crate) const VIEWS: [(&str, &str); 15] = [
     ("stage", "number"),
     ("watch", "number"),
     ("reviewed", "number"),
+    ("compared", "number"),
     ("participant", "run, agent, role"),
     ("measured", "run, finding"),
     ("opinion", "problem, reviewer"),
@@ -71,6 +72,14 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
                 params![asker, review.file, review.key, run.0, seq.cast_signed()],
             )
         }),
+        EventKind::Review(ReviewEvent::FindingsCompared { answers, .. }) => {
+            answers.iter().try_for_each(|KeyedAnswer { key, answer }| {
+                write(
+                    "INSERT INTO compared (key, run, same, by, reason) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    params![key, run.0, answer.same, answer.by.0, answer.reason.as_written()],
+                )
+            })
+        }
         EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => open(db, run, *at, dispute),
         EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => write(
             "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1",

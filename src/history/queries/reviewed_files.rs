@@ -1,9 +1,10 @@
-//! Finds earlier reviews of a file, and checks whether the records of a run are intact.
+//! Finds earlier reviews of a file and earlier answers about pairs of findings, and checks whether the records of a run
+//! are intact.
 
 use rusqlite::{Row, params};
 
 use super::query;
-use crate::domain::{RunId, event::Event};
+use crate::domain::{AgentName, PairAnswer, RunId, event::Event};
 use crate::history::{JournalError, chain::link, store::Journal};
 
 /// The maximum number of rows that each query for earlier reviews returns.
@@ -31,6 +32,26 @@ impl Journal {
             }
         }
         Ok(found)
+    }
+
+    /// The last answer of an earlier run with this key to the question whether two findings are the same.
+    pub fn pair_answer(&self, key: &str, now: &RunId) -> Result<Option<PairAnswer>, JournalError> {
+        let sql = "SELECT run, by, same, reason FROM compared
+            WHERE key = ?1 AND run <> ?2 ORDER BY number DESC LIMIT ?3";
+        let answers = self.rows(sql, params![key, now.0, RECENT], |row| {
+            let answer = PairAnswer {
+                by: AgentName(row.get("by")?),
+                same: row.get("same")?,
+                reason: row.get::<_, String>("reason")?.into(),
+            };
+            Ok((RunId(row.get("run")?), answer))
+        })?;
+        for (run, answer) in answers {
+            if self.is_sound(&run)? {
+                return Ok(Some(answer));
+            }
+        }
+        Ok(None)
     }
 
     pub fn event(&self, run: &RunId, seq: u64) -> Result<Option<Event>, JournalError> {

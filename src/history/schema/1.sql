@@ -119,6 +119,18 @@ CREATE TABLE reviewed (
 CREATE INDEX reviewed_file ON reviewed (asker, file, number);
 CREATE INDEX reviewed_key ON reviewed (asker, key, number);
 
+-- What agents said about findings that may be the same. `key` identifies the texts and the code of two findings, or of a
+-- finding and an earlier dispute.
+CREATE TABLE compared (
+    number INTEGER PRIMARY KEY,
+    key    TEXT NOT NULL,
+    run    TEXT NOT NULL,
+    same   INTEGER NOT NULL,
+    by     TEXT NOT NULL,
+    reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX compared_key ON compared (key, number);
+
 -- Records of runs, outcomes and disputes that clones exchange. `source` is empty for a record that this history has
 -- created. Records of other clones do not affect runs. `hash` is the BLAKE3 hash of `body`.
 CREATE TABLE record (

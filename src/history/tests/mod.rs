@@ -37,6 +37,7 @@ fn started(target: &str) -> EventKind {
             mode: Mode::Arbitrate,
             agents: Vec::new(),
             backups: Vec::new(),
+            comparers: Vec::new(),
             shards: Vec::new(),
             skipped: Vec::new(),
             settings: BTreeMap::from([("review.rounds".to_owned(), 1.into())]),
@@ -63,6 +64,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
         },
         mandatory: matches!(tag, Tag::Must | Tag::High),
         raised_by: by.iter().map(|name| AgentName::from(*name)).collect(),
+        may_be: Vec::new(),
         round: 1,
         anchor: Some(Anchor {
             file: "src/db.rs".to_owned(),

@@ -9,12 +9,12 @@
 use serde_json::{Value, json};
 
 use crate::domain::{
-    AgentName, Dispute, EarlierDispute, Finding, FindingId, Opinion, Question, RawFinding,
+    AgentName, Dispute, EarlierDispute, Finding, FindingId, Opinion, PairId, Question, RawFinding,
     RulingRecord, Untrusted,
 };
 use crate::protocol::request::{
-    Challenged, Change, CoderWritten, FailedCheck, Request, RulingInForce, SourceFile,
-    StagePosition, StageSubject, Task, UncertainPair,
+    Challenged, Change, CoderWritten, ComparedFinding, FailedCheck, FindingPair, Request,
+    RulingInForce, SourceFile, StagePosition, StageSubject, Task, UncertainPair,
 };
 use crate::protocol::text::{nonce, printable};
 use crate::rules::stages::stage;
@@ -53,6 +53,11 @@ pub(crate) fn context(request: &Request) -> Value {
             "focus": fence.lines("focus", focus.iter().map(printable::line)),
             "rulings": fence.rulings("rulings", rulings),
             "recheck": fence.lines("earlier findings", raised(recheck).into_iter()),
+            "files": fence.files(files),
+        }),
+        Task::Same { pairs, findings, files } => json!({
+            "pairs": list(pairs, |FindingPair { id, one, other }| json!({ "id": id, "one": one, "other": other })),
+            "findings": list(findings, |finding| fence.compared(finding)),
             "files": fence.files(files),
         }),
         Task::Examine { files, findings } => json!({
@@ -155,7 +160,10 @@ pub(crate) fn context(request: &Request) -> Value {
     values["closing"] = json!(closing(request));
     values["secrets"] =
         json!(serde_json::to_string(&request.task).is_ok_and(|text| text.contains("[secret:")));
-    values["ids"] = json!(joined(&request.task.findings(), FindingId::to_string));
+    values["ids"] = json!(match &request.task {
+        Task::Same { .. } => joined(&request.task.pairs(), PairId::to_string),
+        task => joined(&task.findings(), FindingId::to_string),
+    });
     values
 }
 
@@ -411,6 +419,19 @@ impl Fence<'_> {
             add(&mut text, &format!("{name}: "), reason);
         }
         self.around(what, &text)
+    }
+
+    fn compared(&self, ComparedFinding { number, raw }: &ComparedFinding) -> Value {
+        let place = raw
+            .location()
+            .map(|place| format!("{place} "))
+            .unwrap_or_default();
+        let mut text = format!("{place}{}", raw.title.as_written());
+        if let Some(cwe) = raw.cwe {
+            text.push_str(&format!(" ({cwe})"));
+        }
+        add(&mut text, "", &raw.body);
+        json!({ "number": number, "text": self.around(&format!("finding {number}"), &text) })
     }
 
     fn pair(&self, UncertainPair { finding, earlier }: &UncertainPair) -> Value {

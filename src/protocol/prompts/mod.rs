@@ -19,8 +19,9 @@ use crate::system::files;
 mod context;
 mod project_templates;
 
-pub const TEMPLATES: [(&str, &str); 14] = [
+pub const TEMPLATES: [(&str, &str); 15] = [
     ("review.md", include_str!("templates/review/review.md")),
+    ("same.md", include_str!("templates/review/same.md")),
     ("respond.md", include_str!("templates/review/respond.md")),
     ("judge.md", include_str!("templates/review/judge.md")),
     ("examine.md", include_str!("templates/review/examine.md")),

@@ -1,4 +1,4 @@
-//! Parses a judge's answer that compares findings with earlier disputes.
+//! Parses an answer that compares findings with earlier disputes.
 
 use std::io::{self, BufRead};
 
@@ -7,7 +7,7 @@ use crate::protocol::replies::by_finding::{self, AnswerWord, FindingAnswer, Name
 
 pub use crate::protocol::replies::by_finding::AnswersByFinding;
 
-/// Reads a judge's answers about the findings in `asked`. If `nonce` is `None`, any nonce is accepted.
+/// Reads the answers about the findings in `asked`. If `nonce` is `None`, any nonce is accepted.
 pub fn parse<R: BufRead>(
     input: R,
     nonce: Option<&str>,
@@ -33,6 +33,8 @@ enum SameOrDifferent {
 }
 
 impl AnswerWord for SameOrDifferent {
+    type Id = FindingId;
+
     const WORDS: &'static [(&'static str, Self)] = &[
         ("SAME", Self::Same),
         ("DIFFERENT", Self::Different),

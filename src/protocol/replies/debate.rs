@@ -125,7 +125,7 @@ fn severity(word: String) -> Severity {
     }
 }
 
-fn adjusted<W>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
+fn adjusted<W: AnswerWord>(entry: &FindingAnswer<W>) -> (i32, Option<String>, String) {
     let given = entry.more.adjustment.as_deref().and_then(number);
     let mut rest = entry.text.trim();
     let (mut written, mut tag) = (None, None);
@@ -217,6 +217,8 @@ fn observed_in(text: &str, nonce: Option<&str>) -> impl Iterator<Item = RawFindi
 }
 
 impl AnswerWord for ExaminationWord {
+    type Id = FindingId;
+
     const WORDS: &'static [(&'static str, Self)] = &[
         ("AGREE", Self::Agree),
         ("DISAGREE", Self::Disagree),
@@ -232,6 +234,8 @@ impl AnswerWord for ExaminationWord {
 }
 
 impl AnswerWord for DefenceWord {
+    type Id = FindingId;
+
     const WORDS: &'static [(&'static str, Self)] = &[
         ("DEFEND", Self::Defend),
         ("CONCEDE", Self::Concede),

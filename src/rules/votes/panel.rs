@@ -224,6 +224,7 @@ mod tests {
             },
             mandatory: true,
             raised_by: vec![AgentName::from("r1")],
+            may_be: Vec::new(),
             round: 1,
             anchor: None,
             reverses: None,

@@ -88,7 +88,7 @@ pub async fn start(
             .map_err(RunError::Sources)?;
     }
     plan.shards = review.joined(&plan).await?;
-    for agents in [&mut plan.agents, &mut plan.backups] {
+    for agents in [&mut plan.agents, &mut plan.backups, &mut plan.comparers] {
         *agents = std::mem::take(agents)
             .into_iter()
             .map(Agent::recorded)

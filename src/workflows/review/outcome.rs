@@ -41,8 +41,9 @@ pub(crate) fn exit(state: &ReviewState, review: &ReviewSettings) -> ExitReason {
         ),
         quorum: review.quorum,
         agent_failed: agent_failed(state),
-        exhausted: last_calls(state).iter().any(|(_, call)| {
-            matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
+        exhausted: last_calls(state).iter().any(|(id, call)| {
+            !compares(&id.purpose)
+                && matches!(&call.answer, CallAnswer::Failed { cause: Some(cause), .. } if cause.is_exhausted())
         }),
         violated: !state.violated.is_empty(),
         verify_failed: state.verified.iter().any(|verified| !verified.passed),
@@ -83,6 +84,7 @@ fn agent_failed(state: &ReviewState) -> bool {
                     // towards the quorum. A failed re-check gives the finding the state `Unconfirmed`. The closure
                     // `unconfirmed` recognises this state.
                     Purpose::Review { .. }
+                    | Purpose::Same { .. }
                     | Purpose::Examine { .. }
                     | Purpose::Defend { .. }
                     | Purpose::Recheck { .. }
@@ -92,6 +94,12 @@ fn agent_failed(state: &ReviewState) -> bool {
                     | Purpose::Peer { .. } => false,
                 }
         })
+}
+
+/// Whether a call only asks whether findings are the same. Without an answer, the findings stay side by side, so a
+/// failure of such a call is a notice.
+fn compares(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::Same { .. } | Purpose::Compare { .. })
 }
 
 fn last_calls(state: &ReviewState) -> Vec<(&CallId, &RecordedCall)> {
@@ -178,6 +186,7 @@ fn with_fix(state: &ReviewState, finding: &Finding) -> Finding {
 fn notices(state: &ReviewState) -> Vec<String> {
     let mut notices = state.notices.clone();
     notices.extend(not_reviewed(state));
+    notices.extend(not_compared(state));
     for verified in state.verified.iter().filter(|verified| !verified.passed) {
         let tries = state.repairs(verified.round);
         let tried = match tries {
@@ -203,6 +212,23 @@ fn notices(state: &ReviewState) -> Vec<String> {
                 finding.id
             ));
         }
+    }
+    notices
+}
+
+fn not_compared(state: &ReviewState) -> Vec<String> {
+    let mut notices = Vec::new();
+    for (id, call) in last_calls(state) {
+        let (CallAnswer::Failed { error, .. } | CallAnswer::Invalid { error }) = &call.answer
+        else {
+            continue;
+        };
+        let what = match id.purpose {
+            Purpose::Same { .. } => "findings that may be the same",
+            Purpose::Compare { .. } => "findings with earlier disputes",
+            _ => continue,
+        };
+        notices.push(format!("`{}` did not compare {what}: {error}", id.agent));
     }
     notices
 }
@@ -348,7 +374,8 @@ fn reviewers(state: &ReviewState) -> Vec<ReviewerReport> {
                     report.failure.get_or_insert_with(|| error.clone());
                     AnswerStatus::NotReviewed
                 }
-                CallAnswer::Examine { .. }
+                CallAnswer::Same { .. }
+                | CallAnswer::Examine { .. }
                 | CallAnswer::Defend { .. }
                 | CallAnswer::Respond { .. }
                 | CallAnswer::Judge { .. }
@@ -393,6 +420,7 @@ fn is_review(purpose: &Purpose) -> bool {
 fn failures(state: &ReviewState) -> Vec<Failure> {
     last_calls(state)
         .into_iter()
+        .filter(|(id, _)| !compares(&id.purpose))
         .filter_map(|(id, call)| {
             let (error, hint, cause) = match &call.answer {
                 CallAnswer::Failed { error, hint, cause } => (error.clone(), hint.clone(), *cause),
@@ -407,6 +435,7 @@ fn failures(state: &ReviewState) -> Vec<Failure> {
                 | Purpose::Stage { .. }
                 | Purpose::Work
                 | Purpose::Peer { .. } => Role::Reviewer,
+                Purpose::Same { .. } => Role::Aggregator,
                 Purpose::Respond { .. } | Purpose::Enforce { .. } | Purpose::Repair { .. } => {
                     Role::Coder
                 }

@@ -4,7 +4,7 @@
 //! (design rule 1).
 
 use crate::config::schema::values::ReviewerChoice;
-use crate::config::settings::{Settings, Validate};
+use crate::config::settings::{Compare, Settings, Validate};
 use crate::domain::event::{FixRequest, Mode, Plan};
 use crate::domain::{Advice, Agent, AgentName, FindingId, Role, Route};
 use crate::protocol::request::SourceFile;
@@ -115,8 +115,9 @@ pub fn plan(
         }
         agents.extend(judges.into_iter().cloned());
     }
-    let backups = backups(settings, &agents)?;
+    let mut backups = backups(settings, &agents)?;
     private_keys(settings, agents.iter().chain(&backups), &target.files)?;
+    let comparers = comparers(settings, &agents, &mut backups, &target.files);
     Ok(Plan {
         root: root.to_string_lossy().into_owned(),
         target: target.description.clone(),
@@ -125,6 +126,7 @@ pub fn plan(
         mode,
         agents,
         backups,
+        comparers,
         shards: target.coverage(),
         skipped: target.skipped.clone(),
         settings: settings.recorded(),
@@ -136,6 +138,43 @@ pub fn plan(
         target_args: None,
         pull_request: None,
     })
+}
+
+/// The agents that are asked only whether findings are the same. A run does not depend on these agents, so none is
+/// chosen where a choice would fail.
+fn comparers(
+    settings: &Settings,
+    agents: &[Agent],
+    known: &mut Vec<Agent>,
+    files: &[SourceFile],
+) -> Vec<Agent> {
+    if settings.review.compare == Compare::Off {
+        return Vec::new();
+    }
+    let mut comparers: Vec<Agent> = first_choice(settings)
+        .find(|agent| agent.role == Role::Aggregator && !agent.is_embedded())
+        .cloned()
+        .into_iter()
+        .collect();
+    if agents.iter().all(|agent| agent.role != Role::Judge) {
+        let judges = judges(settings).unwrap_or_default();
+        comparers.extend(
+            judges
+                .into_iter()
+                .find(|agent| !agent.is_embedded())
+                .cloned(),
+        );
+    }
+    let backups = backups(settings, &comparers).unwrap_or_default();
+    if private_keys(settings, comparers.iter().chain(&backups), files).is_err() {
+        return Vec::new();
+    }
+    for backup in backups {
+        if known.iter().all(|other| other.name != backup.name) {
+            known.push(backup);
+        }
+    }
+    comparers
 }
 
 /// Plans a fix of chosen findings of a recorded run. `files` are the files of the findings.

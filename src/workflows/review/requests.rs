@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, meanings, number_of,
+    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RunId, meanings, number_of,
 };
+use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{
     Challenged, Change, FailedCheck, Item, SourceFile, Task, UncertainPair,
@@ -13,7 +14,9 @@ use crate::protocol::request::{
 use crate::protocol::text::references;
 use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::findings::recognition;
+use crate::workflows::review::findings::merge::RoundContext;
+use crate::workflows::review::findings::round::MergeSettings;
+use crate::workflows::review::findings::{pairs, recognition};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::diff::delta;
 
@@ -28,6 +31,7 @@ impl RequestBuilder<'_> {
     pub(crate) fn task(&self, call: &CallId) -> Task {
         match &call.purpose {
             Purpose::Review { round, shard } => self.review(call, *round, *shard),
+            Purpose::Same { round } => self.same(*round),
             Purpose::Examine { round } => self.examine(call, *round),
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
@@ -81,6 +85,7 @@ impl RequestBuilder<'_> {
             CallAnswer::Respond { .. }
             | CallAnswer::Recheck { .. }
             | CallAnswer::Compare { .. }
+            | CallAnswer::Same { .. }
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. } => "your last answer left these findings out".to_owned(),
             CallAnswer::Failed { error, .. } => format!("there was no answer: {error}"),
@@ -303,8 +308,22 @@ impl RequestBuilder<'_> {
         }
     }
 
+    fn same(&self, round: u32) -> Task {
+        // The findings get no numbers here, so neither the run nor the known problems matter.
+        pairs::task(&RoundContext {
+            state: self.state,
+            round,
+            lists: &MergeSettings::of(&self.state.settings),
+            sources: self.sources,
+            workspace: self.trees.workspace,
+            past: None,
+            run: &RunId(String::new()),
+            known: &KnownProblems::default(),
+        })
+    }
+
     fn compare(&self, round: u32) -> Task {
-        let uncertain = self.state.uncertain(round);
+        let uncertain = self.state.uncompared(round);
         let pairs: Vec<UncertainPair> = uncertain
             .map(|(finding, earlier)| UncertainPair {
                 finding: Finding {

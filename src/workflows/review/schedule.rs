@@ -20,10 +20,12 @@ use crate::workflows::run::workflow::Step;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {
+    /// Merges the findings of the round. The first merge of a round records the pairs that the aggregator is asked
+    /// about, if there are any.
     Merge {
         round: u32,
     },
-    /// Binds a finding to an earlier dispute if a judge recognised the finding as a repetition of the dispute.
+    /// Binds a finding to an earlier dispute if an agent recognised the finding as a repetition of the dispute.
     Recognise {
         round: u32,
     },
@@ -63,7 +65,7 @@ pub(crate) type ReviewStep = Step<ReviewEffect, DisputeQuestion>;
 pub(crate) struct SchedulePolicy {
     pub(crate) mode: Mode,
     pub(crate) recheck: bool,
-    /// Whether a judge is asked which findings repeat an earlier dispute.
+    /// Whether agents are asked about findings that may be the same.
     pub(crate) compare: bool,
     pub(crate) rounds: u32,
     pub(crate) verify: usize,
@@ -87,6 +89,7 @@ pub(crate) fn next_steps(
     let round = state.round();
     let stages = [
         reviews(state, round),
+        same(state, policy, round),
         merge(state, round),
         compare(state, policy, round),
         debate(state, round),
@@ -135,6 +138,22 @@ fn ask(
     attempts::next(&state.calls, agent, purpose, 2, is_lacking).map(Step::Ask)
 }
 
+/// Asks the aggregator, in a single call, which pairs of the round name the same defect. The first merge of a round
+/// records the pairs instead of merging, so the question is due before the second merge.
+fn same(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+    let aggregator = state
+        .aggregator()
+        .filter(|_| policy.compare && state.asked_pairs(round).next().is_some());
+    aggregator
+        .and_then(|agent| ask(state, &agent.name, Purpose::Same { round }, is_invalid))
+        .into_iter()
+        .collect()
+}
+
+fn is_invalid(call: &RecordedCall) -> bool {
+    attempts::is_invalid(&call.answer)
+}
+
 fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     if state.unmerged().next().is_some() {
         vec![Step::Effect(ReviewEffect::Merge { round })]
@@ -143,20 +162,18 @@ fn merge(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
     }
 }
 
-/// Asks one judge, in a single call, which findings of the round repeat an earlier dispute. Embedded judges are not
-/// asked. After two unreadable answers, no finding counts as a repetition.
+/// Asks one agent, in a single call, which findings of the round repeat an earlier dispute. After two unreadable
+/// answers, no finding counts as a repetition.
 fn compare(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     if state.recognised(round).next().is_some() {
         return vec![Step::Effect(ReviewEffect::Recognise { round })];
     }
-    if !policy.compare || policy.mode != Mode::Arbitrate || state.uncertain(round).next().is_none()
-    {
+    if !policy.compare || state.uncompared(round).next().is_none() {
         return Vec::new();
     }
-    let judge = state.judges().find(|judge| !judge.is_embedded());
-    let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
-    judge
-        .and_then(|judge| ask(state, &judge.name, Purpose::Compare { round }, invalid))
+    state
+        .comparing_agent()
+        .and_then(|agent| ask(state, &agent.name, Purpose::Compare { round }, is_invalid))
         .into_iter()
         .collect()
 }
@@ -389,10 +406,9 @@ fn judges(state: &ReviewState, dispute: DisputeNumber) -> Vec<ReviewStep> {
     if state.judges().next().is_none() {
         return vec![Step::Prompt(DisputeQuestion::Ruling(dispute))];
     }
-    let invalid = |call: &RecordedCall| matches!(call.answer, CallAnswer::Invalid { .. });
     let asks: Vec<ReviewStep> = state
         .judges()
-        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, invalid))
+        .filter_map(|judge| ask(state, &judge.name, Purpose::Judge { dispute }, is_invalid))
         .collect();
     if asks.is_empty() {
         vec![Step::Effect(ReviewEffect::Rule(dispute))]
@@ -552,9 +568,11 @@ mod tests {
     use crate::agents::samples;
     use crate::domain::event::{Plan, RunEvent};
     use crate::domain::{
-        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, RawFinding, Recheck,
-        Relation, Response, Ruling, RulingRecord, Severity, Tag,
+        Agent, Anchor, Answer, Comparison, Coverage, EarlierDispute, Finding, PairAnswer,
+        PairComparison, PairId, RawFinding, Recheck, Relation, Response, Ruling, RulingRecord,
+        Severity, Tag, UnsurePair,
     };
+    use crate::rules::consensus::Answers;
 
     struct Play {
         state: ReviewState,
@@ -581,6 +599,7 @@ mod tests {
             },
             mandatory: matches!(tag, Tag::Must | Tag::High),
             raised_by: vec![AgentName::from("r1")],
+            may_be: Vec::new(),
             round: 1,
             anchor: Some(Anchor {
                 file: "a.py".into(),
@@ -630,6 +649,7 @@ mod tests {
                     agent("j", Role::Judge),
                 ],
                 backups: Vec::new(),
+                comparers: Vec::new(),
                 shards: vec![vec![covered]],
                 skipped: Vec::new(),
                 settings: std::collections::BTreeMap::new(),
@@ -677,7 +697,7 @@ mod tests {
             })
         }
 
-        fn reviewed(&mut self, findings: Vec<Finding>) -> &mut Self {
+        fn answered_reviews(&mut self) -> &mut Self {
             for name in ["r1", "r2"] {
                 self.answered(
                     call(name, REVIEW, 1),
@@ -689,6 +709,11 @@ mod tests {
                     },
                 );
             }
+            self
+        }
+
+        fn reviewed(&mut self, findings: Vec<Finding>) -> &mut Self {
+            self.answered_reviews();
             self.event(ReviewEvent::FindingsMerged {
                 restated: Vec::new(),
                 round: 1,
@@ -875,6 +900,89 @@ mod tests {
         assert_eq!(play.due(), [Step::Finish], "a review changes nothing");
     }
 
+    #[test]
+    fn the_aggregator_is_asked_once_and_before_the_merge() {
+        let same = |attempt| call("g", Purpose::Same { round: 1 }, attempt);
+        let merge = Step::Effect(ReviewEffect::Merge { round: 1 });
+        let pair = |asked: Option<u32>, known: Option<bool>| UnsurePair {
+            one: "review-1-0.r1.1/0".into(),
+            other: "review-1-0.r2.1/0".into(),
+            key: "k".into(),
+            asked: asked.map(PairId),
+            known: known.map(|same| PairAnswer {
+                by: "g".into(),
+                same,
+                reason: "".into(),
+            }),
+        };
+        let begun = |pair: UnsurePair| {
+            let mut play = Play::new(Mode::Review);
+            let plan = play.state.plan.as_mut().expect("a plan");
+            plan.comparers.push(agent("g", Role::Aggregator));
+            play.answered_reviews();
+            assert_eq!(play.due(), [Step::Effect(ReviewEffect::Merge { round: 1 })]);
+            let pairs = vec![pair];
+            play.event(ReviewEvent::PairsUnsure { round: 1, pairs });
+            play
+        };
+        assert_eq!(begun(pair(None, Some(true))).due(), [merge.clone()]);
+        assert_eq!(
+            begun(pair(None, None)).due(),
+            [merge.clone()],
+            "beyond the bound"
+        );
+
+        let mut play = begun(pair(Some(1), None));
+        assert_eq!(play.due(), [Step::Ask(same(1))]);
+        play.event(RunEvent::RunResumed);
+        assert_eq!(
+            play.due(),
+            [Step::Ask(same(1))],
+            "a killed call is made again"
+        );
+        let answer = |pair| CallAnswer::Same {
+            pairs: vec![PairComparison {
+                pair: PairId(pair),
+                same: true,
+                reason: "r".into(),
+            }],
+        };
+        play.answered(same(1), answer(1));
+        play.event(RunEvent::RunResumed);
+        assert_eq!(
+            play.due(),
+            [merge.clone()],
+            "an answer is never paid for twice"
+        );
+        let answers = play.state.pair_answers();
+        let known = answers.are_same("review-1-0.r2.1/0", "review-1-0.r1.1/0");
+        assert_eq!(known, Some(true));
+
+        // Neither a failure nor two unreadable answers stop the merge.
+        let mut play = begun(pair(Some(1), None));
+        let invalid = || CallAnswer::Invalid {
+            error: "no word".into(),
+        };
+        play.answered(same(1), invalid());
+        assert_eq!(play.due(), [Step::Ask(same(2))]);
+        play.answered(same(2), invalid());
+        assert_eq!(play.due(), [merge.clone()]);
+        let mut play = begun(pair(Some(1), None));
+        play.answered(
+            same(1),
+            CallAnswer::Failed {
+                error: "gone".into(),
+                hint: None,
+                cause: None,
+            },
+        );
+        assert_eq!(play.due(), [merge.clone()]);
+        let mut play = begun(pair(Some(1), None));
+        play.answered(same(1), answer(2));
+        assert_eq!(play.state.pair_answers(), Answers::default());
+        assert_eq!(play.due(), [merge]);
+    }
+
     fn may_repeat(id: u32, dispute: u64, disposition: Option<Disposition>) -> EventKind {
         let earlier = EarlierDispute {
             dispute: DisputeNumber(dispute).into(),
@@ -915,12 +1023,13 @@ mod tests {
             .event(may_repeat(3, 9, Some(Disposition::Refuted)));
             play
         };
-        assert_eq!(begun(Mode::Review).due(), [Step::Finish]);
-        assert_eq!(begun(Mode::Fix).due(), [Step::Effect(ReviewEffect::Keep)]);
         let mut off = begun(Mode::Arbitrate);
         off.policy.compare = false;
         assert_eq!(off.due(), [Step::Effect(ReviewEffect::Keep)]);
 
+        for mode in [Mode::Review, Mode::Fix] {
+            assert_eq!(begun(mode).due(), [Step::Ask(compare(1))]);
+        }
         let mut play = begun(Mode::Arbitrate);
         assert_eq!(play.due(), [Step::Ask(compare(1))]);
         play.answered(

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use crate::domain::RulingRef;
 use crate::domain::event::CallAnswer;
 use crate::protocol::replies::review::{self, reader};
-use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
+use crate::protocol::replies::{
+    compare, debate, peer_review, recheck, response, ruling, same, stage,
+};
 use crate::protocol::request::{Request, Task};
 
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
@@ -25,6 +27,18 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
                 findings: read.findings,
                 notes: read.notes,
                 problem: read.problem,
+            }
+        }
+        Task::Same { .. } => {
+            let read = same::parse(answer, nonce, &request.task.pairs())?;
+            if read.entries.is_empty() || !read.complete {
+                CallAnswer::Invalid {
+                    error: problem(read.problems, "no readable answer about any pair"),
+                }
+            } else {
+                CallAnswer::Same {
+                    pairs: read.entries,
+                }
             }
         }
         Task::Examine { findings, .. } => {

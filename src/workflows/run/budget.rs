@@ -51,13 +51,15 @@ pub(crate) fn place(settings: &Settings, spent: &Spent, call: &CallId, running: 
     });
     if running >= jobs || is_judge && running >= JUDGES {
         Place::Full
-    } else if calls_left(settings, spent, running) == Some(0)
-        || !budget::reached(&settings.budget.caps(), spent).is_empty()
-    {
+    } else if calls_left(settings, spent, running) == Some(0) || is_used_up(settings, spent) {
         Place::OverBudget
     } else {
         Place::Free
     }
+}
+
+pub(crate) fn is_used_up(settings: &Settings, spent: &Spent) -> bool {
+    !budget::reached(&settings.budget.caps(), spent).is_empty()
 }
 
 fn calls_left(settings: &Settings, spent: &Spent, running: usize) -> Option<u64> {

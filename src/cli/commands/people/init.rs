@@ -100,7 +100,8 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
 /// The first installed program becomes coder and aggregator, and the others become reviewers. The last installed
 /// program is also the judge, so that the coder and the judge run different programs. If only one program is
 /// installed, it takes all roles. If no program is installed, embedded agents take all roles except the
-/// aggregator.
+/// aggregator, because no embedded agent compares findings. Nobody is asked about the aggregator: it only compares
+/// what others said.
 fn suggest(installed: &[&str]) -> Assignment {
     let Some((first, others)) = installed.split_first() else {
         let [rules, fixer, referee] = BUILTINS.map(|(name, _)| format!("builtin:{name}"));
@@ -176,19 +177,11 @@ fn choose(
         "Who judges disputes?",
         &neutral.or(suggested.judge.clone()),
     )?;
-    let aggregator = match installed {
-        [] => None,
-        _ => one(
-            Role::Aggregator,
-            "Who summarises the answers in `glee consensus`?",
-            &suggested.aggregator,
-        )?,
-    };
     Ok(Assignment {
         coder,
         reviewers,
         judge,
-        aggregator,
+        aggregator: suggested.aggregator.clone(),
     })
 }
 

@@ -57,7 +57,13 @@ fn json(plan: &Plan, previews: &[Preview]) -> String {
         "estimated_tokens": previews.iter().map(|preview| preview.tokens).sum::<u64>(),
         "estimated_usd": previews.iter().map(|preview| preview.usd).sum::<Option<f64>>(),
     });
-    let value = json!({ "schema": 1, "plan": plan, "calls": calls, "total": total });
+    let value = json!({
+        "schema": 1,
+        "plan": plan,
+        "calls": calls,
+        "compare": compare(plan),
+        "total": total,
+    });
     format!("{value:#}\n")
 }
 
@@ -171,6 +177,9 @@ fn text(
             &format!("{}, for embedded agents, which cost nothing", size(bytes)),
         );
     }
+    if let Some(compare) = compare(plan) {
+        row("Compare", &compare);
+    }
     row(
         "Then",
         match plan.mode {
@@ -199,6 +208,28 @@ fn text(
     };
     let _ = writeln!(out, "This was a dry run: no agent was called{more}.");
     out
+}
+
+/// Describes the calls that the run makes only if the rules do not decide whether findings are the same.
+fn compare(plan: &Plan) -> Option<String> {
+    let name = |role| {
+        let agents = plan.comparers.iter().chain(&plan.agents);
+        let mut agents = agents.filter(|agent| agent.role == role && !agent.is_embedded());
+        agents.next().map(|agent| printable::line(&agent.name.0))
+    };
+    let aggregator = name(Role::Aggregator);
+    let reviewers = plan
+        .agents
+        .iter()
+        .filter(|agent| agent.role == Role::Reviewer);
+    let same = aggregator.clone().filter(|_| reviewers.count() > 1);
+    let same =
+        same.map(|name| format!("at most 1 call to {name} about findings that may be the same"));
+    let repeated = name(Role::Judge).or(aggregator);
+    let repeated = repeated
+        .map(|name| format!("at most 1 call to {name} about findings that may repeat a dispute"));
+    let calls: Vec<String> = same.into_iter().chain(repeated).collect();
+    (!calls.is_empty()).then(|| calls.join("; "))
 }
 
 /// Returns the first 12 characters of a hash. A prefix that ends with a colon is removed first.

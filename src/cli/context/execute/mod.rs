@@ -30,11 +30,12 @@ use crate::cli::ui::live::{jsonl::JsonLines, progress::Progress};
 use crate::cli::ui::notify::{Noticed, Notifier};
 use crate::cli::ui::{screen::Verbosity, terminal::Terminal};
 use crate::config::files::scripts;
-use crate::config::settings::{Sandbox, Settings};
+use crate::config::settings::{Compare, Sandbox, Settings};
 use crate::config::{self, ConfigSources};
 use crate::domain::event::{CallId, Event, Mode, Plan};
 use crate::domain::{
     Agent, Dispute, DisputeNumber, ExitReason, FindingId, Role, Route, RulingWord, RunId,
+    SettledFinding,
 };
 use crate::protocol::text::printable;
 use crate::system::{log, private};
@@ -213,6 +214,11 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
 ) -> CommandResult {
     let resume = format!("resume it with `glee runs resume {}`", id.short());
     let reviewed = Arc::clone(&workspace);
+    let is_alone = settings.review.compare == Compare::Auto
+        && settings
+            .agents
+            .iter()
+            .all(|agent| agent.role != Role::Aggregator);
     let (mut ended, cause, notifier) =
         execute(context, workspace, settings, agents, id, Some(&resume), run)?;
     if ended.rest == Rest::Stopped {
@@ -255,6 +261,12 @@ pub(crate) fn review<F: Future<Output = Result<EndedReview, RunError>>>(
         was_asked,
     };
     let written = report.write(globals, outputs, reviewed.root());
+    let is_undecided = |settled: &SettledFinding| !settled.finding.may_be.is_empty();
+    if is_alone && globals.interactive() && outcome.findings.iter().any(is_undecided) {
+        globals.say(
+            "hint: an aggregator decides which findings are the same: `glee connect <agent> --role aggregator`",
+        );
+    }
     warn(globals, &notifier);
     written.map(|()| exit)
 }

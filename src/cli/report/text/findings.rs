@@ -355,6 +355,9 @@ impl Report<'_> {
                 add("", Color::Plain, &again.body, 5);
             }
         }
+        if let Some(undecided) = finding.finding.undecided() {
+            add("undecided", Color::Warn, &undecided.into(), 2);
+        }
         if let Some(earlier) = finding.finding.reverses {
             add(
                 "reversal",

@@ -1,8 +1,10 @@
 //! Entries of an answer, before the parser accepts or rejects the entries.
 
 use std::collections::{BTreeSet, HashSet};
+use std::fmt::{Debug, Display};
+use std::hash::Hash;
 
-use crate::domain::FindingId;
+use crate::domain::{FindingId, PairId};
 use crate::protocol::replies::reply::is_nonce;
 use crate::protocol::text::LenientValue;
 
@@ -12,7 +14,57 @@ pub(crate) const ANSWERS_CAP: usize = 6 << 20;
 
 pub(crate) const PROBLEMS_CAP: usize = 20;
 
-pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
+/// The id of what an entry is about.
+pub(crate) trait EntryId: Copy + Ord + Hash + Debug + Display {
+    /// The fields of a JSON item that can contain the id.
+    const FIELDS: &'static [&'static str];
+    const KIND: &'static str;
+
+    fn parse(text: &str) -> Option<Self>;
+
+    /// The number of the group to which the id belongs.
+    fn group(self) -> u32;
+
+    /// Whether an entry with this id is about `other`.
+    fn addresses(self, other: Self) -> bool;
+}
+
+impl EntryId for FindingId {
+    const FIELDS: &'static [&'static str] = &["finding", "finding_id"];
+    const KIND: &'static str = "a finding id such as `F1`";
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::parse(text).or_else(|| Self::parse(&format!("F{text}")))
+    }
+
+    fn group(self) -> u32 {
+        self.number
+    }
+
+    fn addresses(self, other: Self) -> bool {
+        self.addresses(other)
+    }
+}
+
+impl EntryId for PairId {
+    const FIELDS: &'static [&'static str] = &["pair"];
+    const KIND: &'static str = "a pair such as `P1`";
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+
+    fn group(self) -> u32 {
+        self.0
+    }
+
+    fn addresses(self, other: Self) -> bool {
+        self == other
+    }
+}
+
+pub(crate) trait AnswerWord: Copy + Eq + Debug + 'static {
+    type Id: EntryId;
     const WORDS: &'static [(&'static str, Self)];
     const CLOSING: &'static str;
     const LIST: &'static str;
@@ -57,8 +109,8 @@ pub(crate) trait AnswerWord: Copy + Eq + std::fmt::Debug + 'static {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FindingAnswer<W> {
-    pub(crate) finding: FindingId,
+pub(crate) struct FindingAnswer<W: AnswerWord> {
+    pub(crate) finding: W::Id,
     pub(crate) word: W,
     pub(crate) text: String,
     pub(crate) evidence: Vec<String>,
@@ -72,7 +124,7 @@ pub(crate) struct More {
     pub(crate) description: Option<String>,
 }
 
-pub(crate) struct Gathered<W> {
+pub(crate) struct Gathered<W: AnswerWord> {
     pub(crate) entries: Vec<Placed<W>>,
     pub(crate) problems: BTreeSet<String>,
     pub(crate) truncated: bool,
@@ -81,7 +133,7 @@ pub(crate) struct Gathered<W> {
     pub(crate) signed: Option<usize>,
 }
 
-pub(crate) struct Placed<W> {
+pub(crate) struct Placed<W: AnswerWord> {
     pub(crate) entry: FindingAnswer<W>,
     pub(crate) adjacent: bool,
 }
@@ -115,12 +167,12 @@ impl<W: AnswerWord> Gathered<W> {
         }
     }
 
-    pub(crate) fn unknown_word(&mut self, finding: FindingId, word: &str) {
+    pub(crate) fn unknown_word(&mut self, finding: W::Id, word: &str) {
         self.problem(|| format!("`{word}` for {finding} is not one of {}", W::names()));
     }
 
     pub(crate) fn count(&self, end: usize) -> u64 {
-        let ids: HashSet<FindingId> = self.entries[..end].iter().map(id_of).collect();
+        let ids: HashSet<W::Id> = self.entries[..end].iter().map(id_of).collect();
         ids.len() as u64
     }
 
@@ -146,6 +198,6 @@ impl<W: AnswerWord> Gathered<W> {
     }
 }
 
-pub(crate) fn id_of<W>(placed: &Placed<W>) -> FindingId {
+pub(crate) fn id_of<W: AnswerWord>(placed: &Placed<W>) -> W::Id {
     placed.entry.finding
 }

@@ -1,5 +1,6 @@
 //! Parses answers that have one entry per finding, either as prose like `[F1] WORD: text` or as a JSON list. The
-//! tasks respond, examine, defend, recheck and compare require one entry per finding.
+//! tasks respond, examine, defend, recheck and compare require one entry per finding. The task same requires one
+//! entry per pair of findings, such as `[P1] WORD: text`.
 //!
 //! Reviewed code can contain lines that look like entries, and an agent can quote these lines. The parser
 //! therefore accepts only *signed* entries, which the nonce of the call confirms. In prose, the last closing
@@ -17,26 +18,26 @@ use std::io::{self, BufRead};
 use crate::domain::{FindingId, number_of};
 use crate::protocol::replies::reply::{Closing, Walk};
 use crate::protocol::text::{LenientValue, ScanState};
-use entry::{Gathered, PROBLEMS_CAP, Placed, id_of};
+use entry::{EntryId, Gathered, PROBLEMS_CAP, Placed, id_of};
 use prose::Prose;
 
 pub(crate) use entry::{AnswerWord, FindingAnswer, More};
 
 /// A parsed answer. The entries are reliable only if `complete` is true.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AnswersByFinding<T> {
+pub struct AnswersByFinding<T, I = FindingId> {
     pub entries: Vec<T>,
     /// Whether the answer is signed with the nonce, contains the announced number of entries, and is neither
     /// truncated nor contradictory.
     pub complete: bool,
     /// The requested findings without an accepted entry in the answer, in the order of the request.
-    pub missing: Vec<FindingId>,
+    pub missing: Vec<I>,
     /// The problems of the answer, in one line each. Glee can send the lines in `problems` back to the agent.
     pub problems: Vec<String>,
 }
 
-impl<T> AnswersByFinding<T> {
-    pub(crate) fn map<U>(self, entry: impl FnMut(T) -> U) -> AnswersByFinding<U> {
+impl<T, I> AnswersByFinding<T, I> {
+    pub(crate) fn map<U>(self, entry: impl FnMut(T) -> U) -> AnswersByFinding<U, I> {
         let Self {
             entries,
             complete,
@@ -53,7 +54,7 @@ impl<T> AnswersByFinding<T> {
 }
 
 /// Maps names of findings, such as `path:line:title` in JSON answers, to the ids of the findings.
-pub type Names = BTreeMap<String, FindingId>;
+pub type Names<I = FindingId> = BTreeMap<String, I>;
 
 pub(crate) fn name(text: &str) -> String {
     text.split_whitespace()
@@ -67,9 +68,9 @@ pub(crate) fn name(text: &str) -> String {
 pub(crate) fn read<W: AnswerWord>(
     input: impl BufRead,
     nonce: Option<&str>,
-    asked: Option<&[FindingId]>,
-    names: &Names,
-) -> io::Result<AnswersByFinding<FindingAnswer<W>>> {
+    asked: Option<&[W::Id]>,
+    names: &Names<W::Id>,
+) -> io::Result<AnswersByFinding<FindingAnswer<W>, W::Id>> {
     let mut walk = Walk::new(input, nonce);
     let mut closing = Closing::new(W::CLOSING, "answers", nonce);
     let mut prose = Prose::new();
@@ -107,10 +108,10 @@ fn settle<W: AnswerWord>(
     json: Option<Gathered<W>>,
     closing: &Closing<'_>,
     passed_over: bool,
-    asked: Option<&[FindingId]>,
-) -> AnswersByFinding<FindingAnswer<W>> {
+    asked: Option<&[W::Id]>,
+) -> AnswersByFinding<FindingAnswer<W>, W::Id> {
     let groups = asked.map(Groups::of);
-    let is_asked = |id: &FindingId| {
+    let is_asked = |id: &W::Id| {
         groups
             .as_ref()
             .is_none_or(|groups| !groups.meant(*id).is_empty())
@@ -135,9 +136,9 @@ fn settle<W: AnswerWord>(
             (block, others, prose.problems, read)
         }
     };
-    let ids: HashSet<FindingId> = block.iter().map(id_of).collect();
+    let ids: HashSet<W::Id> = block.iter().map(id_of).collect();
     // The requested findings that have an unsigned entry, but no signed entry.
-    let left_over: BTreeSet<FindingId> = others
+    let left_over: BTreeSet<W::Id> = others
         .iter()
         .map(id_of)
         .filter(|id| is_asked(id) && !ids.contains(id))
@@ -216,24 +217,24 @@ fn settle<W: AnswerWord>(
 }
 
 /// The findings that an answer is asked about, by the numbers of their groups.
-struct Groups(BTreeMap<u32, Vec<FindingId>>);
+struct Groups<I>(BTreeMap<u32, Vec<I>>);
 
-impl Groups {
-    fn of(asked: &[FindingId]) -> Self {
-        let mut groups: BTreeMap<u32, Vec<FindingId>> = BTreeMap::new();
+impl<I: EntryId> Groups<I> {
+    fn of(asked: &[I]) -> Self {
+        let mut groups: BTreeMap<u32, Vec<I>> = BTreeMap::new();
         for id in asked {
-            groups.entry(id.number).or_default().push(*id);
+            groups.entry(id.group()).or_default().push(*id);
         }
         Self(groups)
     }
 
     /// The findings that `id` addresses.
-    fn meant(&self, id: FindingId) -> Vec<FindingId> {
-        let group = self.0.get(&id.number).into_iter().flatten().copied();
+    fn meant(&self, id: I) -> Vec<I> {
+        let group = self.0.get(&id.group()).into_iter().flatten().copied();
         group.filter(|asked| id.addresses(*asked)).collect()
     }
 
-    fn count(&self, ids: &HashSet<FindingId>) -> usize {
+    fn count(&self, ids: &HashSet<I>) -> usize {
         let meant = ids.iter().map(|id| match self.meant(*id).as_slice() {
             [] => vec![*id],
             meant => meant.to_vec(),
@@ -242,8 +243,11 @@ impl Groups {
     }
 
     /// Gives each addressed finding an entry. An entry for a member precedes an entry for its group.
-    fn expand<W: AnswerWord>(&self, entries: Vec<FindingAnswer<W>>) -> Vec<FindingAnswer<W>> {
-        let own: HashSet<FindingId> = entries.iter().map(|entry| entry.finding).collect();
+    fn expand<W: AnswerWord<Id = I>>(
+        &self,
+        entries: Vec<FindingAnswer<W>>,
+    ) -> Vec<FindingAnswer<W>> {
+        let own: HashSet<I> = entries.iter().map(|entry| entry.finding).collect();
         let mut expanded = Vec::new();
         for entry in entries {
             for finding in self.meant(entry.finding) {
@@ -262,10 +266,10 @@ impl Groups {
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
-) -> (Vec<FindingAnswer<W>>, BTreeMap<FindingId, [W; 2]>) {
-    let mut places: BTreeMap<FindingId, usize> = BTreeMap::new();
+) -> (Vec<FindingAnswer<W>>, BTreeMap<W::Id, [W; 2]>) {
+    let mut places: BTreeMap<W::Id, usize> = BTreeMap::new();
     let mut entries: Vec<FindingAnswer<W>> = Vec::new();
-    let mut before: BTreeMap<FindingId, Vec<W>> = BTreeMap::new();
+    let mut before: BTreeMap<W::Id, Vec<W>> = BTreeMap::new();
     for Placed { entry, .. } in block {
         match places.get(&entry.finding) {
             None => {
@@ -297,7 +301,7 @@ fn merge<W: AnswerWord>(
     (entries, conflicts)
 }
 
-fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
+fn from_json<W: AnswerWord>(text: &str, names: &Names<W::Id>) -> Option<Gathered<W>> {
     let object: LenientValue = serde_json::from_str(text).ok()?;
     let LenientValue::List(items) = object.get(&[W::LIST]) else {
         return None;
@@ -311,13 +315,10 @@ fn from_json<W: AnswerWord>(text: &str, names: &Names) -> Option<Gathered<W>> {
     let mut gathered = Gathered::new();
     gathered.nonce = object.get(&["nonce"]).word();
     for item in items {
-        let named = item
-            .get(&["finding", "finding_id"])
-            .word()
-            .unwrap_or_default();
-        let by_id = FindingId::parse(&named).or_else(|| FindingId::parse(&format!("F{named}")));
+        let named = item.get(W::Id::FIELDS).word().unwrap_or_default();
+        let by_id = W::Id::parse(&named);
         let Some(finding) = by_id.or_else(|| names.get(&name(&named)).copied()) else {
-            gathered.problem(|| format!("`{named}` is not a finding id such as `F1`"));
+            gathered.problem(|| format!("`{named}` is not {}", W::Id::KIND));
             continue;
         };
         let answer = item.get(&["answer", "action"]);

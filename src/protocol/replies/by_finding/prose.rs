@@ -1,11 +1,12 @@
 //! Reads entries in prose, such as `[F1] WORD: text`, line by line.
 
-use super::entry::{ANSWERS_CAP, AnswerWord, FindingAnswer, Gathered, More, Placed, TEXT_CAP};
-use crate::domain::FindingId;
+use super::entry::{
+    ANSWERS_CAP, AnswerWord, EntryId as _, FindingAnswer, Gathered, More, Placed, TEXT_CAP,
+};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::{LineKind, markdown, tag};
 
-pub(crate) struct Prose<W> {
+pub(crate) struct Prose<W: AnswerWord> {
     gathered: Gathered<W>,
     weight: usize,
     mode: Mode,
@@ -79,7 +80,7 @@ impl<W: AnswerWord> Prose<W> {
         }
     }
 
-    fn begin(&mut self, finding: FindingId, word: W, text: &str, row: bool) {
+    fn begin(&mut self, finding: W::Id, word: W, text: &str, row: bool) {
         self.weight += size_of::<FindingAnswer<W>>() + text.len().min(TEXT_CAP);
         if self.weight > ANSWERS_CAP {
             self.gathered.truncated = true;
@@ -170,15 +171,15 @@ fn continues<W: AnswerWord>(step: &ReplyLine<'_>) -> bool {
     }
 }
 
-enum Head<W> {
+enum Head<W: AnswerWord> {
     Answer {
-        finding: FindingId,
+        finding: W::Id,
         word: W,
         text: String,
         row: bool,
     },
     Unknown {
-        finding: FindingId,
+        finding: W::Id,
         word: String,
     },
     /// The example of an entry that the prompt contains, such as `[F1] IMPLEMENTED: <what you changed>`.
@@ -190,7 +191,7 @@ const MARKS: [char; 3] = ['*', '_', '`'];
 fn head<W: AnswerWord>(line: &str) -> Option<Head<W>> {
     let row = markdown::table_row(line);
     let mark = tag::read(markdown::peel_item(row.map_or(line, |(first, _)| first)).rest)?;
-    let finding = FindingId::parse(mark.word)?;
+    let finding = W::Id::parse(mark.word)?;
     let cells = row.map(|(_, cells)| format!("{} | {}", mark.rest, markdown::join_cells(cells)));
     let rest = tag::title(cells.as_deref().unwrap_or(mark.rest), None).trim_start_matches(MARKS);
     let Some((word, written, behind)) = word::<W>(rest) else {

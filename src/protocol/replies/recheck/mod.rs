@@ -29,6 +29,8 @@ pub fn parse<R: BufRead>(
 }
 
 impl AnswerWord for bool {
+    type Id = FindingId;
+
     const WORDS: &'static [(&'static str, Self)] = &[
         ("RESOLVED", true),
         ("UNRESOLVED", false),

@@ -30,6 +30,8 @@ pub fn parse<R: BufRead>(
 }
 
 impl AnswerWord for Answer {
+    type Id = FindingId;
+
     const WORDS: &'static [(&'static str, Self)] = &[
         ("IMPLEMENTED", Self::Implemented),
         ("DISCARDED", Self::Discarded),

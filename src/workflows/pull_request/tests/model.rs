@@ -156,6 +156,7 @@ impl Model {
             ),
             raw,
             raised_by: vec!["rules".into()],
+            may_be: Vec::new(),
             round: 1,
             anchor: None,
             reverses: None,

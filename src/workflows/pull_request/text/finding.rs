@@ -54,8 +54,12 @@ fn lead(
     };
     let id = settled.finding.problem.as_ref();
     let id = id.map_or_else(String::new, |key| format!("; id {}", code(key.short())));
+    let undecided = settled.finding.undecided();
+    let undecided = undecided
+        .map(|text| format!("; {text}"))
+        .unwrap_or_default();
     parts.push(format!(
-        "Raised by {}{facts}; {}{id}.",
+        "Raised by {}{facts}; {}{undecided}{id}.",
         raisers(settled),
         kind(settled)
     ));

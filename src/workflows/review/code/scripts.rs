@@ -8,8 +8,8 @@ use crate::domain::event::{Mode, Plan};
 use crate::domain::{Agent, AgentName, Role};
 use crate::workflows::run::resources;
 
-/// Hashes of the files whose paths occur in the commands of reviewers and judges. If a hash changes, the coder
-/// possibly replaced the program of a reviewer or a judge.
+/// Hashes of the files whose paths occur in the commands of all agents except the coder. If a hash changes, the coder
+/// possibly replaced the program of such an agent.
 #[derive(Debug)]
 pub(crate) struct Scripts {
     roots: Roots,
@@ -22,6 +22,7 @@ impl Scripts {
         let readers = plan
             .agents
             .iter()
+            .chain(&plan.comparers)
             .filter(|agent| plan.mode != Mode::Review && agent.role != Role::Coder);
         let files =
             |agent| roots.files([resources::with_secrets(settings, agent).command.as_slice()]);

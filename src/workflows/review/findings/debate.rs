@@ -12,11 +12,11 @@ use crate::domain::{
 };
 use crate::history::queries::rows::Binding;
 use crate::rules::consensus::{
-    self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
+    self, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
 };
 use crate::rules::review::mandatory;
 use crate::workflows::review::findings::merge::{Numbered, Revisions, RoundContext};
-use crate::workflows::review::findings::recognition;
+use crate::workflows::review::findings::{pairs, recognition};
 use crate::workflows::review::state::ReviewState;
 
 const LEAD: &str = "team-lead";
@@ -331,7 +331,7 @@ impl MergedRound {
             &debate,
             &context.tree(&members),
             context.lists.policy,
-            &Answers::default(),
+            &context.state.pair_answers(),
         );
         Self {
             members,
@@ -373,10 +373,11 @@ pub(crate) fn conclude(context: &RoundContext<'_>, bindings: &[Binding]) -> Vec<
     made.retain(|group| !group.is_empty());
     let text_of = |path: &str| context.text(path);
     let Numbered {
-        findings,
+        mut findings,
         joined,
         restated,
     } = context.numbered(made, &known, bindings, &text_of);
+    pairs::mark(&mut findings, &merged.members, &merged.consensus.unsure);
     let silent = state.silent(&[Purpose::Examine { round }, Purpose::Defend { round }]);
     let content = merged.json(context.lists.policy, None).to_string();
     let count =

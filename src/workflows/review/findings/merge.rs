@@ -17,16 +17,14 @@ use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
 use crate::protocol::text::location;
-use crate::rules::consensus::{
-    self, Answers, CheckedEvidence, Debate, Group, GroupState, Level, Member,
-};
+use crate::rules::consensus::{self, CheckedEvidence, Debate, Group, GroupState, Level, Member};
 use crate::rules::review::{mandatory, reversal};
 use crate::workflows::review::code::edits;
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::numbers::{self, Candidate, Continued};
 use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
-use crate::workflows::review::findings::{recognition, replacement};
+use crate::workflows::review::findings::{pairs, recognition, replacement};
 use crate::workflows::review::state::{ReviewState, raised::RaisedFinding};
 use crate::workspace::advisories::check;
 use crate::workspace::code::anchors::Blocks;
@@ -56,16 +54,17 @@ impl RoundContext<'_> {
             &self.debate(),
             &self.tree(&members),
             self.lists.policy,
-            &Answers::default(),
+            &self.state.pair_answers(),
         );
         let mut groups = self.groups(&members, &Revisions::default(), &merged.groups);
         groups.sort_by(|a, b| place_of(a).cmp(&place_of(b)));
         let text_of = |path: &str| self.text(path);
         let Numbered {
-            findings,
+            mut findings,
             joined,
             restated,
         } = self.numbered(groups, &HashMap::new(), bindings, &text_of);
+        pairs::mark(&mut findings, &members, &merged.unsure);
         let ruled = recognition::earlier(&findings, bindings, &self.compared(&text_of));
         std::iter::once(EventKind::Review(ReviewEvent::FindingsMerged {
             round: self.round,
@@ -479,8 +478,11 @@ impl RoundContext<'_> {
         group: &Group,
     ) -> Vec<NewFinding> {
         let reviewers = self.state.agents(Role::Reviewer).count();
-        let consensus =
-            (reviewers > 1).then(|| corroboration(members, revisions, group, reviewers));
+        let consensus = (reviewers > 1).then(|| {
+            let mut consensus = corroboration(members, revisions, group, reviewers);
+            consensus.notes.extend(pairs::reasons(self, members, group));
+            consensus
+        });
         let all = || {
             group
                 .members
@@ -555,6 +557,7 @@ impl RoundContext<'_> {
             mandatory: self.is_mandatory(&raw.severity),
             raw,
             raised_by: vec![by],
+            may_be: Vec::new(),
             round: self.round,
             anchor: member.anchor.clone(),
             reverses: None,

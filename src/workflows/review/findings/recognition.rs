@@ -594,6 +594,7 @@ mod tests {
                 .iter()
                 .map(|name| AgentName::from(name.to_string().as_str()))
                 .collect(),
+            may_be: Vec::new(),
             round: 1,
             anchor: Some(anchor(place)),
             reverses: None,

@@ -434,6 +434,7 @@ mod tests {
             },
             mandatory: true,
             raised_by: vec!["rev".into()],
+            may_be: Vec::new(),
             round: 1,
             anchor: None,
             reverses: None,

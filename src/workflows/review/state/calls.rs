@@ -59,6 +59,7 @@ impl ReviewState {
                 self.count_unanswered(self.recheck_items(&call.agent), &call.agent, tries);
             }
             CallAnswer::Review { .. }
+            | CallAnswer::Same { .. }
             | CallAnswer::Examine { .. }
             | CallAnswer::Defend { .. }
             | CallAnswer::Judge { .. }

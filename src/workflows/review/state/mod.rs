@@ -1,6 +1,7 @@
 //! The state of a review, computed by applying its recorded events in order.
 
 mod calls;
+mod pairs;
 mod questions;
 pub(crate) mod raised;
 mod rechecks;
@@ -13,10 +14,10 @@ use crate::domain::event::{
     ReviewEvent, RunEvent,
 };
 use crate::domain::{
-    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Coverage, Disposition, Dispute,
-    DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Lowered, Objector,
-    RawFinding, Recheck, Response, RestatedFinding, ReusedFrom, RulingRef, RunId, Severity, Skip,
-    Spent, Tag, Usage,
+    AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
+    Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Lowered,
+    Objector, PairAnswer, RawFinding, Recheck, Response, RestatedFinding, ReusedFrom, RulingRef,
+    RunId, Severity, Skip, Spent, Tag, UnsurePair, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -93,6 +94,12 @@ pub(crate) struct ReviewState {
     pub(crate) reused: BTreeMap<(AgentName, Purpose), Reuse>,
     pub(crate) spent: Spent,
     pub(crate) merged: BTreeSet<CallId>,
+    /// The comparisons of earlier runs with earlier disputes.
+    pub(crate) compared: Vec<Comparison>,
+    /// The pairs of findings that may name the same defect, by round.
+    pub(crate) pairs: BTreeMap<u32, Vec<UnsurePair>>,
+    /// The answers about pairs of findings. A key consists of the `one` and the `other` of an [`UnsurePair`].
+    pub(crate) same: BTreeMap<(String, String), PairAnswer>,
     pub(crate) findings: Vec<Finding>,
     /// The completed debate rounds. Each pair consists of two numbers: the round of the run, and the round of the
     /// debate.
@@ -194,6 +201,7 @@ impl ReviewState {
             } => {
                 self.take_session(call, answer, usage, told);
                 self.finish_call(call, answer);
+                self.answer_pairs(told.by.as_ref().unwrap_or(&call.agent), call, answer);
                 self.spent.calls += u64::from(told.retries) + 1;
                 self.spent.usage = self.spent.usage.plus(**usage);
                 let call_record = RecordedCall {
@@ -224,7 +232,12 @@ impl ReviewState {
 
     fn apply_review(&mut self, event: &ReviewEvent) {
         match event {
-            ReviewEvent::FilesReviewed { .. } | ReviewEvent::DebateShutdown { .. } => {}
+            ReviewEvent::FilesReviewed { .. }
+            | ReviewEvent::FindingsCompared { .. }
+            | ReviewEvent::DebateShutdown { .. } => {}
+            ReviewEvent::ComparisonsReused { comparisons, .. } => {
+                self.compared.extend(comparisons.iter().cloned());
+            }
             ReviewEvent::RunStarted { plan } => {
                 self.rounds = vec![plan.shards.clone()];
                 self.skipped = plan.skipped.clone();
@@ -287,6 +300,7 @@ impl ReviewState {
             // The findings of this run keep the ids that the coder and the judges were told.
             ReviewEvent::ProblemsJoined { .. } => {}
             ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
+            ReviewEvent::PairsUnsure { round, pairs } => self.pair(*round, pairs),
             ReviewEvent::FindingsMerged {
                 findings, restated, ..
             } => {

@@ -6,7 +6,8 @@ use super::ReviewState;
 use super::calls::RECHECKS;
 use crate::domain::event::{CallAnswer, Purpose};
 use crate::domain::{
-    AgentName, EarlierDispute, Finding, FindingId, FindingState, Recheck, Relation, Role,
+    AgentName, Comparison, EarlierDispute, Finding, FindingId, FindingState, Recheck, Relation,
+    Role,
 };
 
 impl ReviewState {
@@ -122,17 +123,35 @@ impl ReviewState {
         round: u32,
     ) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
         let same: BTreeSet<FindingId> = self
-            .calls
-            .iter()
-            .filter(|(id, _)| id.purpose == Purpose::Compare { round })
-            .flat_map(|(_, call)| match &call.answer {
-                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
-                _ => &[],
-            })
+            .comparisons(round)
             .filter(|comparison| comparison.same)
             .map(|comparison| comparison.finding)
             .collect();
         self.uncertain(round)
             .filter(move |(finding, _)| same.contains(&finding.id))
+    }
+
+    /// The pairs of [`Self::uncertain`] about which nobody was asked, neither in this run nor in an earlier run.
+    pub(crate) fn uncompared(
+        &self,
+        round: u32,
+    ) -> impl Iterator<Item = (&Finding, &EarlierDispute)> {
+        let compared: BTreeSet<FindingId> = self
+            .comparisons(round)
+            .map(|comparison| comparison.finding)
+            .collect();
+        self.uncertain(round)
+            .filter(move |(finding, _)| !compared.contains(&finding.id))
+    }
+
+    fn comparisons(&self, round: u32) -> impl Iterator<Item = &Comparison> {
+        self.calls
+            .iter()
+            .filter(move |(id, _)| id.purpose == Purpose::Compare { round })
+            .flat_map(|(_, call)| match &call.answer {
+                CallAnswer::Compare { comparisons } => comparisons.as_slice(),
+                _ => &[],
+            })
+            .chain(&self.compared)
     }
 }

@@ -30,6 +30,7 @@ mod growth;
 mod judged_first;
 mod replay;
 mod reviewers;
+mod same;
 
 #[test]
 fn a_review_changes_nothing_and_gates() {

@@ -6,19 +6,21 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::agents::CommandInput;
+use crate::config::settings::Compare;
 use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
-use crate::domain::{Agent, DisputeNumber, FindingId, RulingWord};
+use crate::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RulingWord};
 use crate::history::JournalError;
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::MergeSettings;
-use crate::workflows::review::findings::{debate, merge};
+use crate::workflows::review::findings::{debate, merge, pairs};
 use crate::workflows::review::schedule;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
 use crate::workflows::run::error::RunError;
+use crate::workflows::run::resources::RunResources;
 use crate::workflows::run::workflow::{Pending, Workflow as _};
 use crate::workspace::Since;
 
@@ -34,6 +36,9 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
+        if let Some(pairs) = self.unsure_pairs(round)? {
+            return self.append(pairs).map(drop);
+        }
         self.bindings = self.known_rulings()?;
         let lists = self.lists();
         let known = self.resources.journal.known_problems()?;
@@ -45,7 +50,44 @@ impl ReviewWorkflow {
             workflow
                 .context(round, &lists, known)
                 .merge(&workflow.bindings)
-        })
+        })?;
+        if self.compares() {
+            let known = pairs::reused(&self.state, round, |key| self.known_answer(key))?;
+            self.append_all(known)?;
+        }
+        Ok(())
+    }
+
+    fn compares(&self) -> bool {
+        self.resources.settings.review.compare == Compare::Auto
+    }
+
+    /// The answer of an earlier run to the question whether two findings are the same.
+    fn known_answer(&self, key: &str) -> Result<Option<PairAnswer>, JournalError> {
+        let RunResources {
+            settings,
+            journal,
+            run,
+            ..
+        } = &self.resources;
+        if settings.review.reuse {
+            journal.pair_answer(key, run)
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The pairs of a round that may name the same defect, if they are not recorded yet and somebody is asked or was
+    /// asked about them.
+    fn unsure_pairs(&self, round: u32) -> Result<Option<EventKind>, RunError> {
+        if !self.compares() || self.state.pairs.contains_key(&round) {
+            return Ok(None);
+        }
+        let lists = self.lists();
+        let problems = self.resources.journal.known_problems()?;
+        let context = self.context(round, &lists, &problems);
+        let pairs = pairs::unsure(&context, |key| self.known_answer(key));
+        Ok(pairs?)
     }
 
     /// Returns a copy of the state in which all recorded answers are merged. Records no event. Returns `None` if

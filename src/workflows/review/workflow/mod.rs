@@ -9,16 +9,16 @@ use tracing::{Instrument as _, Span, info_span};
 
 use crate::agents::Session;
 use crate::agents::calls::project_commands::CheckResult;
+use crate::config::settings::Compare;
 use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
-    Coverage, DisputeNumber, ExitReason, Route, Ruler, Ruling, RulingRecord, RulingWord, RunId,
-    Spent,
+    Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
 };
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::coder_changes::{self, Trees};
 use crate::workflows::review::code::scripts::Scripts;
 use crate::workflows::review::code::sources::Sources;
-use crate::workflows::review::findings::debate;
+use crate::workflows::review::findings::{debate, pairs};
 use crate::workflows::review::outcome;
 use crate::workflows::review::recorded::reuse::{self, Archive, ReviewerKeys};
 use crate::workflows::review::requests::RequestBuilder;
@@ -26,6 +26,7 @@ use crate::workflows::review::schedule::{
     self, DisputeQuestion, ReviewEffect, ReviewStep, SchedulePolicy,
 };
 use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::budget;
 use crate::workflows::run::call::{self, CallOutcome, CallRequest};
 use crate::workflows::run::error::RunError;
 use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
@@ -118,7 +119,11 @@ impl Workflow for ReviewWorkflow {
             .plan
             .as_ref()
             .expect("a call is due only where there is a plan");
-        let mut known = plan.agents.iter().chain(&self.state.called_judges);
+        let mut known = plan
+            .agents
+            .iter()
+            .chain(&plan.comparers)
+            .chain(&self.state.called_judges);
         let agent = known
             .find(|agent| agent.name == id.agent)
             .expect("a call that is due names an agent of the plan");
@@ -358,7 +363,14 @@ impl Workflow for ReviewWorkflow {
                 .ended(call.clone(), outcome, is_stopped, |file| {
                     self.state.covers(file)
                 })?;
-        let events = self.append_all(events)?;
+        let kept = events.iter().find_map(|event| match event {
+            EventKind::Run(RunEvent::CallFinished { answer, told, .. }) => {
+                let by = told.by.as_ref().unwrap_or(&call.agent);
+                pairs::kept(&self.state, &call, by, answer)
+            }
+            _ => None,
+        });
+        let events = self.append_all(events.into_iter().chain(kept))?;
         recorded?;
         if is_own
             && events
@@ -473,7 +485,10 @@ impl ReviewWorkflow {
         SchedulePolicy {
             mode: self.state.mode(),
             recheck: review.recheck,
-            compare: review.judge.compare && review.on_dispute.default == Route::Judge,
+            // Without a comparison, findings that may be the same stay side by side, so a run does not wait for a
+            // larger budget.
+            compare: review.compare == Compare::Auto
+                && !budget::is_used_up(&self.resources.settings, &self.state.spent),
             rounds: if self.state.fixing.is_some() {
                 0
             } else {

@@ -275,6 +275,7 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         },
         mandatory: true,
         raised_by: vec![issue.reviewer.clone()],
+        may_be: Vec::new(),
         round: cycle,
         anchor: None,
         reverses: None,

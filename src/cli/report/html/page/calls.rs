@@ -77,6 +77,7 @@ impl TimedCall<'_> {
             Purpose::Review { round, shard } => {
                 format!("review, round {round}, shard {}", shard + 1)
             }
+            Purpose::Same { .. } => "compare findings".to_owned(),
             Purpose::Examine { .. } => "examine the others' findings".to_owned(),
             Purpose::Defend { .. } => "defend its findings".to_owned(),
             Purpose::Respond { round } => format!("respond to the findings of round {round}"),
@@ -132,6 +133,7 @@ impl TimedCall<'_> {
                 format!("{resolved} of {} resolved", checks.len())
             }
             CallAnswer::Compare { comparisons } => number(comparisons.len(), "comparison"),
+            CallAnswer::Same { pairs } => number(pairs.len(), "pair"),
             CallAnswer::Stage { .. } | CallAnswer::Work { .. } | CallAnswer::Peer { .. } => {
                 "answered".to_owned()
             }

@@ -17,7 +17,8 @@ impl Cast {
     pub(crate) fn of(outcome: &Outcome, plan: Option<&Plan>, calls: &[TimedCall<'_>]) -> Self {
         let planned = plan
             .iter()
-            .flat_map(|plan| plan.agents.iter().chain(&plan.backups));
+            .flat_map(|plan| [&plan.agents, &plan.backups, &plan.comparers])
+            .flatten();
         let mut roles: BTreeMap<AgentName, Option<Role>> = planned
             .map(|agent| (agent.name.clone(), Some(agent.role)))
             .collect();

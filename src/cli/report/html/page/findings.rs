@@ -456,6 +456,7 @@ fn facts(settled: &SettledFinding) -> Vec<String> {
     if finding.round > 1 {
         facts.push(format!("round {}", finding.round));
     }
+    facts.extend(finding.undecided());
     if let Some(earlier) = finding.reverses {
         facts.push(format!("reverses the change that {earlier} requested"));
     }

@@ -156,6 +156,7 @@ impl Threads {
             CallAnswer::Review { .. }
             | CallAnswer::Judge { .. }
             | CallAnswer::Compare { .. }
+            | CallAnswer::Same { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }

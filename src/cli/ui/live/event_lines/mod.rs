@@ -45,6 +45,7 @@ impl EventLines {
                 Some(shard) => format!("reviewing {shard}"),
                 None => "reviewing".to_owned(),
             },
+            Purpose::Same { .. } => "comparing findings".to_owned(),
             Purpose::Examine { .. } => "examining the other reviewers' findings".to_owned(),
             Purpose::Defend { .. } => "defending its findings".to_owned(),
             Purpose::Respond { .. } => "responding to the findings".to_owned(),
@@ -98,7 +99,8 @@ impl EventLines {
         self.style = self.screen.style();
         match &event.kind {
             EventKind::Review(ReviewEvent::RunStarted { plan }) => {
-                self.name_width = style::names_width(plan.agents.iter().map(|agent| &agent.name));
+                let agents = plan.agents.iter().chain(&plan.comparers);
+                self.name_width = style::names_width(agents.map(|agent| &agent.name));
                 self.shards = plan.shards.len();
                 self.coder = plan
                     .agents
@@ -247,7 +249,13 @@ impl EventLines {
             ReviewEvent::AnswersReused {
                 call, from, asked, ..
             } => vec![self.reused(call, from, asked.len())],
-            ReviewEvent::FilesReviewed { .. } => Vec::new(),
+            ReviewEvent::FilesReviewed { .. }
+            | ReviewEvent::FindingsCompared { .. }
+            | ReviewEvent::ComparisonsReused { .. } => Vec::new(),
+            ReviewEvent::PairsUnsure { pairs, .. } => {
+                let pairs = count(pairs.len(), "pair");
+                self.detail(format!("  {pairs} of findings may name the same defect"))
+            }
             ReviewEvent::FindingsMerged { findings, .. } => vec![merged(style, findings)],
             // If the content of a debate message is a JSON object, the summary of the message is printed instead
             // of the content.
@@ -663,6 +671,14 @@ fn summary(answer: &CallAnswer) -> (Glyph, String) {
             (
                 Glyph::Done,
                 format!("{same} of {findings} repeat earlier disputes"),
+            )
+        }
+        CallAnswer::Same { pairs } => {
+            let same = pairs.iter().filter(|pair| pair.same).count();
+            let pairs = count(pairs.len(), "pair");
+            (
+                Glyph::Done,
+                format!("{same} of {pairs} name the same defect"),
             )
         }
         CallAnswer::Stage { said } => stages::summary(said),

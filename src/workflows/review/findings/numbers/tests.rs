@@ -339,6 +339,7 @@ fn started(shards: Vec<Vec<Coverage>>) -> EventKind {
         mode: Mode::Review,
         agents: REVIEWERS.into_iter().map(agent).collect(),
         backups: Vec::new(),
+        comparers: Vec::new(),
         shards,
         skipped: Vec::new(),
         settings: BTreeMap::new(),

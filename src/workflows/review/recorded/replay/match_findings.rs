@@ -113,6 +113,7 @@ mod tests {
             raw,
             mandatory: true,
             raised_by: vec![AgentName::from("r")],
+            may_be: Vec::new(),
             round,
             anchor: None,
             reverses: None,

@@ -97,6 +97,13 @@ pub fn replay(
     replay.take(ReviewEvent::AdvisoriesAsked {
         answers: replay.record.advised.clone(),
     });
+    replay.state.same.clone_from(&replay.record.same);
+    let compared = replay.record.calls.iter();
+    let compared = compared.filter(|(id, _)| matches!(id.purpose, Purpose::Same { .. }));
+    replay
+        .state
+        .calls
+        .extend(compared.map(|(id, call)| (id.clone(), call.clone())));
     for text in replay.record.notices.clone() {
         replay.take(EventKind::notice(text));
     }
@@ -170,7 +177,12 @@ impl Replay<'_> {
                         waiting.insert(dispute);
                     }
                     step if events.is_empty() => idle.push(step),
-                    _ => events.into_iter().for_each(|event| self.take(event)),
+                    step => {
+                        events.into_iter().for_each(|event| self.take(event));
+                        if let Step::Effect(ReviewEffect::Merge { round }) = step {
+                            self.reuse_comparisons(round);
+                        }
+                    }
                 }
             }
         }
@@ -390,9 +402,18 @@ impl Replay<'_> {
         events
     }
 
+    /// Takes the answers of earlier runs that the recorded run reused.
+    fn reuse_comparisons(&mut self, round: u32) {
+        let comparisons = self.each(&self.record.compared, |said| &mut said.finding);
+        if !comparisons.is_empty() {
+            self.take(ReviewEvent::ComparisonsReused { round, comparisons });
+        }
+    }
+
     fn unrecorded(&mut self, call: &CallId) -> RecordedCall {
         let what = match &call.purpose {
             Purpose::Review { .. } => "to review".to_owned(),
+            Purpose::Same { .. } => "which findings are the same".to_owned(),
             Purpose::Examine { .. } => "about the others' findings".to_owned(),
             Purpose::Defend { .. } => "to defend its findings".to_owned(),
             Purpose::Respond { .. } => "about these findings".to_owned(),
@@ -458,6 +479,7 @@ impl Replay<'_> {
                     .copied();
             }
             CallAnswer::Review { .. }
+            | CallAnswer::Same { .. }
             | CallAnswer::Stage { .. }
             | CallAnswer::Work { .. }
             | CallAnswer::Peer { .. }

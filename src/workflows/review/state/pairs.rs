@@ -1,0 +1,77 @@
+//! The pairs of findings that may name the same defect, and the agents that are asked about them.
+
+use super::ReviewState;
+use crate::domain::event::{CallAnswer, CallId};
+use crate::domain::{Agent, AgentName, PairAnswer, Role, UnsurePair};
+use crate::rules::consensus::Answers;
+
+impl ReviewState {
+    pub(super) fn pair(&mut self, round: u32, pairs: &[UnsurePair]) {
+        self.pairs.insert(round, pairs.to_vec());
+        for pair in pairs {
+            if let Some(known) = &pair.known {
+                self.same
+                    .insert((pair.one.clone(), pair.other.clone()), known.clone());
+            }
+        }
+    }
+
+    pub(super) fn answer_pairs(&mut self, by: &AgentName, call: &CallId, answer: &CallAnswer) {
+        let CallAnswer::Same { pairs: said } = answer else {
+            return;
+        };
+        let asked = call
+            .purpose
+            .round()
+            .and_then(|round| self.pairs.get(&round));
+        for pair in asked.into_iter().flatten() {
+            let Some(said) = said.iter().find(|said| Some(said.pair) == pair.asked) else {
+                continue;
+            };
+            let answer = PairAnswer {
+                by: by.clone(),
+                same: said.same,
+                reason: said.reason.clone(),
+            };
+            self.same
+                .insert((pair.one.clone(), pair.other.clone()), answer);
+        }
+    }
+
+    /// The pairs of a round that the aggregator is asked about before the findings are merged.
+    pub(crate) fn asked_pairs(&self, round: u32) -> impl Iterator<Item = &UnsurePair> {
+        let is_unmerged = self.unmerged().next().is_some();
+        self.pairs
+            .get(&round)
+            .filter(|_| is_unmerged)
+            .into_iter()
+            .flatten()
+            .filter(|pair| pair.asked.is_some())
+    }
+
+    pub(crate) fn pair_answers(&self) -> Answers {
+        let mut answers = Answers::default();
+        for ((one, other), answer) in &self.same {
+            answers.add(one, other, answer.same);
+        }
+        answers
+    }
+
+    pub(crate) fn aggregator(&self) -> Option<&Agent> {
+        self.comparers()
+            .find(|agent| agent.role == Role::Aggregator)
+    }
+
+    /// The agent that compares findings with earlier disputes: a judge, or the aggregator if there is no judge.
+    /// Embedded agents compare nothing.
+    pub(crate) fn comparing_agent(&self) -> Option<&Agent> {
+        self.judges()
+            .chain(self.comparers().filter(|agent| agent.role == Role::Judge))
+            .find(|agent| !agent.is_embedded())
+            .or_else(|| self.aggregator())
+    }
+
+    fn comparers(&self) -> impl Iterator<Item = &Agent> {
+        self.plan.iter().flat_map(|plan| &plan.comparers)
+    }
+}
