@@ -75,6 +75,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
         raised_by: vec![AgentName(format!("reviewer-{}", number % 7))],
         may_be: Vec::new(),
         round: 1,
+        also: Vec::new(),
         anchor: Some(Anchor {
             file,
             block: format!("{number:064x}"),

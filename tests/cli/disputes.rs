@@ -70,6 +70,7 @@ pub(crate) fn finding(id: u32, tag: Tag, by: &str) -> Finding {
         raised_by: vec![AgentName::from(by)],
         may_be: Vec::new(),
         round: 1,
+        also: Vec::new(),
         anchor: None,
         reverses: None,
         restated: Vec::new(),

@@ -29,6 +29,7 @@ fn finding(id: u32, title: &str) -> Finding {
         raised_by: vec![AgentName::from("codex")],
         may_be: Vec::new(),
         round: 1,
+        also: Vec::new(),
         anchor: None,
         reverses: None,
         restated: Vec::new(),

@@ -25,6 +25,7 @@ mod merge;
 mod numbers;
 mod one_off;
 mod parse;
+mod places;
 mod process;
 mod pull_requests;
 mod repairs;

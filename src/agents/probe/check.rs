@@ -216,6 +216,7 @@ fn dispute() -> Dispute {
         raised_by: vec![AgentName::from("glee")],
         may_be: Vec::new(),
         round: 1,
+        also: Vec::new(),
         anchor: None,
         reverses: None,
         restated: Vec::new(),

@@ -17,9 +17,10 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    KeyedAnswer, PostedProblem, RawFinding, Resolution, RestatedFinding, ReusedFrom, ReviewRequest,
-    Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler, SharedRuling, Skip,
-    StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage, WatchPlan, WatchStatus,
+    KeyedAnswer, Location, PostedProblem, RawFinding, Resolution, RestatedFinding, ReusedFrom,
+    ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler,
+    SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage,
+    WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -108,6 +109,13 @@ pub enum Staged {
     Left,
     /// Glee stages the files that the coder changed (`--restage`).
     Restaged,
+}
+
+/// A finding with several places of which the coder has changed only some.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartlyChanged {
+    pub finding: FindingId,
+    pub unchanged: Vec<Location>,
 }
 
 /// Findings that a person handed to the coder after the run had ended (`glee fix`).
@@ -242,6 +250,9 @@ pub enum ReviewEvent {
         /// `files` are unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<RawFinding>,
+        /// The keys of the files under review in which the findings have further places.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        places: BTreeMap<String, String>,
     },
     /// The results of looking up findings in databases of advisories. A key of `answers` identifies a finding by
     /// the reviewer's call and by the finding's index in the answer to the call.
@@ -322,12 +333,16 @@ pub enum ReviewEvent {
         tree: String,
     },
     /// The coder changed files. `tree` is the id of the content after the coder's call. `touched` lists the
-    /// findings whose anchored code changed.
+    /// findings whose anchored code changed. If such a finding has several places, the coder has changed all these
+    /// places since the coder first received the finding.
     TreeChanged {
         call: CallId,
         tree: String,
         changes: Vec<FileChange>,
         touched: Vec<FindingId>,
+        /// The findings of which only some places changed so far.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        partly: Vec<PartlyChanged>,
     },
     /// A run continues after its end: the coder receives only the findings of the fix request.
     FixRequested {

@@ -87,6 +87,20 @@ impl RawFinding {
             end_line: self.end_line,
         })
     }
+
+    /// The files of all places, the file of the main place first. A file of several places is repeated.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let further = self.places.iter().map(|place| place.file.as_str());
+        self.file.as_deref().into_iter().chain(further)
+    }
+
+    /// All places of the finding, the main place first.
+    pub fn locations(&self) -> Vec<Location> {
+        self.location()
+            .into_iter()
+            .chain(self.places.iter().cloned())
+            .collect()
+    }
 }
 
 /// The block of code that a finding is about. Later runs recognise the finding until the block changes.
@@ -129,6 +143,10 @@ pub struct Finding {
     pub may_be: Vec<FindingId>,
     /// Counted from 1.
     pub round: u32,
+    /// The anchors of the further places in `raw`, in the same order. An anchor is absent if the place does not exist
+    /// in the reviewed tree.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Option<Anchor>>,
     /// `anchor` is absent if the location does not exist in the reviewed tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
@@ -190,6 +208,29 @@ impl Finding {
         let place = self.raw.location();
         let place = place.map_or_else(String::new, |place| format!(" {place}"));
         self.raw.title.labelled(&format!("{}{place} ", self.id))
+    }
+
+    /// The places of the finding that exist in the reviewed tree, with their anchors, the main place first.
+    pub fn anchored(&self) -> impl Iterator<Item = (Location, &Anchor)> {
+        let main = self.raw.location().zip(self.anchor.as_ref());
+        let further = self.raw.places.iter().cloned().zip(&self.also);
+        let further = further.filter_map(|(place, anchor)| Some((place, anchor.as_ref()?)));
+        main.into_iter().chain(further)
+    }
+
+    /// The further places of the finding for display. A place that does not exist in the reviewed tree is marked.
+    pub fn further_places(&self) -> Vec<String> {
+        let anchors = self.also.iter().map(Option::is_some);
+        let places = self
+            .raw
+            .places
+            .iter()
+            .zip(anchors.chain(std::iter::repeat(false)));
+        let shown = places.map(|(place, exists)| match exists {
+            true => place.to_string(),
+            false => format!("{place} (not in the reviewed tree)"),
+        });
+        shown.collect()
     }
 
     /// Returns the suggestion. Returns `None` if the suggestion only repeats the text of the exact fix.

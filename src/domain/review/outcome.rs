@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::RunId;
 use crate::domain::{
     AgentName, Caps, Dispute, EarlierDispute, FailureKind, Finding, FindingId, FindingState,
-    NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
+    Location, NoLongerRaised, Response, Reused, Role, RulingRef, Severity, Usage,
 };
 
 /// Whether a reviewer's answer can be relied on (section 3.3 of the design).
@@ -250,6 +250,9 @@ pub struct SettledFinding {
     pub state: FindingState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Response>,
+    /// The places that the coder did not change, if the coder changed only some places of a claimed finding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchanged: Vec<Location>,
     /// The ruling that lowered the tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lowered: Option<Lowered>,
@@ -273,6 +276,16 @@ impl SettledFinding {
             .iter()
             .min_by_key(|member| (!member.blocks(), !member.is_open()));
         leading.expect("a group has a member")
+    }
+
+    /// States which code of a claimed finding did not change, as in `b.py:1 and c.py:1 are unchanged`.
+    pub fn what_is_unchanged(&self) -> String {
+        let places: Vec<String> = self.unchanged.iter().map(Location::to_string).collect();
+        match places.as_slice() {
+            [] => "nothing changed here".to_owned(),
+            [place] => format!("{place} is unchanged"),
+            [places @ .., last] => format!("{} and {last} are unchanged", places.join(", ")),
+        }
     }
 
     /// Whether the finding is mandatory and not closed. Such a finding prevents exit code 0.

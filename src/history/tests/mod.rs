@@ -66,6 +66,7 @@ fn finding(id: u32, tag: Tag, by: &[&str]) -> Finding {
         raised_by: by.iter().map(|name| AgentName::from(*name)).collect(),
         may_be: Vec::new(),
         round: 1,
+        also: Vec::new(),
         anchor: Some(Anchor {
             file: "src/db.rs".to_owned(),
             block: format!("block {id}"),

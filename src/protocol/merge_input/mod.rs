@@ -11,6 +11,7 @@ mod node;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::domain::{RawFinding, Severity, Untrusted};
+use crate::protocol::replies::review::fields::places_in;
 use crate::protocol::text::json::LenientValue;
 use crate::protocol::text::weakness;
 use crate::rules::consensus::{
@@ -223,6 +224,7 @@ impl MergeInput {
         let (line, end_line) = node.lines();
         let (located, first, last) = node.located();
         let (file, line, end_line) = (context.file.or(located), line.or(first), end_line.or(last));
+        let places = places_in(node.get(&["places"]), file.as_deref());
         let (title, mut description) = node.texts();
         let title = title.unwrap_or_else(|| first_line(&description));
         let level = node.severity().map_or(Level::Medium, |word| {
@@ -257,6 +259,7 @@ impl MergeInput {
                 file: file.filter(|file| !file.is_empty()),
                 line,
                 end_line,
+                places,
                 category: node.filled(&["category"]),
                 cwe,
                 suggestion: node.filled(node::SUGGESTION).map(Untrusted::from),

@@ -19,7 +19,7 @@ const KNOWN: &str = "id model reviewer agent vendor end_line severity tag priori
                      rule suggestion recommendation fix valid verdict type content finding_id action \
                      confidence_adjustment reasoning revised_severity revised_description findings issues debate \
                      payload responses defenses defences new_observations reviewers silent role round phase \
-                     nonce status original_model recipient sender timestamp label source";
+                     nonce status original_model recipient sender timestamp label source places";
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node<'a>(pub(crate) &'a LenientValue);

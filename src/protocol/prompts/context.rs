@@ -9,8 +9,8 @@
 use serde_json::{Value, json};
 
 use crate::domain::{
-    AgentName, Dispute, EarlierDispute, Finding, FindingId, Opinion, PairId, Question, RawFinding,
-    RulingRecord, Untrusted,
+    AgentName, Dispute, EarlierDispute, Finding, FindingId, Location, Opinion, PairId, Question,
+    RawFinding, RulingRecord, Untrusted,
 };
 use crate::protocol::request::{
     Challenged, Change, CoderWritten, ComparedFinding, FailedCheck, FindingPair, Request,
@@ -345,11 +345,11 @@ impl Fence<'_> {
             || "of an unknown severity".to_owned(),
             |tag| tag.to_string(),
         );
-        let place = raw
-            .location()
-            .map(|place| format!("{place} "))
-            .unwrap_or_default();
-        let mut text = format!("{place}{}", raw.title.as_written());
+        let mut text: String = joined(&raw.locations(), Location::to_string);
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(raw.title.as_written());
         add(&mut text, "", &raw.body);
         if let Some(suggestion) = &raw.suggestion {
             add(&mut text, "Suggestion: ", suggestion);

@@ -70,6 +70,7 @@ fn finding(id: u32, tag: Option<Tag>, mandatory: bool) -> Finding {
         raised_by: vec![AgentName::from("codex-reviewer"), AgentName::from("rules")],
         may_be: Vec::new(),
         round: 1,
+        also: Vec::new(),
         anchor: None,
         reverses: None,
         restated: Vec::new(),

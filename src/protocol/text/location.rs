@@ -1,4 +1,4 @@
-//! Finds a location such as `path:12-18` in a line of prose.
+//! Finds a location such as `path:12-18`, or a list of locations such as `a.py:3, 7 and b.py:1`, in a line of prose.
 //!
 //! A location always has a line number. Ports, times, ratios and paths with a drive letter are not locations. A
 //! word without a folder is a path only if the word looks like a file name. Each character of the text is examined
@@ -8,6 +8,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+use crate::domain::Location;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPlace {
@@ -63,9 +65,33 @@ impl Paths {
             .filter_map(named)
             .min_by_key(|place| place.range.start)
     }
+
+    /// Reads a location with a path in `self` at the position `start`.
+    fn at(&self, text: &str, start: usize) -> Option<NamedPlace> {
+        let begins_with = |path: &&String| {
+            let text = text.as_bytes().get(start..start + path.len());
+            text.is_some_and(|text| {
+                text.iter()
+                    .zip(path.bytes())
+                    .all(|(written, known)| *written == known || known == b'/' && *written == b'\\')
+            })
+        };
+        self.0
+            .iter()
+            .filter(begins_with)
+            .find_map(|path| NamedPlace::at(text, start, path))
+    }
 }
 
 impl NamedPlace {
+    pub(crate) fn location(&self) -> Location {
+        Location {
+            file: self.file.clone(),
+            line: Some(self.line),
+            end_line: self.end_line,
+        }
+    }
+
     fn at(text: &str, start: usize, file: &str) -> Option<Self> {
         let end = start + file.len();
         let Lines {
@@ -130,38 +156,189 @@ fn first(text: &str) -> Option<NamedPlace> {
         .find(|c| !is_boundary(c))
         .map(|skipped| at + skipped)
     {
-        if let Some(code) = code_with_spaces(text, start) {
-            if let Some(place) =
-                path_with_spaces(code).and_then(|path| NamedPlace::at(text, start, path))
-            {
-                return Some(place);
-            }
-            if drive_path(code).is_some() {
-                at = start + code.len();
-                continue;
-            }
+        match word_at(text, start) {
+            Ok(place) => return Some(place),
+            Err(next) => at = next,
         }
-        let end = text[start..]
-            .find(is_boundary)
-            .map_or(text.len(), |length| start + length);
-        let word = &text[start..end];
-        // If a word contains a URL or a Windows path, only the text before the URL or the Windows path can contain
-        // a location.
-        let (candidates, next) = if let Some(scheme) = url(word) {
-            let end = text[start..]
-                .find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
-            (scheme, end.map_or(text.len(), |length| start + length))
-        } else if let Some(drive) = drive_path(word) {
-            (drive, end_of_drive_path(text, end))
-        } else {
-            (word.len(), end)
-        };
-        if let Some(place) = in_word(text, start, start + candidates, candidates == word.len()) {
-            return Some(place);
-        }
-        at = next;
     }
     None
+}
+
+/// Finds a location in the word that begins at `start`. If the word contains no location, returns the position at
+/// which the search continues.
+fn word_at(text: &str, start: usize) -> Result<NamedPlace, usize> {
+    if let Some(code) = code_with_spaces(text, start) {
+        if let Some(place) =
+            path_with_spaces(code).and_then(|path| NamedPlace::at(text, start, path))
+        {
+            return Ok(place);
+        }
+        if drive_path(code).is_some() {
+            return Err(start + code.len());
+        }
+    }
+    let end = text[start..]
+        .find(is_boundary)
+        .map_or(text.len(), |length| start + length);
+    let word = &text[start..end];
+    // If a word contains a URL or a Windows path, only the text before the URL or the Windows path can contain
+    // a location.
+    let (candidates, next) = if let Some(scheme) = url(word) {
+        let end =
+            text[start..].find(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>'));
+        (scheme, end.map_or(text.len(), |length| start + length))
+    } else if let Some(drive) = drive_path(word) {
+        (drive, end_of_drive_path(text, end))
+    } else {
+        (word.len(), end)
+    };
+    in_word(text, start, start + candidates, candidates == word.len()).ok_or(next)
+}
+
+/// Finds the first location in a text. If a list of locations begins there, returns the other locations of the list,
+/// too, and the range of the first location is the range of the list.
+pub(crate) fn all_of(text: &str, paths: &Paths) -> (Option<NamedPlace>, Vec<Location>) {
+    let mut first = find_of(text, paths);
+    let places = first
+        .as_mut()
+        .map(|first| rest_of_list(text, paths, first))
+        .unwrap_or_default();
+    (first, places)
+}
+
+/// The text between two locations of a list.
+static BETWEEN: LazyLock<Regex> = LazyLock::new(|| {
+    let words = "(?i:and|und|et|y|as well as|sowie|also)(?: (?i:also|auch|at|in))?";
+    let marks = r#"[`*"'\])）」』”’]*"#;
+    let opening = r#"[`*"'\[(（「『“‘]*"#;
+    pattern(&format!(
+        r"{marks}\s*(?:[,;&+，、；]\s*(?:{words}\s)?|[(（]?{words}\s|[和与與及])\s*{opening}"
+    ))
+});
+
+/// Matches what introduces line numbers without a path, such as `:7`, `#L7` or `lines 7-9`.
+static LINES: LazyLock<Regex> = LazyLock::new(|| pattern(r":|#?L|(?i:lines?)[ \u{a0}]"));
+
+/// A finding has at most this number of further places.
+pub(crate) const MOST: usize = 1000;
+
+/// Reads the rest of a list of locations that begins with `first`, as in `a.py:3, 7-9 and b.py:1`. Extends the range
+/// of `first` to the end of the list, and returns the further locations of the list.
+///
+/// A number without a path is a line of the file before it only if the number cannot be a part of a sentence, as in
+/// `a.py:3, 2 bugs`. In the middle of a sentence, only a list of three or more locations counts, because a sentence
+/// about two places often describes a difference between the places.
+pub(crate) fn rest_of_list(text: &str, paths: &Paths, first: &mut NamedPlace) -> Vec<Location> {
+    let mut end = first.range.end;
+    let mut file = first.file.clone();
+    let mut are_lines = begins_lines_list(text, first);
+    let mut bare = 0;
+    // The numbers of the places and the position of the list's end, up to the last clear place.
+    let (mut places, mut clear) = (Vec::new(), (0, end));
+    while places.len() < MOST
+        && let Some(between) = BETWEEN.find(&text[end..])
+    {
+        let at = end + between.end();
+        if let Some(place) = listed_at(text, at, paths) {
+            end = place.range.end;
+            file.clone_from(&place.file);
+            are_lines = begins_lines_list(text, &place);
+            places.push(place.location());
+            clear = (places.len(), end);
+            continue;
+        }
+        let mark = LINES.find(&text[at..]).map_or(0, |mark| mark.end());
+        let Some(lines) = read(&HASH, &text[at + mark..]) else {
+            break;
+        };
+        end = at + mark + lines.length;
+        let is_marked = mark > 0 && !text[at..].starts_with('L');
+        bare += usize::from(!is_marked);
+        are_lines |= is_marked && text[at..at + mark].contains("lines");
+        // The second number in `a.py:3,7` is possibly a column.
+        let is_last = between.as_str() != "," && is_end(&text[end..]);
+        if is_marked || are_lines || bare > 1 || lines.end_line.is_some() || is_last {
+            clear = (places.len() + 1, end);
+        }
+        places.push(Location {
+            file: file.clone(),
+            line: Some(lines.line),
+            end_line: lines.end_line,
+        });
+    }
+    places.truncate(clear.0);
+    if !is_list(text, first.range.start..clear.1, places.len()) {
+        return Vec::new();
+    }
+    first.range.end = clear.1;
+    let main = first.location();
+    let mut further: Vec<Location> = Vec::new();
+    for place in places {
+        if place != main && !further.contains(&place) {
+            further.push(place);
+        }
+    }
+    further
+}
+
+/// Whether the words of a location show that several lines follow, as in `a.py (lines 3, 7 and 9)`.
+fn begins_lines_list(text: &str, place: &NamedPlace) -> bool {
+    let words = &text[place.range.start + place.file.len()..place.range.end];
+    words.contains("lines") && place.end_line.is_none() && !words.ends_with([')', '）'])
+}
+
+/// Reads a location at exactly the position `at`.
+fn listed_at(text: &str, at: usize, paths: &Paths) -> Option<NamedPlace> {
+    let start = if text[at..].starts_with("./") {
+        at + 2
+    } else {
+        at
+    };
+    let known = paths.at(text, start);
+    let named = || {
+        word_at(text, at)
+            .ok()
+            .filter(|place| place.range.start == at)
+    };
+    known.or_else(named)
+}
+
+/// Whether the text after a number shows that no word belongs to the number.
+fn is_end(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['`', '*', '"', '\'']);
+    let after = rest.trim_start();
+    after.is_empty()
+        || after.starts_with([':', '：', ')', '）', ']', '|', '–', '—'])
+        || after.starts_with("- ")
+}
+
+/// Whether the places in `range` state where the problem of the whole text is. `further` is the number of places after
+/// the first place.
+fn is_list(text: &str, range: Range<usize>, further: usize) -> bool {
+    let before = text[..range.start].trim_end_matches(['`', '*', '"', '\'', '“', '‘', '「']);
+    let is_set_off = before
+        .trim_end()
+        .ends_with(['(', '（', '[', '—', '–', '|', ':', '：'])
+        || before.ends_with(" - ");
+    !before.contains(char::is_alphanumeric)
+        || further > 1
+        || is_set_off && is_end(text[range.end..].trim_end_matches(['.', '。', '!']))
+}
+
+/// Reads a text that consists of a list of two or more locations. The first location is the first of the list.
+pub(crate) fn whole_list(text: &str) -> Option<Vec<Location>> {
+    let text = text.trim();
+    let mut first = find(text).filter(|place| place.range.start == 0)?;
+    let further = rest_of_list(text, &Paths::default(), &mut first);
+    let is_whole = !further.is_empty() && first.range.end == text.len();
+    is_whole.then(|| std::iter::once(first.location()).chain(further).collect())
+}
+
+/// Reads a text that consists of a list of line numbers, such as `3, 7-9`.
+pub(crate) fn lines_list(text: &str) -> Vec<(u32, Option<u32>)> {
+    let text = text.replace(" and ", ",");
+    let all: Option<Vec<_>> = text.split([',', ';', '&']).map(lines).collect();
+    all.unwrap_or_default()
 }
 
 /// Splits a location such as `app.py:12-18` into the path and the line numbers.

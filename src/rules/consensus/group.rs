@@ -63,6 +63,8 @@ pub struct Member {
     pub names: Vec<String>,
     /// Whether the reviewer reports that the problem does not exist.
     pub denies: bool,
+    /// The anchors of the further places in `raw`, in the same order.
+    pub also: Vec<Option<Anchor>>,
     /// Whether the finding was first raised in round 2 of a debate.
     pub observed: bool,
     pub checked: CheckedEvidence,

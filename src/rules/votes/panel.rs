@@ -226,6 +226,7 @@ mod tests {
             raised_by: vec![AgentName::from("r1")],
             may_be: Vec::new(),
             round: 1,
+            also: Vec::new(),
             anchor: None,
             reverses: None,
             restated: Vec::new(),

@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::domain::{Finding, SettledFinding};
+use crate::domain::{Finding, Location, SettledFinding};
 use crate::protocol::secrets::redact;
 use crate::protocol::text::{markup, printable};
 use crate::workflows::hosts::{ChangedFile, HostKind};
@@ -22,44 +22,52 @@ pub(crate) struct CommentPlace {
     pub(crate) suggestion: Option<String>,
 }
 
-/// Returns the path and the lines for a comment on a finding. Returns `None` if the pull request does not change
-/// the file.
+/// Returns the path and the lines for a comment on a finding. If the finding has several places, the comment stands at
+/// the first place whose lines are in the diff. Returns `None` if the pull request changes none of the files.
 pub(crate) fn place(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<CommentPlace> {
-    let raw = &settled.finding.raw;
-    let file = review
-        .files
-        .iter()
-        .find(|file| Some(&file.path) == raw.file.as_ref())?;
-    let at = |lines: &RangeInclusive<u32>, suggestion| {
+    let mut whole = None;
+    for (number, place) in settled.finding.raw.locations().iter().enumerate() {
+        let Some(file) = review.files.iter().find(|file| file.path == place.file) else {
+            continue;
+        };
+        if number == 0
+            && let Some((lines, block)) = suggestion(review, &settled.finding, file)
+        {
+            return Some(CommentPlace::at(file, &lines, Some(block)));
+        }
+        if let Some(lines) = lines_in_diff(file, place) {
+            return Some(CommentPlace::at(file, &lines, None));
+        }
+        whole.get_or_insert(CommentPlace {
+            path: file.path.clone(),
+            line: None,
+            start_line: None,
+            suggestion: None,
+        });
+    }
+    whole
+}
+
+impl CommentPlace {
+    fn at(file: &ChangedFile, lines: &RangeInclusive<u32>, suggestion: Option<String>) -> Self {
         let (first, last) = (*lines.start(), *lines.end());
-        let start_line = (first < last).then_some(first);
-        CommentPlace {
+        Self {
             path: file.path.clone(),
             line: Some(last),
-            start_line,
+            start_line: (first < last).then_some(first),
             suggestion,
         }
-    };
-    if let Some((lines, block)) = suggestion(review, &settled.finding, file) {
-        return Some(at(&lines, Some(block)));
     }
-    let whole = CommentPlace {
-        path: file.path.clone(),
-        line: None,
-        start_line: None,
-        suggestion: None,
-    };
-    let Some(first) = raw.line else {
-        return Some(whole);
-    };
-    let lines = first..=raw.end_line.unwrap_or(first).max(first);
-    Some(if is_in_diff(file, &lines) {
-        at(&lines, None)
-    } else if file.lines.contains(&first) {
-        at(&(first..=first), None)
-    } else {
-        whole
-    })
+}
+
+/// Returns the lines of a place, or only the first line if the other lines are not in the diff.
+fn lines_in_diff(file: &ChangedFile, place: &Location) -> Option<RangeInclusive<u32>> {
+    let first = place.line?;
+    let lines = first..=place.end_line.unwrap_or(first).max(first);
+    if is_in_diff(file, &lines) {
+        return Some(lines);
+    }
+    file.lines.contains(&first).then_some(first..=first)
 }
 
 /// Whether the host accepts a comment on every line in `lines`. If lines of a diff have consecutive numbers, the

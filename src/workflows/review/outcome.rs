@@ -129,6 +129,7 @@ pub(crate) fn outcome(
             finding: with_fix(state, finding),
             state: state.finding_state(finding),
             response: state.responses.get(&finding.id).cloned(),
+            unchanged: state.unchanged_part(finding),
             lowered: state.lowered.get(&finding.id).cloned(),
             insisted: state.insisted.contains(&finding.id),
             earlier: state.related.get(&finding.id).cloned().unwrap_or_default(),

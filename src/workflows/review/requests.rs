@@ -192,9 +192,7 @@ impl RequestBuilder<'_> {
         round: u32,
         findings: impl Iterator<Item = &'f Finding>,
     ) -> Vec<SourceFile> {
-        let paths: BTreeSet<&str> = findings
-            .filter_map(|finding| finding.raw.file.as_deref())
-            .collect();
+        let paths: BTreeSet<&str> = findings.flat_map(|finding| finding.raw.files()).collect();
         paths
             .into_iter()
             .filter_map(|path| self.sources.file(round, path))
@@ -262,7 +260,12 @@ impl RequestBuilder<'_> {
     pub(crate) fn judge(&self, dispute: &Dispute) -> Task {
         let flagged = dispute.finding.raw.file.as_deref().unwrap_or_default();
         let round = dispute.finding.round;
-        let mut files: Vec<SourceFile> = self.shown(round, flagged).into_iter().collect();
+        let named: BTreeSet<&str> = dispute.finding.raw.files().skip(1).collect();
+        let others = named.into_iter().filter(|path| *path != flagged);
+        let mut files: Vec<SourceFile> = std::iter::once(flagged)
+            .chain(others)
+            .filter_map(|path| self.shown(round, path))
+            .collect();
         let said = std::iter::once(&dispute.objection.text).chain(&dispute.objection.evidence);
         for reference in said.flat_map(|text| references::references(text.as_written())) {
             let cited =
@@ -349,8 +352,11 @@ impl RequestBuilder<'_> {
         let changes = findings
             .iter()
             .map(|finding| {
-                let file = finding.raw.file.as_deref();
-                paths.extend(file.filter(|file| !paths.contains(file)));
+                for file in finding.raw.files() {
+                    if !paths.contains(&file) {
+                        paths.push(file);
+                    }
+                }
                 let done = self
                     .state
                     .responses
@@ -378,21 +384,15 @@ impl RequestBuilder<'_> {
         Task::Recheck { changes, files }
     }
 
-    /// The diffs of the coder's calls that changed the code of a finding. If the finding has a file, diffs of other
-    /// files are left out.
+    /// The diffs of the coder's calls that changed the code of a finding. If the finding has a file, only the diffs of
+    /// the files of its places are included.
     fn diff_for(&self, finding: &Finding) -> String {
-        let touching = self
-            .state
-            .tree_changes
-            .iter()
-            .filter(|change| change.touched.contains(&finding.id));
+        let touching = self.state.tree_changes.iter().filter(|change| {
+            change.touched.contains(&finding.id) || change.partly.contains_key(&finding.id)
+        });
         let files = touching.flat_map(|change| &change.changes);
         let of_file = files.filter(|change| {
-            finding
-                .raw
-                .file
-                .as_ref()
-                .is_none_or(|file| *file == change.file)
+            finding.raw.file.is_none() || finding.raw.files().any(|file| file == change.file)
         });
         of_file
             .filter_map(|change| change.diff.as_deref())

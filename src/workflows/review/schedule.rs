@@ -601,6 +601,7 @@ mod tests {
             raised_by: vec![AgentName::from("r1")],
             may_be: Vec::new(),
             round: 1,
+            also: Vec::new(),
             anchor: Some(Anchor {
                 file: "a.py".into(),
                 block: format!("b{id}"),
@@ -761,6 +762,7 @@ mod tests {
                     vec![change]
                 },
                 touched: touched.iter().map(|id| FindingId::new(*id)).collect(),
+                partly: Vec::new(),
             })
         }
 

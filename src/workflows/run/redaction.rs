@@ -79,6 +79,7 @@ impl Redaction {
                 salt,
                 files,
                 others,
+                places,
             }) => {
                 let clean = |review: FileReview| FileReview {
                     file: self.text(&review.file),
@@ -93,6 +94,10 @@ impl Redaction {
                     salt,
                     files,
                     others,
+                    places: places
+                        .into_iter()
+                        .map(|(file, key)| (self.text(&file), key))
+                        .collect(),
                 }
                 .into()
             }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::domain::{Anchor, RawFinding};
+use crate::domain::{Anchor, Location, RawFinding};
 use crate::rules::consensus::similarity::identity;
 
 const NO_CATEGORY: &str = "bug";
@@ -181,6 +181,18 @@ impl<'a> Blocks<'a> {
             names: self.names(title, &block),
             cwe: finding.cwe,
         }
+    }
+
+    /// Anchors a further place of a finding. Returns `None` if the line of the place does not exist.
+    pub fn anchor_at(&self, finding: &RawFinding, place: &Location) -> Option<Anchor> {
+        let exists = place.line.is_none_or(|line| line <= self.last());
+        exists.then(|| {
+            self.anchor(&RawFinding {
+                line: place.line,
+                end_line: place.end_line,
+                ..finding.clone()
+            })
+        })
     }
 
     /// Returns the lines of an anchor's block in this text, or `None` if the text does not contain the block.

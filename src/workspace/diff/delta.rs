@@ -160,11 +160,12 @@ impl Delta {
         // If the block of a finding changed, the finding has to be reviewed again even if all lines of the finding
         // are unchanged. If a line of a finding changed, `marks` already contains the changed line. For such a
         // finding, the method `rest` returns the range from the first to the last unchanged line of the finding.
-        let read_again = |finding: &RawFinding| match delta.place(finding) {
+        let read_again = |place: Place| match delta.place(place) {
             Some(lines) => Some(lines).filter(has_changed),
-            None => delta.rest(finding),
+            None => delta.rest(place),
         };
-        let findings: Vec<Lines> = earlier.findings.iter().filter_map(read_again).collect();
+        let places = earlier.findings.iter().flat_map(places_of);
+        let findings: Vec<Lines> = places.filter_map(read_again).collect();
         let (around, context) = EXTENTS[extent.min(EXTENTS.len() - 1)];
         let near = marks.iter().map(|line| {
             let block = blocks.enclosing(*line);
@@ -196,9 +197,9 @@ impl Delta {
         Some(delta)
     }
 
-    /// Returns the new line numbers of an earlier finding, or `None` if a line of the finding changed.
-    fn place(&self, finding: &RawFinding) -> Option<Lines> {
-        let (first, end) = self.lines_of(finding)?;
+    /// Returns the new line numbers of a place of an earlier finding, or `None` if a line of the place changed.
+    fn place(&self, place: Place) -> Option<Lines> {
+        let (first, end) = self.lines_of(place);
         let now = |line: u32| {
             *self
                 .moved
@@ -211,20 +212,13 @@ impl Delta {
         is_whole.then_some((start, start + (end - first)))
     }
 
-    fn lines_of(&self, finding: &RawFinding) -> Option<Lines> {
-        let first = finding.line?;
-        Some((
-            first,
-            finding
-                .end_line
-                .unwrap_or(first)
-                .min(number(self.moved.len()))
-                .max(first),
-        ))
+    fn lines_of(&self, (first, end_line): Place) -> Lines {
+        let end = end_line.unwrap_or(first);
+        (first, end.min(number(self.moved.len())).max(first))
     }
 
-    fn rest(&self, finding: &RawFinding) -> Option<Lines> {
-        let (first, end) = self.lines_of(finding)?;
+    fn rest(&self, place: Place) -> Option<Lines> {
+        let (first, end) = self.lines_of(place);
         let (first, end) = (
             usize::try_from(first).ok()?.checked_sub(1)?,
             usize::try_from(end).ok()?,
@@ -240,22 +234,38 @@ impl Delta {
     }
 
     /// Returns an earlier finding with new line numbers. Returns `None` if the finding has no line, or if a line
-    /// of the finding changed or has to be reviewed again.
+    /// of one of its places in the file changed or has to be reviewed again.
     pub fn carried(&self, finding: &RawFinding) -> Option<RawFinding> {
-        let (start, end) = self.place(finding)?;
+        let (line, end_line) = self.carried_place((finding.line?, finding.end_line))?;
+        let mut carried = RawFinding {
+            line: Some(line),
+            end_line,
+            ..finding.clone()
+        };
+        for place in &mut carried.places {
+            if carried.file.as_ref() == Some(&place.file)
+                && let Some(line) = place.line
+            {
+                let (line, end_line) = self.carried_place((line, place.end_line))?;
+                (place.line, place.end_line) = (Some(line), end_line);
+            }
+        }
+        Some(carried)
+    }
+
+    fn carried_place(&self, place: Place) -> Option<Place> {
+        let (start, end) = self.place(place)?;
         let is_touched = self
             .touched
             .iter()
             .any(|(from, to)| *from <= end && start <= *to);
-        (!is_touched).then(|| RawFinding {
-            line: Some(start),
-            end_line: finding.end_line.map(|_| end),
-            ..finding.clone()
-        })
+        (!is_touched).then(|| (start, place.1.map(|_| end)))
     }
 
+    /// Whether none of a finding's lines in the file is still under review.
     pub fn has_left(&self, finding: &RawFinding) -> bool {
-        finding.line.is_some_and(|line| self.left.contains(&line))
+        let mut lines = places_of(finding).map(|(line, _)| line).peekable();
+        lines.peek().is_some() && lines.all(|line| self.left.contains(&line))
     }
 
     /// Returns the finding with the new number of its line. If this line changed, uses the next unchanged line.
@@ -267,17 +277,38 @@ impl Delta {
         let mut below = self.moved.iter().skip(first).flatten();
         let mut above = self.moved.iter().take(first).rev().flatten();
         let line = below.next().or_else(|| above.next()).copied();
+        let mut places = finding.places.clone();
+        places.retain(|place| Some(&place.file) != finding.file.as_ref());
         RawFinding {
             line,
             end_line: None,
+            places,
             replacement: None,
             ..finding.clone()
         }
     }
 
-    pub fn had_line(&self, line: u32) -> bool {
-        (1..=self.moved.len()).contains(&(line as usize))
+    /// Whether each place of the finding in the file has a line that existed at the time of the earlier review.
+    pub fn had_lines(&self, finding: &RawFinding) -> bool {
+        let had_line = |line: Option<u32>| {
+            line.is_some_and(|line| (1..=self.moved.len()).contains(&(line as usize)))
+        };
+        let further = finding.places.iter();
+        let mut further = further.filter(|place| Some(&place.file) == finding.file.as_ref());
+        had_line(finding.line) && further.all(|place| had_line(place.line))
     }
+}
+
+/// The first line of a place, and the last line of a range.
+type Place = (u32, Option<u32>);
+
+/// The places of a finding in the file of the finding.
+fn places_of(finding: &RawFinding) -> impl Iterator<Item = Place> {
+    let further = finding.places.iter();
+    let further = further.filter(|place| Some(&place.file) == finding.file.as_ref());
+    let main = std::iter::once((finding.line, finding.end_line));
+    main.chain(further.map(|place| (place.line, place.end_line)))
+        .filter_map(|(line, end_line)| Some((line?, end_line)))
 }
 
 /// Replaces each line outside the line ranges in `shown` by an empty line. The diff of the file keeps only the

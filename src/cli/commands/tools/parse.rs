@@ -146,12 +146,13 @@ fn review_text(answer: &ReviewAnswer, look: Style) -> String {
             "  {}",
             look.paint(Color::of(&finding.severity), &format!("[{tag}]"))
         );
-        if let Some(place) = finding.location() {
-            let _ = write!(
-                text,
-                " {}",
-                look.paint(Color::Strong, &printable::line(&place.to_string()))
-            );
+        let places: Vec<String> = finding
+            .locations()
+            .iter()
+            .map(|place| look.paint(Color::Strong, &printable::line(&place.to_string())))
+            .collect();
+        if !places.is_empty() {
+            let _ = write!(text, " {}", places.join(", "));
         }
         let _ = writeln!(text, " {}", printable::line(&finding.title));
         indented(&mut text, "      ", &finding.body);

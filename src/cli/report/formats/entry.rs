@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::cli::report::options::RenderOptions;
 use crate::domain::{
-    Disposition, Dispute, ExactFix, FindingState, Outcome, RawFinding, Ruler, RulingRecord,
-    SettledFinding, Tag,
+    Disposition, Dispute, ExactFix, FindingState, Location, Outcome, RawFinding, Ruler,
+    RulingRecord, SettledFinding, Tag,
 };
 use crate::protocol::secrets;
 use crate::protocol::text::printable::{self, Shown};
@@ -268,9 +268,19 @@ impl Entry<'_> {
     /// Returns the region from the first to the last line of the finding, or `None` if the finding has no line
     /// number.
     pub(crate) fn region(&self, options: &RenderOptions<'_>) -> Option<Region> {
-        let (first, last) = self.lines()?;
+        self.region_at(&self.raw().location()?, options)
+    }
+
+    /// Returns the region of one of the finding's places, or `None` if the place has no line number.
+    pub(crate) fn region_at(
+        &self,
+        place: &Location,
+        options: &RenderOptions<'_>,
+    ) -> Option<Region> {
+        let first = place.line?.max(1);
+        let last = place.end_line.unwrap_or(first).max(first);
         // If the text of the last line is unknown, the region ends at the first column of the next line.
-        let (end_line, end_column) = match self.length(last, options) {
+        let (end_line, end_column) = match self.length_in(&place.file, last, options) {
             Some(length) => (last, length + 1),
             None => (last.saturating_add(1), 1),
         };
@@ -285,7 +295,11 @@ impl Entry<'_> {
     /// Returns the length of a line in UTF-16 code units, without the line end. Returns `None` if the text of the
     /// line is unknown.
     pub(crate) fn length(&self, line: u32, options: &RenderOptions<'_>) -> Option<u32> {
-        let source = (options.source)(self.raw().file.as_deref()?, self.settled.finding.round)?;
+        self.length_in(self.raw().file.as_deref()?, line, options)
+    }
+
+    fn length_in(&self, file: &str, line: u32, options: &RenderOptions<'_>) -> Option<u32> {
+        let source = (options.source)(file, self.settled.finding.round)?;
         let text = source
             .lines()
             .nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
@@ -323,10 +337,12 @@ impl Entry<'_> {
         remarks
     }
 
-    /// Returns the title, the explanation, the evidence, the suggestion and the remarks, separated by empty lines.
+    /// Returns the title, the explanation, the further places, the evidence, the suggestion and the remarks, separated
+    /// by empty lines.
     pub(crate) fn text(&self) -> String {
         let raw = self.raw();
         let mut parts = vec![self.title(), block(&raw.body).trim().to_owned()];
+        parts.extend(self.further_places());
         parts.extend(
             raw.evidence
                 .iter()
@@ -340,6 +356,13 @@ impl Entry<'_> {
         parts.extend(self.remarks());
         parts.retain(|part| !part.is_empty());
         parts.join("\n\n")
+    }
+
+    /// States the further places of the finding in one line, or returns `None` if the finding has one place.
+    pub(crate) fn further_places(&self) -> Option<String> {
+        let places = self.settled.finding.further_places();
+        let places: Vec<String> = places.iter().map(line).collect();
+        (!places.is_empty()).then(|| format!("Also at: {}", places.join(", ")))
     }
 
     pub(crate) fn raised_by(&self) -> Vec<String> {
@@ -416,6 +439,13 @@ impl Entry<'_> {
                 }
                 _ => with("discarded by the coder".to_owned(), &answer),
             },
+            FindingState::Claimed if !self.settled.unchanged.is_empty() => with(
+                line(&format!(
+                    "claimed, but {}",
+                    self.settled.what_is_unchanged()
+                )),
+                &answer,
+            ),
             FindingState::Resolved => with("fixed by the coder, and checked".to_owned(), &answer),
             FindingState::Unchecked => {
                 with("changed by the coder, and not checked".to_owned(), &answer)

@@ -32,7 +32,10 @@ pub(crate) fn render(outcome: &Outcome) -> String {
     let found = entries.iter().filter_map(|entry| {
         let (begin, end) = entry.lines().unwrap_or((1, 1));
         Some(Degradation {
-            description: entry.title(),
+            description: match entry.further_places() {
+                Some(places) => format!("{} ({places})", entry.title()),
+                None => entry.title(),
+            },
             check_name: entry.rule(),
             fingerprint: entry.fingerprint.clone(),
             severity: match entry.raw().severity.tag {

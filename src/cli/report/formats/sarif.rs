@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::cli::report::formats::entry::{self, AlertLevel, Entry, ReportedState};
+use crate::cli::report::formats::entry::{self, AlertLevel, Entry, Region, ReportedState};
 use crate::cli::report::formats::{gaps, json};
 use crate::cli::report::options::RenderOptions;
 use crate::cli::report::text;
@@ -25,6 +25,9 @@ pub(crate) enum Reader {
 
 /// The maximum number of results that GitHub code scanning accepts in one run of a SARIF file.
 const MOST_RESULTS: usize = 25_000;
+
+/// The maximum number of locations that GitHub code scanning accepts in one result.
+const MOST_LOCATIONS: usize = 1000;
 
 const ROOT: &str = "%SRCROOT%";
 
@@ -464,12 +467,7 @@ fn result(
     reader: Reader,
 ) -> SarifResult {
     let raw = entry.raw();
-    let region = entry.region(options).map(|region| SarifRegion {
-        start_line: region.start_line,
-        start_column: region.start_column,
-        end_line: region.end_line,
-        end_column: region.end_column,
-    });
+    let region = entry.region(options).map(sarif_region);
     // In the SARIF report for GitHub, a finding about a whole file gets the first line of the file as its region.
     let first_line = || SarifRegion {
         start_line: 1,
@@ -478,12 +476,18 @@ fn result(
         end_column: 1,
     };
     let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
-    let locations = raw
+    let mut locations: Vec<SarifLocation> = raw
         .file
         .as_deref()
         .map(|file| location(file, region))
         .into_iter()
         .collect();
+    // GitHub shows only the first location.
+    for place in raw.places.iter().take(MOST_LOCATIONS - 1) {
+        let region = entry.region_at(place, options).map(sarif_region);
+        let region = region.or_else(|| (reader == Reader::GitHub).then(first_line));
+        locations.push(location(&place.file, region));
+    }
     let (kind, level) = match entry.reported_state() {
         ReportedState::Fixed => ("pass", "none"),
         ReportedState::Mandatory | ReportedState::Optional | ReportedState::Dismissed => {
@@ -533,6 +537,15 @@ fn fingerprints(entry: &Entry<'_>) -> BTreeMap<&'static str, String> {
     std::iter::once((FINGERPRINT, entry.fingerprint.clone()))
         .chain(problem)
         .collect()
+}
+
+fn sarif_region(region: Region) -> SarifRegion {
+    SarifRegion {
+        start_line: region.start_line,
+        start_column: region.start_column,
+        end_line: region.end_line,
+        end_column: region.end_column,
+    }
 }
 
 fn fix(entry: &Entry<'_>, options: &RenderOptions<'_>) -> Option<SarifFix> {

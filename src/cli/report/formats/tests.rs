@@ -13,7 +13,7 @@ use crate::cli::report::{Format, left_out, render};
 use crate::cli::style::fixture::clean;
 use crate::cli::style::fixture::everything::{PATHS, everything, many, source};
 use crate::cli::style::{Style, count};
-use crate::domain::{ExitReason, FindingState, Outcome, SettledFinding, UnreadFile};
+use crate::domain::{ExitReason, FindingState, Location, Outcome, SettledFinding, UnreadFile};
 use crate::protocol::text::printable;
 
 fn rendered(format: Format, outcome: &Outcome) -> String {
@@ -294,14 +294,12 @@ fn sarif_for_github_keeps_its_limits_and_says_what_is_left_out() {
                 result["suppressions"].is_null()
                     || result["suppressions"][0]["status"] != "accepted"
             );
-            assert_eq!(result["locations"].as_array().unwrap().len(), 1);
-            assert_eq!(
-                result["locations"][0]["physicalLocation"]["region"]
-                    .as_object()
-                    .unwrap()
-                    .len(),
-                4
-            );
+            let locations = result["locations"].as_array().unwrap();
+            assert!((1..=1_000).contains(&locations.len()));
+            for location in locations {
+                let region = &location["physicalLocation"]["region"];
+                assert_eq!(region.as_object().unwrap().len(), 4);
+            }
         }
         for rule in log["runs"][0]["tool"]["driver"]["rules"]
             .as_array()
@@ -509,4 +507,40 @@ fn an_interrupted_review_is_no_success() {
         rendered(Format::Markdown, &outcome)
             .starts_with("## Glee: The budget or a rate limit is reached")
     );
+}
+
+#[test]
+fn all_formats_name_all_places_of_a_finding() {
+    let mut outcome = clean();
+    let mut settled = everything()
+        .findings
+        .into_iter()
+        .find(|it| it.finding.raw.line.is_some() && it.is_open())
+        .unwrap();
+    let main = settled.finding.raw.location().unwrap();
+    settled.finding.raw.places = (1..2_000)
+        .map(|line| Location::line("other.py", line))
+        .collect();
+    settled.finding.also = vec![None; 1_999];
+    outcome.findings = vec![settled];
+    for format in [Format::Sarif, Format::SarifGithub] {
+        let log = json(&rendered(format, &outcome));
+        assert_valid(SARIF, &log);
+        let locations = log["runs"][0]["results"][0]["locations"]
+            .as_array()
+            .unwrap();
+        assert_eq!(locations.len(), 1_000);
+        let line = |at: usize| locations[at]["physicalLocation"]["region"]["startLine"].as_u64();
+        assert_eq!(line(0), main.line.map(u64::from));
+        assert_eq!((line(1), line(999)), (Some(1), Some(999)));
+    }
+    for format in [
+        Format::Gitlab,
+        Format::Rdjsonl,
+        Format::Junit,
+        Format::Github,
+    ] {
+        let text = rendered(format, &outcome);
+        assert!(text.contains("other.py:7"), "{format:?}: {text}");
+    }
 }

@@ -41,15 +41,19 @@ pub(crate) fn open(outcome: &Outcome, options: &RenderOptions<'_>) -> String {
     text
 }
 
-/// Returns the location of a finding, with a link to the file if links are enabled.
+/// Returns the location of a finding, with a link to the file if links are enabled, and the number of further places.
 pub(crate) fn place(raw: &RawFinding, options: &RenderOptions<'_>) -> Option<String> {
     let place = raw.location()?;
-    Some(linked(
+    let main = linked(
         options.text.links,
         printable::line(&place.to_string()),
         &place.file,
         place.line,
-    ))
+    );
+    Some(match raw.places.len() {
+        0 => main,
+        more => format!("{main} (and {})", count(more, "more place")),
+    })
 }
 
 /// Returns the section. The findings are sorted by file. Findings without a file come last.
@@ -260,6 +264,8 @@ impl Report<'_> {
             }
         };
         let dot = format!(" {} ", self.style.glyph(Glyph::Dot));
+        let further = finding.finding.further_places();
+        add("also at", Color::Plain, &further.join(&dot).into(), 3);
         add("why", Color::Plain, &raw.body, 5);
         for evidence in &raw.evidence {
             add("evidence", Color::Plain, evidence, 1);
@@ -404,11 +410,11 @@ impl Report<'_> {
                 None => return None,
             },
             FindingState::Unanswered => ("open", Color::Bad, "the coder gave no answer".to_owned()),
-            FindingState::Claimed => (
-                "claimed",
-                Color::Bad,
-                and("reported as done, but nothing changed here".to_owned()),
-            ),
+            FindingState::Claimed => {
+                let unchanged = finding.what_is_unchanged();
+                let fact = format!("reported as done, but {unchanged}");
+                ("claimed", Color::Bad, and(printable::line(&fact)))
+            }
             FindingState::Unchecked => ("changed", Color::Good, and("unchecked".to_owned())),
             FindingState::Unconfirmed => (
                 "not confirmed",

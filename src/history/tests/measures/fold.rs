@@ -423,6 +423,7 @@ impl Fold {
                         tree,
                         changes,
                         touched,
+                        partly: Vec::new(),
                     }
                     .into(),
                 ))

@@ -112,6 +112,7 @@ fn fix(journal: &mut Journal, run: &str) {
                 tree,
                 changes,
                 touched,
+                partly: Vec::new(),
             },
         )
         .unwrap();

@@ -2,7 +2,8 @@
 //! all these names.
 
 use crate::domain::{
-    Confidence, Cwe, DisputeId, DisputeNumber, RawFinding, RulingRef, Severity, Tag, Untrusted,
+    Confidence, Cwe, DisputeId, DisputeNumber, Location, RawFinding, RulingRef, Severity, Tag,
+    Untrusted,
 };
 use crate::protocol::text::{LenientValue, location, markdown, tag, weakness};
 use crate::rules::consensus::UNTITLED;
@@ -26,6 +27,8 @@ pub(crate) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
 pub(crate) const LINE: &[&str] = &["line", "start_line", "line_number"];
 const END_LINE: &[&str] = &["end_line"];
 const LOCATION: &[&str] = &["location"];
+/// Names of fields that list places. The first place is the main place if the finding has no other place.
+const PLACES: &[&str] = &["places", "locations", "files"];
 const CATEGORY: &[&str] = &["category"];
 const SUGGESTION: &[&str] = &["suggestion", "fix", "recommendation"];
 const REPLACEMENT: &[&str] = &["replacement", "suggested_replacement"];
@@ -46,6 +49,8 @@ const NO_TEXT: [&str; 9] = [
     "agent",
     "timestamp",
 ];
+
+static NOTHING: LenientValue = LenientValue::Nothing;
 
 #[derive(Default)]
 pub(crate) struct FindingFields<'a>(Vec<(&'a str, &'a LenientValue)>);
@@ -76,6 +81,7 @@ impl<'a> FindingFields<'a> {
             LINE,
             END_LINE,
             LOCATION,
+            PLACES,
             CATEGORY,
             weakness::NAMES,
             SUGGESTION,
@@ -105,7 +111,7 @@ impl<'a> FindingFields<'a> {
 
     pub(crate) fn is_log_line(&self) -> bool {
         let level = self.get(SEVERITY).word().or_else(|| self.get(LEVEL).word());
-        let has_place = self.file().is_some() || located(self.get(LOCATION))[0].word().is_some();
+        let has_place = self.file().is_some() || !self.places(None).is_empty();
         !has_place && level.is_some_and(|word| tag::is_log_level(&word))
     }
 
@@ -120,7 +126,62 @@ impl<'a> FindingFields<'a> {
         self.get(&["summary"]).joined()
     }
 
-    pub(crate) fn finding(&self) -> RawFinding {
+    /// Returns all places of the finding, the main place first. `file` is the file of a finding that names no file.
+    fn places(&self, file: Option<&str>) -> Vec<Location> {
+        let mut places = Vec::new();
+        let [named, line, end] = [FILE, LINE, END_LINE].map(|names| self.get(names));
+        let location = self.get(LOCATION);
+        add_places([named, line, end], None, &mut places);
+        if !places.is_empty() {
+            if let LenientValue::List(_) = location {
+                let file = places[0].file.clone();
+                add_located(location, Some(&file), &mut places);
+            }
+        } else if add_located(location, file, &mut places) {
+            // The fields of the finding can state the lines of a location without lines.
+            let main = &mut places[0];
+            if main.line.is_none() {
+                (main.line, main.end_line) = lines(line, end);
+            } else if main.end_line.is_none() {
+                main.end_line = lines(end, &NOTHING).0.filter(|end| Some(*end) > main.line);
+            }
+        } else if !line.is_nothing() {
+            add_places([&NOTHING, line, end], file, &mut places);
+        }
+        for name in PLACES {
+            let file = places
+                .first()
+                .map_or(file, |place| Some(&place.file))
+                .map(str::to_owned);
+            add_located(self.get(&[name]), file.as_deref(), &mut places);
+        }
+        if places.is_empty() {
+            add_places([&NOTHING; 3], file, &mut places);
+        }
+        // A file without a line repeats the places in this file.
+        if let [first, others @ ..] = places.as_slice()
+            && first.line.is_none()
+            && others.iter().any(|place| place.file == first.file)
+        {
+            places.remove(0);
+        }
+        places
+    }
+
+    fn lines_without_file(&self) -> (Option<u32>, Option<u32>) {
+        let [line, end] = match self.get(LOCATION) {
+            location @ LenientValue::Number(_) => [location, &NOTHING],
+            location => [LINE, END_LINE].map(|names| location.get(names)),
+        };
+        if line.is_nothing() {
+            lines(self.get(LINE), self.get(END_LINE))
+        } else {
+            lines(line, end)
+        }
+    }
+
+    /// `file` is the file of a finding that names no file.
+    pub(crate) fn finding(&self, file: Option<&str>) -> RawFinding {
         let word = |names| self.get(names).word();
         let raw = word(SEVERITY)
             .or_else(|| word(TAG))
@@ -141,25 +202,21 @@ impl<'a> FindingFields<'a> {
         }
         let (title, mut body) = texts(heads, bodies);
         let stated = weakness::take(self.get(weakness::NAMES), &mut body);
-        let [mut file, mut line, mut end] =
-            [FILE, LINE, END_LINE].map(|names| self.get(names).clone());
-        if file.word().is_none() {
-            let [at, first, last] = located(self.get(LOCATION));
-            file = at;
-            line = if first.is_nothing() { line } else { first };
-            end = if last.is_nothing() { end } else { last };
-        }
-        let (line, end_line) = lines(&line, &end);
+        let mut places = self.places(file).into_iter();
+        let (file, (line, end_line)) = match places.next() {
+            Some(main) => (Some(main.file), (main.line, main.end_line)),
+            None => (None, self.lines_without_file()),
+        };
         let [category, rule] = [CATEGORY, RULE].map(|names| self.get(names).string());
         let named = [category.as_deref(), rule.as_deref(), Some(&title)];
         let cwe = stated.or_else(|| named.into_iter().flatten().find_map(Cwe::find));
         RawFinding {
             cwe,
-            places: Vec::new(),
+            places: places.collect(),
             severity: Severity { tag, raw },
             title: title.into(),
             body: body.into(),
-            file: file.string(),
+            file,
             line,
             end_line,
             category,
@@ -252,29 +309,137 @@ fn confidence(value: &LenientValue) -> Option<Confidence> {
     Some(Confidence::clamped(percent.round() as i64))
 }
 
-/// Reads a file, a first line and a last line from an object, or from a string such as `app.py:12`.
-fn located(location: &LenientValue) -> [LenientValue; 3] {
-    match location {
-        LenientValue::Text(text) => {
-            let (file, line) = text
-                .trim()
-                .rsplit_once(':')
-                .filter(|(_, line)| location::lines(line).is_some())
-                .unzip();
-            let line = line
-                .map(|line| LenientValue::Text(line.to_owned()))
-                .unwrap_or_default();
-            [
-                LenientValue::Text(file.unwrap_or(text.trim()).to_owned()),
-                line,
-                LenientValue::Nothing,
-            ]
+/// Returns the places in a value, which is a place or a list of places. `file` is the file of a place without a file.
+pub(crate) fn places_in(value: &LenientValue, file: Option<&str>) -> Vec<Location> {
+    let mut places = Vec::new();
+    add_located(value, file, &mut places);
+    places
+}
+
+/// Adds the places in a value to `places`. The value is a string such as `app.py:12`, a line of the file `file`, an
+/// object with a file and lines, or a list of such values. Returns whether the value contains a place.
+fn add_located(value: &LenientValue, file: Option<&str>, places: &mut Vec<Location>) -> bool {
+    let before = places.len();
+    match value {
+        LenientValue::List(items) => {
+            for item in items.iter().take(location::MOST) {
+                add_located(item, file, places);
+            }
         }
-        LenientValue::Number(_) => [
-            LenientValue::Nothing,
-            location.clone(),
-            LenientValue::Nothing,
-        ],
-        _ => [FILE, LINE, END_LINE].map(|names| location.get(names).clone()),
+        LenientValue::Text(text) => {
+            let of_file = file.filter(|_| location::lines(text).is_some());
+            match (location::whole_list(text), of_file) {
+                (Some(list), _) => list.into_iter().for_each(|place| add(place, places)),
+                (None, Some(_)) => add_places([&NOTHING, value, &NOTHING], file, places),
+                (None, None) => {
+                    let (path, line, end_line) = match location::split(text.trim()) {
+                        Some((path, line, end_line)) => (path, Some(line), end_line),
+                        None => (text.trim(), None, None),
+                    };
+                    if !path.is_empty() {
+                        let file = path.to_owned();
+                        add(
+                            Location {
+                                file,
+                                line,
+                                end_line,
+                            },
+                            places,
+                        );
+                    }
+                }
+            }
+        }
+        LenientValue::Number(_) => add_places([&NOTHING, value, &NOTHING], file, places),
+        LenientValue::Object(_) => {
+            let [of_file, line, end] = object_place(value);
+            if !(of_file.is_nothing() && line.is_nothing()) {
+                add_places([of_file, line, end], file, places);
+            }
+        }
+        LenientValue::Nothing | LenientValue::Bool(_) => {}
+    }
+    places.len() > before
+}
+
+/// Returns the file, the first line and the last line in an object. The object can be a location in SARIF.
+fn object_place(object: &LenientValue) -> [&LenientValue; 3] {
+    let place = object.get(&["physicalLocation"]);
+    if place.is_nothing() {
+        return [FILE, LINE, END_LINE].map(|names| object.get(names));
+    }
+    let region = place.get(&["region"]);
+    [
+        place.get(&["artifactLocation"]).get(&["uri"]),
+        region.get(&["startLine"]),
+        region.get(&["endLine"]),
+    ]
+}
+
+/// Adds the places that the three fields of an object state: a file or a list of files, a line or a list of lines,
+/// and a last line. `file` is the file of an object without a file.
+fn add_places(
+    [files, line, end]: [&LenientValue; 3],
+    file: Option<&str>,
+    places: &mut Vec<Location>,
+) {
+    match files {
+        LenientValue::List(files) => {
+            let of_file = match line {
+                LenientValue::List(lines) if lines.len() == files.len() => Some(lines),
+                _ => None,
+            };
+            for (at, file) in files.iter().enumerate().take(location::MOST) {
+                match of_file {
+                    Some(lines) => add_places([file, &lines[at], &NOTHING], None, places),
+                    None => drop(add_located(file, None, places)),
+                }
+            }
+        }
+        LenientValue::Text(text) if location::whole_list(text).is_some() => {
+            add_located(files, None, places);
+        }
+        _ => {
+            let Some(file) = files.string().or_else(|| file.map(str::to_owned)) else {
+                return;
+            };
+            for (line, end_line) in all_lines(line, end) {
+                let file = file.clone();
+                add(
+                    Location {
+                        file,
+                        line,
+                        end_line,
+                    },
+                    places,
+                );
+            }
+        }
+    }
+}
+
+fn add(place: Location, places: &mut Vec<Location>) {
+    if !places.contains(&place) && places.len() <= location::MOST {
+        places.push(place);
+    }
+}
+
+/// Reads the lines of one or more places in a file. The first item has no line if no line is stated.
+fn all_lines(line: &LenientValue, end: &LenientValue) -> Vec<(Option<u32>, Option<u32>)> {
+    match line {
+        LenientValue::List(items) => {
+            let several = items.iter().map(|item| lines(item, &NOTHING));
+            let known: Vec<_> = several.filter(|(line, _)| line.is_some()).collect();
+            if known.is_empty() {
+                vec![(None, None)]
+            } else {
+                known
+            }
+        }
+        LenientValue::Text(text) if location::lines_list(text).len() > 1 => {
+            let several = location::lines_list(text).into_iter();
+            several.map(|(line, end)| (Some(line), end)).collect()
+        }
+        _ => vec![lines(line, end)],
     }
 }

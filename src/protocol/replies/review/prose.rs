@@ -6,7 +6,7 @@
 
 use super::confidence::{self, Sure};
 use super::insisted_ruling;
-use crate::domain::{Cwe, RawFinding, RulingRef, Severity, Tag, Untrusted};
+use crate::domain::{Cwe, Location, RawFinding, RulingRef, Severity, Tag, Untrusted};
 use crate::protocol::replies::reply::ReplyLine;
 use crate::protocol::text::location::{self, Paths};
 use crate::protocol::text::{LineKind, Structure, markdown, suggestion, tag};
@@ -348,7 +348,8 @@ pub(crate) fn weight(finding: &RawFinding) -> usize {
     let names = [&finding.category, &finding.file, &finding.rule]
         .into_iter()
         .flatten()
-        .map(String::len);
+        .map(String::len)
+        .chain(finding.places.iter().map(|place| place.file.len() + 16));
     let texts = finding
         .suggestion
         .iter()
@@ -384,7 +385,7 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
         .strip_prefix("** ")
         .or_else(|| rest.strip_prefix("__ "))
         .unwrap_or(rest);
-    let place = location::find_of(rest, paths);
+    let (place, places) = location::all_of(rest, paths);
     let title = tag::title(rest, place.as_ref());
     if tag::is_placeholder(title) {
         return None;
@@ -399,7 +400,7 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
         insists_on,
         ..RawFinding::default()
     };
-    put(&mut finding, place);
+    put(&mut finding, place, places);
     put_sure(&mut finding, sure);
     Some(Item {
         finding,
@@ -408,11 +409,12 @@ fn item(line: &str, paths: &Paths, shown: &[RulingRef]) -> Option<Item> {
     })
 }
 
-fn put(finding: &mut RawFinding, place: Option<location::NamedPlace>) {
+fn put(finding: &mut RawFinding, place: Option<location::NamedPlace>, places: Vec<Location>) {
     if let Some(place) = place {
         finding.file = Some(place.file);
         finding.line = Some(place.line);
         finding.end_line = place.end_line;
+        finding.places = places;
     }
 }
 
@@ -443,10 +445,10 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     }
     let text = markdown::peel(first).rest;
     let (text, sure) = confidence::split(text);
-    let place = if finding.file.is_none() {
-        location::find_of(text, paths)
+    let (place, places) = if finding.file.is_none() {
+        location::all_of(text, paths)
     } else {
-        None
+        (None, Vec::new())
     };
     let title = markdown::plain(tag::title(text, place.as_ref()));
     if title.is_empty() {
@@ -454,7 +456,7 @@ fn title_from_body(finding: &mut RawFinding, body: &mut String, paths: &Paths) {
     }
     finding.title = shorten(title).into();
     *body = markdown::dedent(rest);
-    put(finding, place);
+    put(finding, place, places);
     put_sure(finding, sure);
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::domain::RawFinding;
+use crate::domain::{Location, RawFinding};
 use crate::protocol::replies::review::reader::parse;
 
 /// Renders findings as tagged prose if no information is lost, and as JSON with the nonce otherwise.
@@ -23,8 +23,13 @@ fn prose(findings: &[RawFinding], nonce: &str) -> String {
     let mut text = String::new();
     for finding in findings {
         let _ = write!(text, "[{}] ", finding.severity.raw);
-        if let Some(location) = finding.location() {
-            let _ = write!(text, "{location} ");
+        let places: Vec<String> = finding
+            .locations()
+            .iter()
+            .map(Location::to_string)
+            .collect();
+        if !places.is_empty() {
+            let _ = write!(text, "{} ", places.join(", "));
         }
         text.push_str(finding.title.as_written());
         text.push('\n');

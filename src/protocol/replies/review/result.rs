@@ -87,7 +87,7 @@ impl JsonResult {
                 let text = LenientValue::Text(text.to_owned());
                 let mut own = FindingFields::default();
                 own.push("text", &text);
-                self.push(own.finding());
+                self.push(own.finding(None));
             }
             (None, Place::List) => self.malformed = true,
             (None, Place::Top | Place::Wrapped) => {}
@@ -225,9 +225,7 @@ impl JsonResult {
         };
         name_file(&mut self.findings[known..], own.file());
         if is_finding {
-            let mut found = [own.finding()];
-            name_file(&mut found, file);
-            found.into_iter().for_each(|finding| self.push(finding));
+            self.push(own.finding(file));
         } else {
             name_file(&mut self.findings[known..], file);
             self.summary = own.summary().or(self.summary.take());

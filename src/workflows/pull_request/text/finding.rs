@@ -1,6 +1,6 @@
 //! The comments that tell findings.
 
-use crate::domain::{ExactFix, SettledFinding};
+use crate::domain::{ExactFix, SettledFinding, number_of};
 use crate::protocol::text::{markup, printable};
 use crate::workflows::pull_request::input::RequestReview;
 use crate::workflows::pull_request::placement::CommentPlace;
@@ -12,6 +12,9 @@ use crate::workflows::pull_request::text::statement;
 
 /// The maximum number of items of evidence.
 const EVIDENCE: usize = 10;
+
+/// The maximum number of places of a finding.
+const PLACES: usize = 20;
 
 /// The text of the comment that starts a thread, without markers. The first member is at the place of the comment.
 /// The text has at most `most` characters.
@@ -40,7 +43,9 @@ fn lead(
         format!(" `{}`", settled.finding.id)
     };
     let mut parts = vec![format!("**{}**{id} {}", severity(settled), title(settled))];
-    if place.line.is_none() {
+    if !settled.finding.raw.places.is_empty() {
+        parts.push(format!("At {}", places(settled)));
+    } else if place.line.is_none() {
         parts.push(format!("In {}", code(&location(settled))));
     }
     parts.extend(details(settled, place.suggestion.as_deref(), most));
@@ -104,7 +109,7 @@ fn also(
             "- also **{}** `{}` {} {} (by {}; {})",
             severity(settled),
             settled.finding.id,
-            code(&location(settled)),
+            places(settled),
             title(settled),
             raisers(settled),
             kind(settled),
@@ -171,6 +176,22 @@ fn how_to_reply(review: &RequestReview<'_>, members: &[&SettledFinding]) -> Opti
         statement::WHO_RULES,
         one.unwrap_or_default()
     ))
+}
+
+/// All places of a finding. A place that does not exist in the reviewed tree is marked.
+fn places(settled: &SettledFinding) -> String {
+    let main = settled
+        .finding
+        .raw
+        .location()
+        .map(|place| place.to_string());
+    let further = settled.finding.further_places();
+    let all: Vec<String> = main.into_iter().chain(further).collect();
+    let shown = names(all.iter().take(PLACES).map(String::as_str));
+    match all.len().saturating_sub(PLACES) {
+        0 => shown,
+        more => format!("{shown} and {}", number_of(more, "more place")),
+    }
 }
 
 /// The explanation, the evidence, the suggestion, and what the reviewers said in other words. `block` is the

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::config::settings::Settings;
-use crate::domain::event::{CallId, EventKind, ReviewEvent, Staged};
-use crate::domain::{FileChange, Finding, RunId};
+use crate::domain::event::{CallId, EventKind, PartlyChanged, ReviewEvent, Staged};
+use crate::domain::{Anchor, FileChange, Finding, Location, RunId};
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::run::error::RunError;
 use crate::workspace::{
@@ -58,7 +58,8 @@ impl Trees<'_> {
         let is_anchored: BTreeSet<&str> = state
             .findings
             .iter()
-            .filter_map(|finding| Some(finding.anchor.as_ref()?.file.as_str()))
+            .flat_map(Finding::anchored)
+            .map(|(_, anchor)| anchor.file.as_str())
             .collect();
         // The map has an entry for every changed file. Only a file that contains the anchor of a finding is
         // parsed.
@@ -72,17 +73,24 @@ impl Trees<'_> {
                 (*file, versions)
             })
             .collect();
-        let touched = state
-            .findings
-            .iter()
-            .filter(|finding| is_touched(finding, &changed))
-            .map(|finding| finding.id)
-            .collect();
+        let mut touched = Vec::new();
+        let mut partly = Vec::new();
+        for finding in &state.findings {
+            match changed_places(finding, &changed, state) {
+                Changed::No => {}
+                Changed::Partly(unchanged) => partly.push(PartlyChanged {
+                    finding: finding.id,
+                    unchanged,
+                }),
+                Changed::Yes => touched.push(finding.id),
+            }
+        }
         Ok(ReviewEvent::TreeChanged {
             call: call.clone(),
             tree,
             changes,
             touched,
+            partly,
         }
         .into())
     }
@@ -177,13 +185,46 @@ struct Versions<'a> {
     now: Blocks<'a>,
 }
 
-/// Whether the changes in `changed` possibly affect a finding. A finding without an anchor is affected by every
-/// change. A finding with an anchor is affected if the anchor's block is missing in the old or in the new version
-/// of the file. If the file has no old version, only the new version is checked.
-fn is_touched(finding: &Finding, changed: &BTreeMap<&str, Option<Versions<'_>>>) -> bool {
-    let Some(anchor) = &finding.anchor else {
-        return !changed.is_empty();
-    };
+/// The changed files of a call.
+type ChangedFiles<'a> = BTreeMap<&'a str, Option<Versions<'a>>>;
+
+enum Changed {
+    No,
+    /// The places that the coder has not changed since the coder first received the finding.
+    Partly(Vec<Location>),
+    Yes,
+}
+
+/// Determines whether the changes in `changed` possibly affect a finding. A finding without an anchor is affected by
+/// every change.
+fn changed_places(finding: &Finding, changed: &ChangedFiles<'_>, state: &ReviewState) -> Changed {
+    if finding.anchored().next().is_none() {
+        return if changed.is_empty() {
+            Changed::No
+        } else {
+            Changed::Yes
+        };
+    }
+    let touched: Vec<Location> = finding
+        .anchored()
+        .filter(|(_, anchor)| is_touched(anchor, changed))
+        .map(|(place, _)| place)
+        .collect();
+    if touched.is_empty() {
+        return Changed::No;
+    }
+    let mut unchanged = state.unchanged_places(finding);
+    unchanged.retain(|place| !touched.contains(place));
+    if unchanged.is_empty() {
+        Changed::Yes
+    } else {
+        Changed::Partly(unchanged)
+    }
+}
+
+/// Whether the changes in `changed` possibly affect an anchor: the anchor's block is missing in the old or in the new
+/// version of the file. If the file has no old version, only the new version is checked.
+fn is_touched(anchor: &Anchor, changed: &ChangedFiles<'_>) -> bool {
     let Some(Some(file)) = changed.get(anchor.file.as_str()) else {
         return false;
     };
@@ -210,4 +251,121 @@ pub(crate) fn last_tree(state: &ReviewState) -> Option<&String> {
         .last()
         .map(|change| &change.tree)
         .or(state.before.as_ref().map(|(_, tree)| tree))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::domain::event::Purpose;
+    use crate::domain::{AgentName, Answer, FindingId, FindingState, RawFinding, Response};
+    use crate::workflows::review::state::TreeChange;
+
+    const FILES: [&str; 3] = ["a.py", "b.py", "c.py"];
+
+    fn text(file: usize, version: usize) -> String {
+        format!("def f{file}():\n    return {version}\n")
+    }
+
+    /// A finding in the first line of each file.
+    fn finding() -> Finding {
+        let value = serde_json::json!({
+            "id": "F1", "tag": "MUST", "tag_raw": "MUST", "title": "x", "file": "a.py", "line": 1, "end_line": null,
+            "places": [
+                {"file": "b.py", "line": 1, "end_line": null}, {"file": "ghost.py", "line": 1, "end_line": null},
+                {"file": "c.py", "line": 1, "end_line": null},
+            ],
+            "raised_by": ["r"], "round": 1, "mandatory": true
+        });
+        let mut finding: Finding = serde_json::from_value(value).expect("a finding");
+        let anchor = |file: usize| Blocks::of(FILES[file], &text(file, 0)).anchor(&finding.raw);
+        let [a, b, c] = [0, 1, 2].map(anchor);
+        finding.anchor = Some(a);
+        finding.also = vec![Some(b), None, Some(c)];
+        finding
+    }
+
+    fn places(files: impl Iterator<Item = usize>) -> Vec<Location> {
+        files.map(|file| Location::line(FILES[file], 1)).collect()
+    }
+
+    proptest! {
+        /// A finding is done if the coder changed each of its places since the coder first received the finding, and
+        /// a place since the coder last received the finding. A place that does not exist is ignored.
+        #[test]
+        fn a_finding_is_done_when_each_of_its_places_changed(
+            steps in prop::collection::vec((prop::bool::weighted(0.3), prop::collection::btree_set(0..3_usize, 0..3)), 1..7),
+        ) {
+            let (id, finding) = (FindingId::new(1), finding());
+            let mut state = ReviewState { findings: vec![finding.clone()], ..ReviewState::default() };
+            state.responses.insert(id, Response {
+                finding: id,
+                answer: Answer::Implemented,
+                text: "done".into(),
+                evidence: Vec::new(),
+            });
+            state.asked_after.insert(id, vec![0]);
+            let mut versions = [0; 3];
+            let mut changed = BTreeSet::new();
+            let mut is_answered = false;
+            for (is_asked_again, files) in steps {
+                if is_asked_again {
+                    state.asked_after.entry(id).or_default().push(state.tree_changes.len());
+                    is_answered = false;
+                }
+                let before = [0, 1, 2].map(|file| text(file, versions[file]));
+                files.iter().for_each(|file| versions[*file] += 1);
+                let now = [0, 1, 2].map(|file| text(file, versions[file]));
+                let in_call: ChangedFiles<'_> = files
+                    .iter()
+                    .map(|file| (FILES[*file], Some(Versions {
+                        before: Some(Blocks::of(FILES[*file], &before[*file])),
+                        now: Blocks::of(FILES[*file], &now[*file]),
+                    })))
+                    .collect();
+                let mut change = TreeChange {
+                    call: CallId { agent: AgentName::from("c"), purpose: Purpose::Respond { round: 1 }, attempt: 1 },
+                    tree: "t".into(),
+                    changes: Vec::new(),
+                    touched: BTreeSet::new(),
+                    partly: BTreeMap::new(),
+                };
+                match changed_places(&finding, &in_call, &state) {
+                    Changed::No => {}
+                    Changed::Partly(left) => drop(change.partly.insert(id, left)),
+                    Changed::Yes => drop(change.touched.insert(id)),
+                }
+                state.tree_changes.push(change);
+                is_answered |= !files.is_empty();
+                changed.extend(files);
+                let left = places((0..3).filter(|file| !changed.contains(file)));
+                prop_assert_eq!(state.is_done(id), left.is_empty() && is_answered);
+                let is_claimed = state.finding_state(&finding) == FindingState::Claimed;
+                prop_assert_eq!(is_claimed, !state.is_done(id));
+                let shown = if left.len() == 3 { Vec::new() } else { left };
+                prop_assert_eq!(state.unchanged_part(&finding), shown);
+            }
+        }
+    }
+
+    #[test]
+    fn a_finding_without_a_place_is_affected_by_every_change() {
+        let lost = Finding {
+            anchor: None,
+            also: Vec::new(),
+            raw: RawFinding::default(),
+            ..finding()
+        };
+        let state = ReviewState::default();
+        let changed: ChangedFiles<'_> = BTreeMap::from([("x.py", None)]);
+        assert!(matches!(
+            changed_places(&lost, &changed, &state),
+            Changed::Yes
+        ));
+        assert!(matches!(
+            changed_places(&lost, &BTreeMap::new(), &state),
+            Changed::No
+        ));
+    }
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::config::settings::Advisories;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
-    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Position,
+    AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Location, Position,
     PostedProblem, ProblemKey, RawFinding, Restated, RestatedFinding, Role, RunId, Severity,
     Untrusted,
 };
@@ -45,6 +45,9 @@ pub(crate) struct RoundContext<'a> {
     /// The problems that the findings of the round can continue.
     pub(crate) known: &'a KnownProblems,
 }
+
+/// The files to which the paths in an answer refer.
+type KnownPaths = HashMap<String, Option<String>>;
 
 impl RoundContext<'_> {
     pub(crate) fn merge(&self, bindings: &[Binding]) -> Vec<EventKind> {
@@ -349,40 +352,53 @@ impl RoundContext<'_> {
         &self,
         raised: impl Iterator<Item = (String, &'r AgentName, &'r RawFinding)>,
     ) -> Vec<Member> {
-        let mut known: HashMap<&str, Option<String>> = HashMap::new();
-        let mut by_file: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut known = KnownPaths::new();
+        // For each file, the numbers of members, and the numbers of their places. The main place has no number.
+        let mut by_file: BTreeMap<String, Vec<(usize, Option<usize>)>> = BTreeMap::new();
         let mut all = Vec::new();
         for (id, by, raw) in raised {
             let mut member = self.member(id, by, raw.clone());
-            let mut named = raw.file.as_deref();
-            if raw.line.is_none()
-                && let Some((path, line, end_line)) = named.and_then(location::split)
-                && known
-                    .entry(path)
-                    .or_insert_with(|| self.known_path(path))
-                    .is_some()
-            {
-                named = Some(path);
-                (member.raw.line, member.raw.end_line) = (Some(line), end_line);
-            }
-            if let Some(named) = named {
-                match known.entry(named).or_insert_with(|| self.known_path(named)) {
-                    Some(path) => {
-                        member.raw.file = Some(path.clone());
-                        by_file.entry(path.clone()).or_default().push(all.len());
-                    }
-                    None => member.checked.place = Some(false),
+            if let Some(mut place) = raw.location() {
+                if self.resolve(&mut place, &mut known) {
+                    let indices = by_file.entry(place.file.clone()).or_default();
+                    indices.push((all.len(), None));
+                    member.raw.line = place.line;
+                    member.raw.end_line = place.end_line;
+                    member.raw.file = Some(place.file);
+                } else {
+                    member.checked.place = Some(false);
                 }
+            }
+            let main = member.raw.location();
+            for mut place in std::mem::take(&mut member.raw.places) {
+                let exists = self.resolve(&mut place, &mut known);
+                if main.as_ref() == Some(&place) || member.raw.places.contains(&place) {
+                    continue;
+                }
+                if exists {
+                    let indices = by_file.entry(place.file.clone()).or_default();
+                    indices.push((all.len(), Some(member.raw.places.len())));
+                }
+                member.raw.places.push(place);
+                member.also.push(None);
             }
             all.push(member);
         }
         for (path, indices) in by_file {
             let text = self.text(&path);
             let blocks = Blocks::of(&path, &text);
-            for index in indices {
+            for (index, place) in indices {
                 let member = &mut all[index];
-                member.anchor = Some(blocks.anchor(&member.raw));
-                citation::check(member, &text, &blocks);
+                match place {
+                    Some(place) => {
+                        member.also[place] =
+                            blocks.anchor_at(&member.raw, &member.raw.places[place])
+                    }
+                    None => {
+                        member.anchor = Some(blocks.anchor(&member.raw));
+                        citation::check(member, &text, &blocks);
+                    }
+                }
             }
         }
         for member in &mut all {
@@ -453,6 +469,36 @@ impl RoundContext<'_> {
                 .filter(|known| known.rsplit('/').next() == Some(plain));
             named.next().filter(|_| named.next().is_none()).cloned()
         })
+    }
+
+    /// Replaces the path of a place by the path of the file to which the place refers. Returns `false` if no file or
+    /// several files match.
+    fn resolve(&self, place: &mut Location, known: &mut KnownPaths) -> bool {
+        if place.line.is_none()
+            && let Some((path, line, end_line)) = location::split(&place.file)
+            && let Some(file) = self.looked_up(path, known)
+        {
+            *place = Location {
+                file,
+                line: Some(line),
+                end_line,
+            };
+            return true;
+        }
+        match self.looked_up(&place.file, known) {
+            Some(file) => {
+                place.file = file;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn looked_up(&self, path: &str, known: &mut KnownPaths) -> Option<String> {
+        if !known.contains_key(path) {
+            known.insert(path.to_owned(), self.known_path(path));
+        }
+        known[path].clone()
     }
 
     /// Makes the findings of each group. Every member of a group is a finding of its own. Members that say the same in
@@ -559,6 +605,7 @@ impl RoundContext<'_> {
             raised_by: vec![by],
             may_be: Vec::new(),
             round: self.round,
+            also: member.also.clone(),
             anchor: member.anchor.clone(),
             reverses: None,
             restated,
@@ -582,7 +629,8 @@ pub(crate) struct NewFinding {
 }
 
 impl NewFinding {
-    /// Adds a reviewer that says the same in the same words.
+    /// Adds a reviewer that says the same in the same words, or what the same reviewer says again. If it names several
+    /// places, the finding has all of them.
     fn take(&mut self, member: &Member, origin: Option<FindingId>) {
         let by = AgentName::from(member.model.as_str());
         if !self.finding.raised_by.contains(&by) {
@@ -591,6 +639,23 @@ impl NewFinding {
         for evidence in &member.raw.evidence {
             if !self.finding.raw.evidence.contains(evidence) {
                 self.finding.raw.evidence.push(evidence.clone());
+            }
+        }
+        let main = member
+            .raw
+            .location()
+            .map(|place| (place, member.anchor.clone()));
+        let further = member
+            .raw
+            .places
+            .iter()
+            .cloned()
+            .zip(member.also.iter().cloned());
+        for (place, anchor) in main.into_iter().chain(further) {
+            let known = self.finding.raw.locations();
+            if !member.raw.places.is_empty() && !known.contains(&place) {
+                self.finding.raw.places.push(place);
+                self.finding.also.push(anchor);
             }
         }
         self.said.push(member.id.clone());

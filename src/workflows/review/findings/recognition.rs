@@ -187,20 +187,31 @@ pub(crate) fn repeated(
             !state.finding_state(earlier).is_closed() && state.dispute_of(earlier.id).is_none()
         })
         .collect();
-    let (places, known) = anchored(open.iter().copied());
-    let (indexes, found) = anchored(findings);
+    let (places, known) = anchored_places(open.iter().copied());
+    let (indexes, found) = anchored_places(findings);
     let mut pairs: Vec<(f32, usize, usize)> = sure(&pairs(&known, &found, text_of)).collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    // A finding with several places repeats an earlier finding only if the earlier finding has all these places.
+    let is_known: BTreeSet<(usize, usize)> = pairs
+        .iter()
+        .map(|(_, earlier, place)| (places[*earlier], *place))
+        .collect();
     let mut repeated = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for (_, earlier, finding) in pairs {
         // Two findings of one reviewer in one round are different problems. Therefore, at most one finding of a
         // reviewer repeats a given earlier finding.
         let index = indexes[finding];
+        let earlier = places[earlier];
         let by = || findings[index].raised_by.iter().map(|name| (earlier, name));
-        if !repeated.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
+        if !repeated.contains_key(&index)
+            && by().all(|pair| !taken.contains(&pair))
+            && (0..found.len())
+                .filter(|place| indexes[*place] == index)
+                .all(|place| is_known.contains(&(earlier, place)))
+        {
             taken.extend(by());
-            repeated.insert(index, open[places[earlier]].id);
+            repeated.insert(index, open[earlier].id);
         }
     }
     // If one of two findings has no anchor, the findings are equal only if their locations and titles are equal.
@@ -231,6 +242,16 @@ pub(crate) fn repeated(
         }
     }
     repeated
+}
+
+/// The anchors of all places of the findings, and the index of the finding of each anchor.
+fn anchored_places<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+) -> (Vec<usize>, Vec<&'a Anchor>) {
+    let findings = findings.into_iter().enumerate();
+    findings
+        .flat_map(|(index, finding)| finding.anchored().map(move |(_, anchor)| (index, anchor)))
+        .unzip()
 }
 
 fn anchored<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> (Vec<usize>, Vec<&'a Anchor>) {
@@ -596,6 +617,7 @@ mod tests {
                 .collect(),
             may_be: Vec::new(),
             round: 1,
+            also: Vec::new(),
             anchor: Some(anchor(place)),
             reverses: None,
             restated: Vec::new(),

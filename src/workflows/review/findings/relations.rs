@@ -436,6 +436,7 @@ mod tests {
             raised_by: vec!["rev".into()],
             may_be: Vec::new(),
             round: 1,
+            also: Vec::new(),
             anchor: None,
             reverses: None,
             restated: Vec::new(),

@@ -75,13 +75,16 @@ pub struct TreeQuery<'a> {
 struct Raised<'a> {
     row: &'a RunRow,
     finding: Finding,
-    place: Option<BlockPlace>,
+    /// The block of the first place that is in the tree, and the number of this place among the anchored places.
+    place: Option<(usize, BlockPlace)>,
 }
 
 impl Raised<'_> {
-    /// Returns `None` if the finding has no anchor, or if the block of the anchor is not in the tree.
+    /// Returns `None` if the finding has no anchor, or if no block of an anchor is in the tree.
     fn placed(&self) -> Option<(&Anchor, &BlockPlace)> {
-        self.finding.anchor.as_ref().zip(self.place.as_ref())
+        let (number, block) = self.place.as_ref()?;
+        let (_, anchor) = self.finding.anchored().nth(*number)?;
+        Some((anchor, block))
     }
 
     fn location(&self) -> Option<Location> {
@@ -89,10 +92,11 @@ impl Raised<'_> {
         let line = anchor
             .offset
             .map(|offset| lines.start().saturating_add(offset));
-        let raw = &self.finding.raw;
-        let length = raw
+        let (number, _) = self.place.as_ref()?;
+        let (raised_at, _) = self.finding.anchored().nth(*number)?;
+        let length = raised_at
             .end_line
-            .zip(raw.line)
+            .zip(raised_at.line)
             .map(|(end, line)| end.saturating_sub(line));
         Some(Location {
             file: file.clone(),
@@ -180,10 +184,11 @@ impl TreeQuery<'_> {
     }
 
     fn place(self, raised: &mut [Raised<'_>]) -> Result<(), RunError> {
-        let anchored = raised
+        let anchors: Vec<&Anchor> = raised
             .iter()
-            .filter_map(|raised| raised.finding.anchor.as_ref());
-        let anchors: Vec<&Anchor> = anchored.collect();
+            .flat_map(|raised| raised.finding.anchored())
+            .map(|(_, anchor)| anchor)
+            .collect();
         let is_moved = |place: &BlockPlace| place.lines.end() - place.lines.start() + 1 >= MOVED;
         let places = self
             .workspace
@@ -193,13 +198,16 @@ impl TreeQuery<'_> {
             .map(|(place, anchor)| {
                 place.filter(|place| place.file == anchor.file || is_moved(place))
             });
-        let places: Vec<Option<BlockPlace>> = places.collect();
-        let anchored = raised
-            .iter_mut()
-            .filter(|raised| raised.finding.anchor.is_some());
-        anchored
-            .zip(places)
-            .for_each(|(raised, place)| raised.place = place);
+        let mut places = places.collect::<Vec<_>>().into_iter();
+        for raised in raised {
+            let count = raised.finding.anchored().count();
+            let of_finding = places.by_ref().take(count).enumerate();
+            // All places of the finding are taken from the iterator.
+            let found: Vec<_> = of_finding
+                .filter_map(|(number, place)| Some((number, place?)))
+                .collect();
+            raised.place = found.into_iter().next();
+        }
         Ok(())
     }
 

@@ -17,7 +17,11 @@ impl ReviewState {
         };
         if is_given {
             for id in self.items(&call.purpose) {
-                self.asked_after.insert(id, self.tree_changes.len());
+                let asked = self.asked_after.entry(id).or_default();
+                if self.undone {
+                    asked.clear();
+                }
+                asked.push(self.tree_changes.len());
                 self.responses.remove(&id);
             }
         }

@@ -15,9 +15,9 @@ use crate::domain::event::{
 };
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
-    Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Lowered,
-    Objector, PairAnswer, RawFinding, Recheck, Response, RestatedFinding, ReusedFrom, RulingRef,
-    RunId, Severity, Skip, Spent, Tag, UnsurePair, Usage,
+    Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
+    Lowered, Objector, PairAnswer, RawFinding, Recheck, Response, RestatedFinding, ReusedFrom,
+    RulingRef, RunId, Severity, Skip, Spent, Tag, UnsurePair, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +71,8 @@ pub(crate) struct TreeChange {
     pub(crate) tree: String,
     pub(crate) changes: Vec<FileChange>,
     pub(crate) touched: BTreeSet<FindingId>,
+    /// The unchanged places of findings of which only some places changed so far.
+    pub(crate) partly: BTreeMap<FindingId, Vec<Location>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -124,9 +126,10 @@ pub(crate) struct ReviewState {
     pub(crate) before: Option<(String, String)>,
     pub(crate) tree_changes: Vec<TreeChange>,
     pub(crate) responses: BTreeMap<FindingId, Response>,
-    /// For each finding, the number of tree changes before Glee last sent the finding to the coder. Only later
-    /// tree changes can implement the finding.
-    pub(crate) asked_after: BTreeMap<FindingId, usize>,
+    /// For each finding and each time that Glee sent the finding to the coder, the number of earlier tree changes.
+    /// Only tree changes after the last time can implement the finding. A person can undo the changes; then earlier
+    /// times are removed.
+    pub(crate) asked_after: BTreeMap<FindingId, Vec<usize>>,
     pub(crate) enforced: BTreeMap<FindingId, u32>,
     pub(crate) checks: BTreeMap<FindingId, BTreeMap<AgentName, Recheck>>,
     /// For each finding and reviewer, the number of re-check requests that got no valid answer in this round.
@@ -387,6 +390,7 @@ impl ReviewState {
                 tree,
                 changes,
                 touched,
+                partly,
             } => {
                 if !changes.is_empty() {
                     self.verified.clear();
@@ -396,6 +400,10 @@ impl ReviewState {
                     tree: tree.clone(),
                     changes: changes.clone(),
                     touched: touched.iter().copied().collect(),
+                    partly: partly
+                        .iter()
+                        .map(|partly| (partly.finding, partly.unchanged.clone()))
+                        .collect(),
                 });
             }
             ReviewEvent::FixRequested { request } => self.request_fix(request),

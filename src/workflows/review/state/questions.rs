@@ -8,7 +8,7 @@ use crate::config::settings::Validate;
 use crate::domain::event::{CallId, Mode, Purpose};
 use crate::domain::{
     Agent, AgentName, Answer, Class, Disposition, Dispute, DisputeNumber, Finding, FindingId,
-    FindingState, Objector, Role, Route, RulingRecord,
+    FindingState, Location, Objector, Role, Route, RulingRecord,
 };
 use crate::rules::consensus::Policy;
 use crate::workflows::run::attempts;
@@ -308,13 +308,41 @@ impl ReviewState {
     }
 
     fn is_touched(&self, id: FindingId) -> bool {
-        let Some(asked) = self.asked_after.get(&id) else {
+        let Some(asked) = self.asked_after.get(&id).and_then(|asked| asked.last()) else {
             return false;
         };
         self.tree_changes
             .iter()
             .skip(*asked)
             .any(|change| change.touched.contains(&id))
+    }
+
+    /// The places of a finding that the coder has not changed since the coder first received the finding.
+    pub(crate) fn unchanged_places(&self, finding: &Finding) -> Vec<Location> {
+        let mut unchanged: Vec<Location> = finding.anchored().map(|(place, _)| place).collect();
+        let asked = self.asked_after.get(&finding.id);
+        let Some(first) = asked.and_then(|asked| asked.first()) else {
+            return unchanged;
+        };
+        for change in self.tree_changes.iter().skip(*first) {
+            if change.touched.contains(&finding.id) {
+                unchanged.clear();
+            } else if let Some(left) = change.partly.get(&finding.id) {
+                unchanged.clone_from(left);
+            }
+        }
+        unchanged
+    }
+
+    /// The unchanged places of a finding that the coder reports as implemented, but changed only in part.
+    pub(crate) fn unchanged_part(&self, finding: &Finding) -> Vec<Location> {
+        let unchanged = self.unchanged_places(finding);
+        let is_part = unchanged.len() < finding.anchored().count();
+        if is_part && self.finding_state(finding) == FindingState::Claimed {
+            unchanged
+        } else {
+            Vec::new()
+        }
     }
 
     /// The state of a finding, as defined in section 3.1 of the design.

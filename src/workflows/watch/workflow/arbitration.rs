@@ -277,6 +277,7 @@ fn finding(issue: &Issue, cycle: u32) -> Finding {
         raised_by: vec![issue.reviewer.clone()],
         may_be: Vec::new(),
         round: cycle,
+        also: Vec::new(),
         anchor: None,
         reverses: None,
         restated: Vec::new(),

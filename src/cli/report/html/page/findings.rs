@@ -49,6 +49,8 @@ struct FindingView {
     is_shown: bool,
     body: String,
     code: Option<CodeView>,
+    /// The further places of the finding.
+    also: Vec<String>,
     evidence: Vec<String>,
     suggestion: String,
     suggestion_is_code: bool,
@@ -367,6 +369,11 @@ fn finding_view(
         is_shown,
         body: printable::block(&raw.body),
         code: code_place(raw, finding.round).and_then(|place| excerpts.view(&place)),
+        also: finding
+            .further_places()
+            .iter()
+            .map(printable::line)
+            .collect(),
         evidence: raw.evidence.iter().map(printable::block).collect(),
         suggestion: finding
             .other_suggestion()
@@ -486,7 +493,10 @@ fn state(settled: &SettledFinding) -> StateView {
         FindingState::Claimed => (
             "claimed",
             "bad",
-            "The coder reports it as done, but nothing changed here.".to_owned(),
+            printable::line(&format!(
+                "The coder reports it as done, but {}.",
+                settled.what_is_unchanged()
+            )),
         ),
         FindingState::Unchecked => (
             "changed",

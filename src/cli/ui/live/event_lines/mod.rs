@@ -814,6 +814,7 @@ mod tests {
                 tree: "5c".to_owned(),
                 changes: vec![change],
                 touched: vec![FindingId::new(2)],
+                partly: Vec::new(),
             }),
             EventKind::Dispute(DisputeEvent::DisputeOpened {
                 dispute: Box::new(dispute(3, weak, "It is no secret.", &[])),

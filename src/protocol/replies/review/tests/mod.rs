@@ -568,3 +568,185 @@ fn what_is_left_out_is_said_and_counted() {
         (AnswerStatus::Incomplete, true)
     );
 }
+
+/// `title|main place|further place|...` of each finding.
+fn places(text: &str) -> Vec<String> {
+    let shown = |finding: &RawFinding| {
+        let mut shown = finding.title.as_written().to_owned();
+        for place in finding.locations() {
+            shown.push_str(&format!("|{place}"));
+        }
+        shown
+    };
+    read(text).findings.iter().map(shown).collect()
+}
+
+#[test]
+fn a_list_of_places_in_prose_belongs_to_one_finding() {
+    for (line, expected) in [
+        ("a.py:1 x", "x|a.py:1"),
+        (
+            "a.py:3, b.py:1 and c.py:1 md5 is broken; replace all three",
+            "md5 is broken; replace all three|a.py:3|b.py:1|c.py:1",
+        ),
+        ("a.py:3 and b.py:1: x", "x|a.py:3|b.py:1"),
+        ("a.py:3 & b.py:1 x", "x|a.py:3|b.py:1"),
+        ("a.py:3; b.py:1; c.py:2-4 x", "x|a.py:3|b.py:1|c.py:2-4"),
+        ("a.py:3 und b.py:1 x", "x|a.py:3|b.py:1"),
+        ("a.py:3,b.py:1,c.py:2 - x", "x|a.py:3|b.py:1|c.py:2"),
+        ("a.py：3，b.py：1、c.py：2 x", "x|a.py:3|b.py:1|c.py:2"),
+        ("a.py:3和b.py:1 x", "x|a.py:3|b.py:1"),
+        ("a.py:3, and b.py:1 x", "x|a.py:3|b.py:1"),
+        (
+            "a.py:3 (also at b.py:1, c.py:2) x",
+            "x|a.py:3|b.py:1|c.py:2",
+        ),
+        ("a.py:3 as well as b.py:1 x", "x|a.py:3|b.py:1"),
+        (
+            "`a.py:3`, `b.py:1` and `c.py#L2-L4` x",
+            "x|a.py:3|b.py:1|c.py:2-4",
+        ),
+        ("**a.py:3**, **b.py:1**: x", "x|a.py:3|b.py:1"),
+        ("(a.py:3, b.py:1) x", "x|a.py:3|b.py:1"),
+        (
+            "`a.py` (line 3) and `b.py` (lines 1-2) x",
+            "x|a.py:3|b.py:1-2",
+        ),
+        ("a.py:3, a.py:3, b.py:1, a.py:3 x", "x|a.py:3|b.py:1"),
+        ("./a.py:3, ./b.py:1 x", "x|./a.py:3|./b.py:1"),
+        // Further lines of the same file.
+        ("a.py:3, 7 and 9-11 x", "x|a.py:3|a.py:7|a.py:9-11"),
+        ("a.py:3,7,9 x", "x|a.py:3|a.py:7|a.py:9"),
+        ("a.py:3, 7: x", "x|a.py:3|a.py:7"),
+        ("a.py:3 and 7 - x", "x|a.py:3|a.py:7"),
+        ("a.py:3, 7, b.py:1 x", "x|a.py:3|a.py:7|b.py:1"),
+        ("a.py:3, :7 x", "x|a.py:3|a.py:7"),
+        ("a.py#L3, #L7 x", "x|a.py:3|a.py:7"),
+        ("a.py:3 and line 7 x", "x|a.py:3|a.py:7"),
+        ("a.py (lines 3, 7 and 9-11) x", "x|a.py:3|a.py:7|a.py:9-11"),
+        ("a.py (lines 3 and 7) x", "x|a.py:3|a.py:7"),
+        ("a.py at lines 3 and 7 x", "x|a.py:3|a.py:7"),
+        (
+            "a.py:3, 7 and b.py:1, 2-4 x",
+            "x|a.py:3|a.py:7|b.py:1|b.py:2-4",
+        ),
+        // At the end and inside of the title.
+        ("x (a.py:3, b.py:1)", "x (a.py:3, b.py:1)|a.py:3|b.py:1"),
+        (
+            "x — `a.py:3`, `b.py:1`.",
+            "x — a.py:3, b.py:1.|a.py:3|b.py:1",
+        ),
+        (
+            "md5 in a.py:3, b.py:1 and c.py:2 is broken",
+            "md5 in a.py:3, b.py:1 and c.py:2 is broken|a.py:3|b.py:1|c.py:2",
+        ),
+        // Not clearly a list.
+        (
+            "a.py:3 disagrees with b.py:1",
+            "disagrees with b.py:1|a.py:3",
+        ),
+        (
+            "the default in a.py:3 and b.py:1 differs",
+            "the default in a.py:3 and b.py:1 differs|a.py:3",
+        ),
+        ("a.py:3 or b.py:1 x", "or b.py:1 x|a.py:3"),
+        ("a.py:3 -> b.py:1 x", "-> b.py:1 x|a.py:3"),
+        ("a.py:3, 2 bugs", ", 2 bugs|a.py:3"),
+        ("a.py:3, 7.5 MB are read", ", 7.5 MB are read|a.py:3"),
+        ("a.py:3, L2 caches", ", L2 caches|a.py:3"),
+        ("a.py:3 and 50% of x", "and 50% of x|a.py:3"),
+        ("a.py:3,7: x", ",7: x|a.py:3"),
+        ("a.py:3, b.py and c.py:1 x", ", b.py and c.py:1 x|a.py:3"),
+        ("a.py:3, http://b.py:1 x", ", http://b.py:1 x|a.py:3"),
+        ("a.py:3, 0 x", ", 0 x|a.py:3"),
+    ] {
+        let text = format!("[MUST] {line}");
+        assert_eq!(places(&text), [expected], "{line}");
+        // Whatever was read is written so that it is read again.
+        let findings = read(&text).findings;
+        let again = read(&render::render(&findings, NONCE)).findings;
+        assert_eq!(again, findings, "{line}");
+    }
+    let row = "| [MUST] | a.py:3, b.py:1 | x | y |";
+    assert_eq!(places(row), ["x | y|a.py:3|b.py:1"]);
+    let row = "| [MUST] | x | a.py:3, b.py:1 | y |";
+    assert_eq!(places(row), ["x | a.py:3, b.py:1 | y|a.py:3|b.py:1"]);
+    let next_line = "[MUST] a.py:3, b.py:1\nx";
+    assert_eq!(places(next_line), ["x|a.py:3|b.py:1"]);
+    let paths = Paths::new(["my dir/a b.py", "c d.py"]);
+    let text = "[MUST] my dir/a b.py:3, c d.py:1 and 7-9 x";
+    let answer = parse_of(text.as_bytes(), None, &paths, &[]).unwrap();
+    let places: Vec<String> = answer.findings[0]
+        .locations()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(places, ["my dir/a b.py:3", "c d.py:1", "c d.py:7-9"]);
+}
+
+#[test]
+fn a_list_of_places_in_json_belongs_to_one_finding() {
+    for (fields, expected) in [
+        (
+            r#""file": "a.py", "line": 3, "places": ["b.py:1", "c.py:2-4"]"#,
+            "a.py:3|b.py:1|c.py:2-4",
+        ),
+        (
+            r#""file": "a.py", "line": 3, "places": [{"file": "b.py", "line": 1, "end_line": 2}]"#,
+            "a.py:3|b.py:1-2",
+        ),
+        (
+            r#""file": "a.py", "line": 3, "places": "b.py:1, c.py:2""#,
+            "a.py:3|b.py:1|c.py:2",
+        ),
+        (
+            r#""file": "a.py", "line": 3, "places": [7, "9-11", {"line": 13}]"#,
+            "a.py:3|a.py:7|a.py:9-11|a.py:13",
+        ),
+        (
+            r#""locations": [{"path": "a.py", "start_line": 3}, {"path": "b.py", "start_line": 1}]"#,
+            "a.py:3|b.py:1",
+        ),
+        (
+            r#""file": "a.py", "locations": ["a.py:3", "b.py:1"]"#,
+            "a.py:3|b.py:1",
+        ),
+        (
+            r#""file": "a.py", "line": 3, "locations": ["a.py:3", "b.py:1"]"#,
+            "a.py:3|b.py:1",
+        ),
+        (r#""location": ["a.py:3", "b.py:1"]"#, "a.py:3|b.py:1"),
+        (r#""location": "a.py:3 and b.py:1""#, "a.py:3|b.py:1"),
+        (r#""file": "a.py:3, b.py:1""#, "a.py:3|b.py:1"),
+        (r#""file": ["a.py:3", "b.py:1"]"#, "a.py:3|b.py:1"),
+        (
+            r#""file": ["a.py", "b.py"], "line": [3, 1]"#,
+            "a.py:3|b.py:1",
+        ),
+        (r#""files": ["a.py:3", "b.py"]"#, "a.py:3|b.py"),
+        (
+            r#""file": "a.py", "line": [3, 7, "9-11"]"#,
+            "a.py:3|a.py:7|a.py:9-11",
+        ),
+        (
+            r#""file": "a.py", "line": "3, 7 and 9-11""#,
+            "a.py:3|a.py:7|a.py:9-11",
+        ),
+        (r#""file": "a.py", "line": 3, "end_line": 5"#, "a.py:3-5"),
+        (r#""location": "a.py:3", "end_line": 5"#, "a.py:3-5"),
+        (r#""location": "a.py", "line": 3"#, "a.py:3"),
+        (
+            r#""locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.py"}, "region": {"startLine": 3}}},
+                {"physicalLocation": {"artifactLocation": {"uri": "b.py"}, "region": {"startLine": 1, "endLine": 2}}}]"#,
+            "a.py:3|b.py:1-2",
+        ),
+    ] {
+        let text = format!(r#"{{"findings": [{{"severity": "MUST", "title": "x", {fields}}}]}}"#);
+        assert_eq!(places(&text), [format!("x|{expected}")], "{fields}");
+        let findings = read(&text).findings;
+        let again = read(&render::render(&findings, NONCE)).findings;
+        assert_eq!(again, findings, "{fields}");
+    }
+    let grouped = r#"{"findings": {"a.py": [{"severity": "low", "title": "x", "line": [3, 7]}]}}"#;
+    assert_eq!(places(grouped), ["x|a.py:3|a.py:7"]);
+}

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::domain::{Cwe, Untrusted};
+use crate::domain::{Cwe, Location, Untrusted};
 
 /// Lines as reviewers write them, and lines that look like them.
 fn line() -> impl Strategy<Value = String> {
@@ -28,6 +28,7 @@ fn line() -> impl Strategy<Value = String> {
         "src/ab.rs:12 ",
         "`x/cd.py:3-7` – ",
         "(ef.go#L4) ",
+        "src/ab.rs:12, 13 and kl.go:1 ",
         "C:\\gh\\ij.rs:3 ",
     ]);
     let text = "[a-zäß日本 .,:|*`_~<>#=()\\-]{0,40}";
@@ -70,6 +71,7 @@ fn finding() -> impl Strategy<Value = RawFinding> {
         optional(),
         prop::option::of(1..5000u32),
         prop::option::of(1..100u32),
+        prop::collection::vec(("[a-c]{1,2}(/d e)?[.]py", prop::option::of(1..99u32)), 0..3),
     );
     let more = (
         optional(),
@@ -86,9 +88,9 @@ fn finding() -> impl Strategy<Value = RawFinding> {
         0..5,
     );
     (word, text(), body, place, more).prop_map(
-        move |(raw, title, body, (file, line, length), (more, lines, cwe))| RawFinding {
+        move |(raw, title, body, (file, line, length, places), (more, lines, cwe))| RawFinding {
             cwe: cwe.map(Cwe),
-            places: Vec::new(),
+            places: further(file.as_ref(), places),
             severity: Severity {
                 tag: Tag::parse(&raw),
                 raw,
@@ -117,6 +119,23 @@ fn finding() -> impl Strategy<Value = RawFinding> {
     )
 }
 
+/// Different places beside the main place, which is in none of their files.
+fn further(main: Option<&String>, places: Vec<(String, Option<u32>)>) -> Vec<Location> {
+    let mut further: Vec<Location> = Vec::new();
+    for (file, line) in places {
+        let is_new = further.iter().all(|place| place.file != file);
+        if main.is_some_and(|main| *main != file) && is_new {
+            let end_line = None;
+            further.push(Location {
+                file,
+                line,
+                end_line,
+            });
+        }
+    }
+    further
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
@@ -135,7 +154,7 @@ proptest! {
         let answer = read(&text);
         let mut kept = answer.notes;
         for finding in &answer.findings {
-            let place = finding.location().map(|place| place.to_string()).unwrap_or_default();
+            let place = finding.locations().iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
             let new = finding.replacement.as_ref().map_or("", Untrusted::as_written);
             let texts = [&finding.title, &finding.body].map(Untrusted::as_written);
             for part in [&finding.severity.raw, texts[0], texts[1], &place, new] {

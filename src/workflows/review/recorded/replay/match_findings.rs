@@ -115,6 +115,7 @@ mod tests {
             raised_by: vec![AgentName::from("r")],
             may_be: Vec::new(),
             round,
+            also: Vec::new(),
             anchor: None,
             reverses: None,
             restated: Vec::new(),

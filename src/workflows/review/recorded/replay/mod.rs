@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::settings::Settings;
 use crate::domain::event::{
-    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, Purpose, ReviewEvent, RunEvent,
+    CallAnswer, CallId, DisputeEvent, EventKind, FixRequest, PartlyChanged, Purpose, ReviewEvent,
+    RunEvent,
 };
 use crate::domain::{
     CallMetadata, Dispute, DisputeNumber, Finding, FindingId, Objector, Outcome, Response, Route,
@@ -514,6 +515,15 @@ impl Replay<'_> {
                 .flatten()
                 .collect()
         });
+        let partly = known.into_iter().flat_map(|known| &known.partly);
+        let partly = partly.flat_map(|(finding, unchanged)| {
+            let now = self.now(std::iter::once(*finding)).into_iter().flatten();
+            now.map(|finding| PartlyChanged {
+                finding,
+                unchanged: unchanged.clone(),
+            })
+        });
+        let partly = partly.collect();
         let last = || {
             coder_changes::last_tree(&self.state)
                 .cloned()
@@ -526,6 +536,7 @@ impl Replay<'_> {
             tree,
             changes,
             touched: touched.unwrap_or_default(),
+            partly,
         }
         .into()
     }

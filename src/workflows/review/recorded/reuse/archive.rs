@@ -48,6 +48,24 @@ pub(crate) struct RecordedAnswer {
     pub(crate) salt: String,
     pub(crate) files: Vec<FileReview>,
     pub(crate) others: Vec<RawFinding>,
+    pub(crate) places: BTreeMap<String, String>,
+}
+
+impl RecordedAnswer {
+    /// Whether the other files in which findings of a review have places are unchanged. `current` contains the keys of
+    /// the files under review. A file that is not under review counts as unchanged.
+    pub(crate) fn has_same_places(
+        &self,
+        review: &FileReview,
+        current: &BTreeMap<&str, &str>,
+    ) -> bool {
+        let findings = review.findings.iter().chain(&self.others);
+        let mut files = findings
+            .flat_map(|finding| &finding.places)
+            .map(|place| place.file.as_str())
+            .filter(|file| *file != review.file);
+        files.all(|file| self.places.get(file).map(String::as_str) == current.get(file).copied())
+    }
 }
 
 pub(crate) struct Archive<'a> {
@@ -58,6 +76,19 @@ pub(crate) struct Archive<'a> {
     pub(crate) now: Option<&'a RunId>,
 }
 
+/// Finds the path in `paths` to which `named` refers. Returns the index of the path, or `None` if no path or several
+/// paths match.
+pub(crate) fn path_of(named: &str, paths: &[&str]) -> Option<usize> {
+    let named = named.trim().trim_matches(['`', '"', '\'']);
+    let plain = named.strip_prefix("./").unwrap_or(named);
+    let whole = paths.iter().position(|path| *path == plain);
+    whole.or_else(|| {
+        let mut of_name =
+            (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
+        of_name.next().filter(|_| of_name.next().is_none())
+    })
+}
+
 /// Finds the path in `paths` that a finding refers to. Returns the index of the path, and a copy of the finding
 /// with this path. Returns `None` if no path or several paths match.
 pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, RawFinding)> {
@@ -66,21 +97,12 @@ pub(crate) fn placed(finding: &RawFinding, paths: &[&str]) -> Option<(usize, Raw
         .as_deref()?
         .trim()
         .trim_matches(['`', '"', '\'']);
-    let known = |named: &str| {
-        let plain = named.strip_prefix("./").unwrap_or(named);
-        let whole = paths.iter().position(|path| *path == plain);
-        whole.or_else(|| {
-            let mut of_name =
-                (0..paths.len()).filter(|at| paths[*at].rsplit('/').next() == Some(plain));
-            of_name.next().filter(|_| of_name.next().is_none())
-        })
-    };
-    let (at, lines) = match (known(named), finding.line) {
+    let (at, lines) = match (path_of(named, paths), finding.line) {
         (Some(at), _) => (at, (finding.line, finding.end_line)),
         (None, Some(_)) => return None,
         (None, None) => {
             let (path, line, end_line) = location::split(named)?;
-            (known(path)?, (Some(line), end_line))
+            (path_of(path, paths)?, (Some(line), end_line))
         }
     };
     let (file, (line, end_line)) = (Some(paths[at].to_owned()), lines);

@@ -28,7 +28,7 @@ use crate::system::files;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::{code::sources::Sources, findings::recognition};
 use crate::workspace::diff::delta;
-use archive::{ShownFile, placed};
+use archive::{ShownFile, path_of, placed};
 use origins::Origins;
 use search::Finder;
 
@@ -283,10 +283,21 @@ impl Archive<'_> {
         let paths: Vec<&str> = asked.iter().map(|file| file.file.as_str()).collect();
         let (mut of_file, mut others): (BTreeMap<usize, Vec<RawFinding>>, Vec<RawFinding>) =
             <_>::default();
+        let all: Vec<&str> = state.rounds[0]
+            .iter()
+            .flatten()
+            .map(|file| file.file.as_str())
+            .collect();
         for finding in findings {
-            match placed(finding, &paths) {
+            let mut finding = finding.clone();
+            for place in &mut finding.places {
+                if let Some(at) = path_of(&place.file, &all) {
+                    all[at].clone_into(&mut place.file);
+                }
+            }
+            match placed(&finding, &paths) {
                 Some((at, finding)) => of_file.entry(at).or_default().push(finding),
-                None => others.push(finding.clone()),
+                None => others.push(finding),
             }
         }
         if !others.is_empty() && !stale.is_empty() {
@@ -339,6 +350,17 @@ impl Archive<'_> {
             });
         }
         let (call, asker) = (call.clone(), asker.clone());
+        let mut places: BTreeMap<String, String> = BTreeMap::new();
+        let recorded = files.iter().flat_map(|file| &file.findings).chain(&others);
+        for place in recorded.flat_map(|finding| &finding.places) {
+            if !places.contains_key(&place.file)
+                && !stale.contains(&place.file)
+                && let Some(file) = sources.file(ROUND, &place.file)
+            {
+                let key = self.shown(file.clone(), sources, bindings).key;
+                places.insert(place.file.clone(), key);
+            }
+        }
         (!files.is_empty()).then(|| {
             ReviewEvent::FilesReviewed {
                 call,
@@ -346,6 +368,7 @@ impl Archive<'_> {
                 salt,
                 files,
                 others,
+                places,
             }
             .into()
         })

@@ -1,6 +1,6 @@
 //! Finds recorded answers for the files of a review.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::archive::{Archive, KnownAnswer, LARGE, RecordedAnswer, RecordedAt, SMALL, ShownFile};
 use super::origins::Origins;
@@ -64,8 +64,15 @@ impl<'a> Finder<'a> {
             .flatten()
             .map(|file| file.key.as_str())
             .collect();
+        let current: BTreeMap<&str, &str> = shown
+            .iter()
+            .flatten()
+            .map(|shown| (shown.file.path.as_str(), shown.key.as_str()))
+            .collect();
         for known in known.iter_mut().flatten() {
-            let (KnownAnswer::Same { place, .. } | KnownAnswer::Part { place, .. }) = known else {
+            let (KnownAnswer::Same { place, review } | KnownAnswer::Part { place, review, .. }) =
+                known
+            else {
                 continue;
             };
             let record = self.records.get(place).and_then(Option::as_ref);
@@ -76,7 +83,7 @@ impl<'a> Finder<'a> {
                         .iter()
                         .all(|review| keys.contains(review.key.as_str()))
             });
-            if !is_whole {
+            if !is_whole || record.is_some_and(|record| !record.has_same_places(review, &current)) {
                 *known = KnownAnswer::Nothing;
             }
         }
@@ -254,9 +261,11 @@ impl<'a> Finder<'a> {
                 continue;
             };
             // A finding about a whole file cannot be reused after the file has changed.
-            let has_line =
-                |finding: &RawFinding| finding.line.is_some_and(|line| delta.had_line(line));
-            if !review.findings.iter().all(has_line) {
+            if !review
+                .findings
+                .iter()
+                .all(|finding| delta.had_lines(finding))
+            {
                 continue;
             }
             let lines = delta.ask.iter().map(|(first, last)| last - first + 1).sum();
@@ -298,11 +307,13 @@ impl<'a> Finder<'a> {
                     salt,
                     files,
                     others,
+                    places,
                     ..
                 }) if asker == self.asker => Some(RecordedAnswer {
                     salt,
                     files,
                     others,
+                    places,
                 }),
                 _ => None,
             });

@@ -1,0 +1,134 @@
+//! Tests findings with several places: from the reviewer's answer to the re-check and the next review.
+
+use serde_json::Value;
+
+use crate::review::json;
+use crate::support::Sandbox;
+
+/// Raises one finding about all files that use md5.
+const REVIEWER: &str = r#"#!/bin/sh
+cat > "$HOME/prompt"
+n=0
+if [ "$GLEE_TASK" = recheck ]; then
+  cp "$HOME/prompt" "$HOME/recheck"
+  for id in $GLEE_FINDINGS; do echo "[$id] RESOLVED: replaced"; n=$((n + 1)); done
+  echo "GLEE-RECHECK-END nonce=$GLEE_NONCE answers=$n"
+  exit
+fi
+echo asked >> "$HOME/asked"
+places=$(grep -n md5 a.py b.py c.py | sed 's/\(.*:[0-9]*\):.*/\1/' | paste -sd, | sed 's/,/, /g')
+if [ -n "$places" ]; then
+  echo "[MUST] $places md5 is broken; replace it everywhere (ghost.py:3)"
+  n=1
+fi
+echo "GLEE-REVIEW-END nonce=$GLEE_NONCE findings=$n"
+"#;
+
+/// Replaces md5 in the files that are named in the file `todo`.
+const CODER: &str = r#"#!/bin/sh
+cat > "$HOME/coder"
+n=0
+for file in $(cat "$HOME/todo"); do sed -i s/md5/sha256/ "$file"; done
+for id in $GLEE_FINDINGS; do echo "[$id] IMPLEMENTED: replaced"; n=$((n + 1)); done
+echo "GLEE-RESPONSE-END nonce=$GLEE_NONCE answers=$n"
+"#;
+
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox
+        .program("lens", REVIEWER)
+        .program("pen", CODER)
+        .git_init();
+    sandbox.write(".gitignore", ".glee/\n.gitignore\n");
+    for file in ["a.py", "b.py", "c.py"] {
+        sandbox.write(file, "import hashlib\n\nh = md5(x)\n");
+    }
+    sandbox.git(&["add", "-A"]);
+    for (name, role) in [("lens", "reviewer"), ("pen", "coder")] {
+        let args = ["connect", name, "--role", role, "--command", name];
+        let connected = sandbox.glee(&[&args[..], &["--name", name]].concat());
+        assert_eq!(connected.code, 0, "{connected}");
+    }
+    let set = sandbox.glee(&["config", "set", "--user", "sandbox", "off"]);
+    assert_eq!(set.code, 0, "{set}");
+    sandbox
+}
+
+fn places(finding: &Value) -> Vec<String> {
+    let shown = |place: &Value| {
+        let file = place["file"].as_str().unwrap_or_default();
+        format!("{file}:{}", place["line"])
+    };
+    let further = finding["places"].as_array().into_iter().flatten();
+    std::iter::once(shown(finding))
+        .chain(further.map(shown))
+        .collect()
+}
+
+fn todo(sandbox: &Sandbox, files: &str) {
+    sandbox.write(sandbox.home().join("todo"), files);
+}
+
+#[test]
+fn a_finding_with_three_places_is_fixed_when_each_of_them_changed() {
+    let sandbox = project();
+    todo(&sandbox, "a.py");
+    let fixed = sandbox.glee(&["review", "--fix", "--format", "json"]);
+    assert_eq!(fixed.code, 1, "{fixed}");
+    let outcome = json(&fixed.stdout);
+    assert_eq!(
+        outcome["findings"].as_array().map(Vec::len),
+        Some(1),
+        "{fixed}"
+    );
+    let finding = &outcome["findings"][0];
+    assert_eq!(places(finding), ["a.py:3", "b.py:3", "c.py:3"]);
+    assert_eq!(finding["state"], "claimed", "{fixed}");
+    let unchanged = finding["unchanged"].as_array().expect("places");
+    let unchanged: Vec<&Value> = unchanged.iter().map(|place| &place["file"]).collect();
+    assert_eq!(unchanged, ["b.py", "c.py"]);
+    let prompt = std::fs::read_to_string(sandbox.home().join("coder")).expect("a prompt");
+    assert!(
+        prompt.contains("a.py:3, b.py:3, c.py:3 md5 is broken"),
+        "{prompt}"
+    );
+    let shown = sandbox.glee(&["show", "F1"]);
+    let words: Vec<&str> = shown.stdout.split_whitespace().collect();
+    let text = words.join(" ");
+    assert!(text.contains("b.py:3 and c.py:3 are unchanged"), "{shown}");
+    assert!(text.contains("also at"), "{shown}");
+
+    todo(&sandbox, "b.py c.py");
+    let fixed = sandbox.glee(&["fix", "F1", "--format", "json"]);
+    assert_eq!(fixed.code, 0, "{fixed}");
+    assert_eq!(json(&fixed.stdout)["findings"][0]["state"], "resolved");
+    let recheck = std::fs::read_to_string(sandbox.home().join("recheck")).expect("a prompt");
+    for file in ["a.py", "b.py", "c.py"] {
+        assert!(
+            recheck.contains(&format!("+++ b/{file}")),
+            "{file}: {recheck}"
+        );
+    }
+}
+
+#[test]
+fn a_changed_file_among_the_places_is_a_reason_to_ask_again() {
+    let sandbox = project();
+    let review = || {
+        let reviewed = sandbox.glee(&["review", "--format", "json"]);
+        assert_eq!(reviewed.code, 1, "{reviewed}");
+        let asked = sandbox.home().join("asked");
+        let times = std::fs::read_to_string(&asked).unwrap_or_default();
+        drop(std::fs::remove_file(asked));
+        let outcome = json(&reviewed.stdout);
+        (times.lines().count(), places(&outcome["findings"][0]))
+    };
+    let all = ["a.py:3", "b.py:3", "c.py:3"].map(String::from).to_vec();
+    assert_eq!(review(), (1, all.clone()));
+    assert_eq!(review(), (0, all));
+    sandbox.write("c.py", "h = sha256(x)\n");
+    assert_eq!(
+        review(),
+        (1, vec!["a.py:3".to_owned(), "b.py:3".to_owned()])
+    );
+}
