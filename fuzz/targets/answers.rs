@@ -20,7 +20,7 @@ libfuzzer_sys::fuzz_target!(|answer: &[u8]| {
             assert_eq!(again.findings, read.findings);
             assert!(again.status.is_complete());
         }
-        let asked = [FindingId(1), FindingId(2)];
+        let asked = [FindingId::new(1), FindingId::new(2)];
         let answers = response::parse(answer, nonce, Some(&asked)).expect("bytes can be read");
         assert_eq!(answers.entries.len() + answers.missing.len(), asked.len());
         let checks = recheck::parse(answer, nonce, Some(&asked)).expect("bytes can be read");
