@@ -115,6 +115,7 @@ fn a_finding_says_where_what_and_how() {
         "suggestion": "return hashlib.sha256(page).hexdigest()",
         "replacement": "    return hashlib.sha256(page).hexdigest()",
         "category": "weak-hash",
+        "cwe": "CWE-328",
         "rule": "py-weak-hash",
     });
     assert_eq!(tree.review(&["a.py"]), Ok(vec![expected]));

@@ -303,7 +303,13 @@ impl Finder<'_> {
             cosine: cosine(b),
             is_repetition: false,
         };
-        likeness(&facts, || self.wording(a, b))
+        match likeness(&facts, || self.wording(a, b)) {
+            // A denial speaks of a finding that another reviewer raised. It hides no defect, so that doubt is enough.
+            Likeness::Unsure(cosine) if x.member.denies != y.member.denies => {
+                Likeness::Same(cosine)
+            }
+            answer => answer,
+        }
     }
 
     fn wording(&self, a: usize, b: usize) -> Wording {
