@@ -1,8 +1,10 @@
 //! Anchors findings to blocks of code. A later run recognises a finding if the block of the finding is unchanged.
 //!
 //! The block of a line is the innermost function or method around the line. Outside of functions, the block is a
-//! class member or a top-level item. If Glee has no grammar for the language, the block is a paragraph of lines.
-//! The hash of a block ignores line breaks, indentation and code outside the block.
+//! class member or a top-level item. A block begins with its decorators, attributes and doc comments. An anonymous
+//! function that is passed to a call begins with the arguments before it, because these can be its guard. If Glee
+//! has no grammar for the language, the block is a paragraph of lines. The hash of a block ignores line breaks,
+//! indentation and code outside the block.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -17,7 +19,7 @@ const NO_CATEGORY: &str = "bug";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Known {
     lines: RangeInclusive<u32>,
-    /// The lines of the block, including the comments and attributes directly above the block.
+    /// The lines of the block, including the other comments directly above the block.
     reach: RangeInclusive<u32>,
 }
 
@@ -142,8 +144,8 @@ impl<'a> Blocks<'a> {
         self.index.known.get((number as usize).checked_sub(1)?)
     }
 
-    /// Returns the lines (1-based) of the block around a line. A comment or an attribute above a block belongs to
-    /// the block. If the line is outside the file, uses the nearest line of the file.
+    /// Returns the lines (1-based) of the block around a line. The block around a comment above a block is that
+    /// block. If the line is outside the file, uses the nearest line of the file.
     pub fn enclosing(&self, line: u32) -> RangeInclusive<u32> {
         let line = line.clamp(1, self.last());
         if let Some(block) = self.innermost(line) {
@@ -159,15 +161,20 @@ impl<'a> Blocks<'a> {
         }
     }
 
+    /// The lines of the block around a line. If the line is a comment above a block, the result begins with the
+    /// comments.
+    fn reached(&self, line: u32) -> RangeInclusive<u32> {
+        match self.innermost(line) {
+            Some(block) if !block.lines.contains(&line) => block.reach.clone(),
+            _ => self.enclosing(line),
+        }
+    }
+
     /// Anchors a finding to the block around its line. A finding without a line is anchored to the whole file.
-    /// If the line is a comment or an attribute above a block, the anchor covers the comments, the attributes
-    /// and the block.
+    /// If the line is a comment above a block, the anchor covers the comments and the block.
     pub fn anchor(&self, finding: &RawFinding) -> Anchor {
         let block = match finding.line {
-            Some(line) => match self.innermost(line) {
-                Some(block) if !block.lines.contains(&line) => block.reach.clone(),
-                _ => self.enclosing(line),
-            },
+            Some(line) => self.reached(line),
             None => 1..=self.last(),
         };
         let title = finding.title.as_written();
@@ -411,6 +418,8 @@ mod grammar {
         "func_literal",
     ];
     const LARGE: u32 = 4;
+    /// The syntax nodes that precede an item and belong to the item.
+    const ATTRIBUTES: [&str; 2] = ["attribute_item", "decorator"];
     /// The syntax nodes whose children are members of a class or a similar item.
     const BODIES: [&str; 8] = [
         "declaration_list",
@@ -427,6 +436,26 @@ mod grammar {
         SupportLang::from_path(path).filter(|language| BUILT_IN.contains(language))
     }
 
+    /// The comments, decorators and attributes that precede a node.
+    struct Leading {
+        first: u32,
+        last: u32,
+        /// The first line that belongs to the node itself: a decorator, an attribute or a doc comment.
+        own: Option<u32>,
+        /// Whether a decorator or an attribute precedes the node. Blank lines do not separate these from the node.
+        has_attribute: bool,
+    }
+
+    /// A node whose children are searched for blocks.
+    struct Waiting<'t, D: Doc> {
+        node: Node<'t, D>,
+        has_members: bool,
+        /// The first line of the arguments of the calls directly around the node.
+        arguments: Option<u32>,
+        /// What precedes the node, if the node only wraps its last child.
+        leading: Option<Leading>,
+    }
+
     pub(crate) fn blocks(path: &str, text: &str) -> Vec<Known> {
         let Some(language) = language_of(path) else {
             return Vec::new();
@@ -436,35 +465,84 @@ mod grammar {
         let tree = language.ast_grep(comments::shortened(path, text));
         let mut blocks = Vec::new();
         // The loop uses a stack instead of recursion, because code can be nested without limit.
-        let mut waiting = vec![(tree.root(), true)];
-        while let Some((node, has_members)) = waiting.pop() {
+        let mut waiting = vec![Waiting {
+            node: tree.root(),
+            has_members: true,
+            arguments: None,
+            leading: None,
+        }];
+        while let Some(parent) = waiting.pop() {
+            let node = parent.node;
             let is_class = node.kind() == "class_definition";
-            // The lines of the comments and attributes that directly precede the next child node.
-            let mut leading: Option<(u32, u32)> = None;
-            for child in node.children() {
+            let mut leading = parent.leading;
+            // The last line of the previous child that is no comment.
+            let mut end = 0;
+            for child in node.children().filter(Node::is_named) {
                 let kind = child.kind();
                 let (first, last) = lines(&child);
-                let start = leading
-                    .filter(|(_, end)| end + 1 >= first)
-                    .map_or(first, |(start, _)| start);
-                if kind.contains("comment") || kind == "attribute_item" {
-                    leading = Some((start, last));
+                let is_comment = kind.contains("comment");
+                if is_comment && first == end {
+                    // The comment belongs to the code before it.
+                    leading = None;
                     continue;
                 }
+                let before = leading
+                    .take()
+                    .filter(|leading| leading.has_attribute || leading.last + 1 >= first);
+                let is_attribute = ATTRIBUTES.contains(&&*kind);
+                if is_attribute || is_comment {
+                    let is_own = is_attribute || is_doc(language, &child.text());
+                    let own = before.as_ref().and_then(|before| before.own);
+                    leading = Some(Leading {
+                        first: before.as_ref().map_or(first, |before| before.first),
+                        last,
+                        own: own.or(is_own.then_some(first)),
+                        has_attribute: is_attribute
+                            || before.is_some_and(|before| before.has_attribute),
+                    });
+                    continue;
+                }
+                end = last;
                 let is_function = FUNCTIONS.contains(&&*kind);
                 let is_large = ANONYMOUS.contains(&&*kind) && last - first + 1 >= LARGE;
-                if is_function || is_large || (has_members && child.is_named()) {
+                if is_function || is_large || parent.has_members {
+                    let passed = parent.arguments.filter(|_| is_large);
+                    let own = before.as_ref().and_then(|before| before.own);
+                    let start = own.or(passed).unwrap_or(first);
+                    let above = before.as_ref().map_or(start, |before| before.first);
                     blocks.push(Known {
-                        lines: first..=last,
-                        reach: start..=last,
+                        lines: start..=last,
+                        reach: above.min(start)..=last,
                     });
                 }
-                leading = None;
-                let has_members = BODIES.contains(&&*kind) || (is_class && kind == "block");
-                waiting.push((child.clone(), has_members));
+                let arguments = match &*kind {
+                    "arguments" | "argument_list" => parent.arguments.or(Some(first)),
+                    "call_expression" | "method_invocation" => parent.arguments,
+                    _ => None,
+                };
+                waiting.push(Waiting {
+                    has_members: BODIES.contains(&&*kind) || (is_class && kind == "block"),
+                    leading: before.filter(|_| kind == "export_statement"),
+                    node: child.clone(),
+                    arguments,
+                });
             }
         }
         blocks
+    }
+
+    /// Whether a comment above an item documents the item.
+    fn is_doc(language: SupportLang, comment: &str) -> bool {
+        match language {
+            SupportLang::Rust => {
+                comment.starts_with("/**")
+                    || comment.starts_with("///") && !comment.starts_with("////")
+            }
+            // In Go, each comment directly above a declaration documents the declaration.
+            SupportLang::Go => true,
+            SupportLang::Python => false,
+            _ => comment.starts_with("/**"),
+        }
     }
 
     fn lines<D: Doc>(node: &Node<'_, D>) -> (u32, u32) {
@@ -533,7 +611,7 @@ mod tests {
                 impl S {\n    fn m(&self) {\n    }\n    const N: u8 = 1;\n}\n\
                 mod t {\n    fn n() {}\n}\n";
             let expected = [
-                "1-1", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "4-8", "9-11", "10-10", "9-11",
+                "1-1", "2-8", "2-8", "2-8", "2-8", "2-8", "2-8", "2-8", "9-11", "10-10", "9-11",
                 "12-16", "13-14", "13-14", "15-15", "12-16", "17-19", "18-18", "17-19",
             ];
             assert_eq!(blocks("a.rs", text), expected);
@@ -543,7 +621,7 @@ mod tests {
         fn python() {
             let text = "import a\n\n@wrap\ndef f():\n    if x:\n        y\n\nclass C:\n    z = 1\n    # why\n    def m(self):\n        pass\n\nprint(1)\n";
             let expected = [
-                "1-1", "2-2", "3-6", "4-6", "4-6", "4-6", "7-7", "8-12", "9-9", "11-12", "11-12",
+                "1-1", "2-2", "3-6", "3-6", "3-6", "3-6", "7-7", "8-12", "9-9", "11-12", "11-12",
                 "11-12", "13-13", "14-14",
             ];
             assert_eq!(blocks("a.py", text), expected);
@@ -568,7 +646,7 @@ mod tests {
             assert_eq!(
                 blocks("a.go", go),
                 [
-                    "1-1", "2-2", "4-6", "4-6", "4-6", "4-6", "7-7", "8-9", "8-9"
+                    "1-1", "2-2", "3-6", "3-6", "3-6", "3-6", "7-7", "8-9", "8-9"
                 ]
             );
             let java = "class A {\n  int x;\n  A() {\n  }\n  void m() {\n    x = 1;\n  }\n}\n";
@@ -576,6 +654,142 @@ mod tests {
                 blocks("A.java", java),
                 ["1-8", "2-2", "3-4", "3-4", "5-7", "5-7", "5-7", "1-8"]
             );
+        }
+    }
+
+    /// Paths, code, and the block around the call of `delete`. A change of any line of the block ends the anchor.
+    const GUARDED: [(&str, &str, RangeInclusive<u32>); 17] = [
+        (
+            "a.py",
+            "import app\n\n@requires_admin\n\n@app.route('/x')\ndef gone(db):\n    delete(db)\n\n@cached\ndef b():\n    1\n",
+            3..=7,
+        ),
+        (
+            "b.py",
+            "class A(View):\n    x = 1\n\n    # why\n    @requires_admin\n    # and why\n    def gone(self):\n        delete(self)\n\n    def b(self):\n        1\n",
+            5..=8,
+        ),
+        (
+            "a.rs",
+            "use x;\n\n/// Needs an admin.\n// why\n#[requires(admin)]\n\npub fn gone(db: &Db) {\n    delete(db)\n}\n\nfn b() {}\n",
+            3..=9,
+        ),
+        (
+            "b.rs",
+            "impl A {\n    const X: u8 = 1;\n\n    // why\n    #[requires(admin)]\n    #[inline]\n    fn gone(&self) {\n        delete(self)\n    }\n\n    fn b() {}\n}\n",
+            5..=9,
+        ),
+        (
+            "a.ts",
+            "class A {\n  x = 1;\n\n  /** Needs an admin. */\n  @UseGuards(AdminGuard)\n  @Delete()\n  gone(db: Db) {\n    delete(db);\n  }\n\n  b() {}\n}\n",
+            4..=9,
+        ),
+        (
+            "a.js",
+            "class A {\n  x = 1;\n\n  // why\n  @requires(admin)\n  gone(db) {\n    delete(db);\n  }\n\n  b() {}\n}\n",
+            5..=8,
+        ),
+        (
+            "a.tsx",
+            "const a = 1;\n\n/** Needs an admin. */\nexport async function gone(\n  db: Db,\n) {\n  delete(db);\n}\n\nfunction b() {}\n",
+            3..=8,
+        ),
+        (
+            "b.js",
+            "const a = 1;\n\nrouter.post(\n  '/x',\n  requireAdmin,\n  withLog(\n    async (req) => {\n      const db = req.db;\n      delete(db);\n    },\n  ),\n);\n\nb();\n",
+            3..=10,
+        ),
+        (
+            "A.java",
+            "class A {\n  int x;\n\n  // why\n  /** Needs an admin. */\n  @RolesAllowed(\"admin\")\n  @Override\n  void gone(Db db) {\n    delete(db);\n  }\n\n  void b() {}\n}\n",
+            5..=10,
+        ),
+        (
+            "a.go",
+            "package a\n\nvar x = 1\n\n// Gone needs an admin.\n//\n// It deletes.\nfunc Gone(db *DB) {\n\tdelete(db)\n}\n\nfunc B() {}\n",
+            5..=10,
+        ),
+        (
+            "b.go",
+            "package a\n\nvar x = 1\n\n// Gone needs an admin.\nfunc (s *S) Gone(db *DB) {\n\tdelete(db)\n}\n\nfunc B() {}\n",
+            5..=8,
+        ),
+        (
+            "c.go",
+            "package a\n\ntype S struct {\n\ta int // why\n\t// The user.\n\tdelete int\n\tb int\n}\n",
+            5..=6,
+        ),
+        (
+            "b.ts",
+            "const a = 1;\n\n@Guarded()\nexport class A {\n  delete = 1;\n}\n\nb();\n",
+            5..=5,
+        ),
+        (
+            "c.ts",
+            "const a = 1;\n\n/** Needs an admin. */\nexport const gone = guarded(\n  ADMIN,\n  async (db: Db) => {\n    delete(db);\n    return 1;\n  },\n);\n\nb();\n",
+            4..=9,
+        ),
+        (
+            "c.rs",
+            "fn a() {}\n\n#[cfg(admin)]\nstruct S {\n    delete: u8,\n}\n",
+            5..=5,
+        ),
+        (
+            "a.cs",
+            "class A\n{\n    int x;\n\n    [Authorize]\n    void Gone(Db db)\n    {\n        delete(db);\n    }\n\n    void B() { }\n}\n",
+            5..=9,
+        ),
+        (
+            "a.kt",
+            "val x = 1\n\n@RolesAllowed(\"admin\")\nfun gone(db: Db) {\n    delete(db)\n}\n\nfun b() {}\n",
+            3..=6,
+        ),
+    ];
+
+    #[test]
+    fn a_block_includes_its_decorators_attributes_doc_comments_and_guards() {
+        for (path, text, block) in GUARDED {
+            if !cfg!(feature = "astgrep") && !["a.cs", "a.kt"].contains(&path) {
+                continue;
+            }
+            let lines: Vec<&str> = text.lines().collect();
+            let line = lines.iter().position(|line| line.contains("delete"));
+            let line = u32::try_from(line.expect("the call") + 1).expect("a short text");
+            assert_eq!(enclosing(path, text, line), block, "{path}");
+            let known = anchor(&finding("Check the user", Some(line)), path, text);
+            let is_found = |text: &str| Blocks::of(path, text).place(&known).is_some();
+            for (index, number) in (0..lines.len()).zip(1..) {
+                if lines[index].trim().is_empty() {
+                    continue;
+                }
+                let mut changed = lines.clone();
+                let longer = format!("{}1", lines[index]);
+                changed[index] = &longer;
+                let is_in_block = block.contains(&number);
+                // A changed bracket outside of the block can change what the parser takes for the block.
+                if is_in_block || lines[index].ends_with(char::is_alphanumeric) {
+                    assert_eq!(
+                        is_found(&changed.join("\n")),
+                        !is_in_block,
+                        "{path}:{number}"
+                    );
+                }
+                changed.remove(index);
+                if is_in_block {
+                    assert!(
+                        !is_found(&changed.join("\n")),
+                        "{path}:{number} was removed"
+                    );
+                }
+            }
+            assert!(is_found(&text.replace('\n', "\r\n")), "{path}");
+            assert!(is_found(&format!("{text}\n\n{}", lines[0])), "{path}");
+            let above = if path.ends_with("java") || path.ends_with("go") {
+                "// a\n\n"
+            } else {
+                "\n\n\n"
+            };
+            assert!(is_found(&format!("{above}{text}")), "{path}");
         }
     }
 
