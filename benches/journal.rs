@@ -138,6 +138,7 @@ fn dispute(number: u64) -> Vec<EventKind> {
                 ruling,
                 by: by(),
                 votes: Vec::new(),
+                cited: Vec::new(),
             },
         }));
         let settlement = Settlement {

@@ -27,6 +27,7 @@ pub use agreement::stage::{
     StageAnswer, StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
 };
 pub use disputes::audit::{AuditPlan, RulingAudit};
+pub use disputes::cited_code::{CitedChange, CitedCode};
 pub use disputes::dispute::{
     Dispute, EarlierDispute, Objector, Participant, Relation, Route, Sides,
 };
@@ -42,7 +43,8 @@ pub use review::exact_fix::ExactFix;
 pub use review::finding::{
     Anchor, Finding, FindingState, PostedProblem, RawFinding, Restated, RestatedFinding,
 };
-pub use review::location::{Location, meanings};
+pub use review::ground::Ground;
+pub use review::location::{Location, is_inside, meanings};
 pub use review::measures::{AgreementCount, FindingTally, TallyKind};
 pub use review::outcome::{
     AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,

@@ -12,8 +12,8 @@ use super::open::fault;
 use super::{JournalError, chain};
 use crate::domain::event::{DisputeEvent, Event, EventKind, Settlement};
 use crate::domain::{
-    Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling, RulingRecord,
-    RulingWord, RunId, Sides, Untrusted,
+    CitedCode, Disposition, DisputeNumber, Finding, Grounds, Objector, Response, Ruler, Ruling,
+    RulingRecord, RulingWord, RunId, Sides, Untrusted,
 };
 use crate::history::projections::{self, from_json, time};
 use crate::history::store::Journal;
@@ -36,6 +36,8 @@ pub struct GivenRuling {
     pub until: Option<Date>,
     /// The login name of the person, if the person ruled in the conversation of a pull request.
     pub person: Option<String>,
+    /// The code that the reason cites.
+    pub cited: Vec<CitedCode>,
 }
 
 impl Journal {
@@ -140,27 +142,6 @@ impl Journal {
         &mut self,
         run: &RunId,
         sides: Sides,
-        disposition: Disposition,
-        reason: String,
-        until: Option<Date>,
-    ) -> Result<DisputeNumber, JournalError> {
-        self.rule_as(
-            run,
-            sides,
-            GivenRuling {
-                disposition,
-                reason: reason.into(),
-                until,
-                person: None,
-            },
-        )
-    }
-
-    /// Does the same as [`Journal::rule`], and also records the name of the person.
-    pub fn rule_as(
-        &mut self,
-        run: &RunId,
-        sides: Sides,
         given: GivenRuling,
     ) -> Result<DisputeNumber, JournalError> {
         self.write(run, |tail| {
@@ -189,11 +170,12 @@ impl Journal {
                 reason: reason.into(),
                 until,
                 person: None,
+                cited: Vec::new(),
             },
         )
     }
 
-    /// Does the same as [`Journal::resolve`], and also records the name of the person.
+    /// Does the same as [`Journal::resolve`] with all details of the ruling.
     pub fn resolve_as(
         &mut self,
         number: DisputeNumber,
@@ -333,11 +315,13 @@ impl<'a> Tail<'a> {
             reason,
             until,
             person,
+            cited,
         } = given;
         let ruling = RulingRecord {
             ruling: ruling_for(&disposition, &reason),
             by: Ruler::Human,
             votes: Vec::new(),
+            cited,
         };
         self.push(DisputeEvent::RulingGiven { dispute, ruling })?;
         let settlement = Settlement {

@@ -129,6 +129,7 @@ pub(crate) fn sandbox() -> Sandbox {
                 },
                 by: judge(),
                 votes: Vec::new(),
+                cited: Vec::new(),
             },
         })
     };
@@ -336,6 +337,7 @@ fn a_person_settles_one_and_is_told_what_is_next() {
                     ruling,
                     by,
                     votes: Vec::new(),
+                    cited: Vec::new(),
                 },
             }),
             EventKind::Dispute(DisputeEvent::DisputeSettled {

@@ -246,7 +246,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        Disposition, FindingId, RuledBy, RulingWord, RunId, SharedAnchor, Tag, Untrusted,
+        CitedCode, Cwe, Disposition, FindingId, Ground, RuledBy, RulingWord, RunId, SharedAnchor,
+        Tag, Untrusted,
     };
 
     fn ruling() -> SharedRuling {
@@ -266,11 +267,13 @@ mod tests {
             tag: "MUST".to_owned(),
             title: "Close the handle: it leaks".into(),
             category: Some("bug".to_owned()),
+            cwe: Some(Cwe(772)),
             rule: None,
             anchor: SharedAnchor {
                 block: "a".repeat(64),
                 offset: Some(2),
                 names: vec!["handle".to_owned()],
+                ground: Ground::Example,
             },
             ruling: Some(RulingWord::Dismiss),
             disposition: Disposition::Refuted,
@@ -278,6 +281,13 @@ mod tests {
             rationale: "The caller closes it.\nSee main.".into(),
             citations: vec!["src/main.py:3".into()],
             evidence: Vec::new(),
+            cited: vec![CitedCode {
+                file: "src/main.py".to_owned(),
+                line: Some(3),
+                end_line: None,
+                text: "handle.close()".into(),
+                block: "b".repeat(64),
+            }],
             by: RuledBy {
                 judge: Some("referee".into()),
                 model: Some("m-1".to_owned()),
@@ -306,10 +316,12 @@ mod tests {
         tag: MUST
         title: "Close the handle: it leaks"
         category: bug
+        cwe: CWE-772
         anchor:
           block: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
           offset: 2
           names: [handle]
+          ground: example
         ruling: DISMISS
         disposition:
           as: refuted
@@ -318,6 +330,8 @@ mod tests {
           See main.
         citations:
           - src/main.py:3
+        cited:
+          - {file: src/main.py, line: 3, text: "handle.close()", block: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb}
         by:
           judge: referee
           model: m-1
@@ -387,6 +401,18 @@ mod tests {
                 "block: AA",
                 "anchor",
                 "`anchor` has a `block` that is not 64 hexadecimal digits in lower case",
+            ),
+            (
+                "file: src/main.py",
+                "file: ../main.py",
+                "cited",
+                "`cited` has code without a path inside the tree, or a line without a `block`",
+            ),
+            (
+                "block: bb",
+                "block: BB",
+                "cited",
+                "`cited` has code without a path inside the tree, or a line without a `block`",
             ),
             (
                 "tag: MUST",

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Disposition, DisputeNumber, Finding, FindingId, Response, Ruler, RulingRecord, RulingRef,
-    RunId, Tag, Untrusted,
+    CitedChange, Disposition, DisputeNumber, Finding, FindingId, Ground, Location, Response, Ruler,
+    RulingRecord, RulingRef, RunId, Tag, Untrusted,
 };
 
 /// The relation of a finding to an earlier dispute whose outcome does not bind the finding.
@@ -24,6 +24,13 @@ pub enum Relation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         diff: Option<Untrusted>,
     },
+    /// The dispute was about the same problem, but code that the ruling cites no longer stands.
+    EvidenceGone {
+        cited: Location,
+        change: CitedChange,
+    },
+    /// The dispute was about the same problem in code for another purpose, such as a test.
+    OtherGround { was: Ground, now: Ground },
     /// It is uncertain whether the finding and the earlier dispute are about the same problem.
     MayRepeat,
 }
@@ -55,6 +62,19 @@ impl EarlierDispute {
             Relation::CodeChanged { .. } => {
                 format!("dispute {number} was about this; the code has changed since").into()
             }
+            Relation::EvidenceGone { cited, change } => {
+                let change = match change {
+                    CitedChange::Gone => "is gone",
+                    CitedChange::Changed => "has changed since",
+                };
+                format!("dispute {number} was ruled by `{cited}`, which {change}").into()
+            }
+            Relation::OtherGround { was, now } => format!(
+                "dispute {number} was about this in {}; this is {}",
+                was.code(),
+                now.code()
+            )
+            .into(),
             Relation::MayRepeat => self
                 .title
                 .labelled(&format!("may repeat dispute {number}: ")),
@@ -77,7 +97,10 @@ impl EarlierDispute {
     pub fn diff(&self) -> Option<&Untrusted> {
         match &self.relation {
             Relation::CodeChanged { diff } => diff.as_ref(),
-            Relation::Reopens { .. } | Relation::MayRepeat => None,
+            Relation::Reopens { .. }
+            | Relation::EvidenceGone { .. }
+            | Relation::OtherGround { .. }
+            | Relation::MayRepeat => None,
         }
     }
 }

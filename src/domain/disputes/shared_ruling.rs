@@ -6,8 +6,8 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    AgentName, Anchor, Disposition, DisputeId, FindingId, Location, ProblemKey, RulingWord, RunId,
-    Tag, Untrusted,
+    AgentName, Anchor, CitedCode, Cwe, Disposition, DisputeId, FindingId, Ground, Location,
+    ProblemKey, RulingWord, RunId, Tag, Untrusted, is_inside,
 };
 
 /// The content of `.glee/rulings/<id>.yml`.
@@ -33,6 +33,8 @@ pub struct SharedRuling {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwe: Option<Cwe>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     pub anchor: SharedAnchor,
     /// `ruling` is absent if the finding was discarded without a ruling.
@@ -49,6 +51,9 @@ pub struct SharedRuling {
     pub citations: Vec<Untrusted>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Untrusted>,
+    /// The cited code. The ruling binds as long as this code stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cited: Vec<CitedCode>,
     pub by: RuledBy,
     /// The time of the settlement.
     pub date: Timestamp,
@@ -68,6 +73,8 @@ pub struct SharedAnchor {
     /// The sorted identifiers that occur both in the block and in the finding's title.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
+    #[serde(default, skip_serializing_if = "Ground::is_product")]
+    pub ground: Ground,
 }
 
 /// The origin of a shared ruling, and the person who is responsible for the ruling.
@@ -108,7 +115,8 @@ impl SharedRuling {
             offset: self.anchor.offset,
             rule: self.rule.as_ref().map(|rule| rule.to_lowercase()),
             names: self.anchor.names.clone(),
-            cwe: None,
+            cwe: self.cwe,
+            ground: self.anchor.ground,
         }
     }
 
@@ -129,6 +137,11 @@ impl SharedRuling {
             .end_line
             .is_some_and(|end| self.line.is_none_or(|line| end < line));
         let has_wrong_tag = self.new_tag.is_some() && self.disposition != Disposition::NotMandatory;
+        let is_cited = |cited: &CitedCode| {
+            is_inside(&cited.file)
+                && cited.line != Some(0)
+                && is_hex(&cited.block, if cited.line.is_some() { 64 } else { 0 })
+        };
         let checks = [
             (self.version != Self::VERSION, "version", "is not 1"),
             (
@@ -163,6 +176,11 @@ impl SharedRuling {
                 "needs an `offset` if and only if `line` is set",
             ),
             (
+                !self.cited.iter().all(is_cited),
+                "cited",
+                "has code without a path inside the tree, or a line without a `block`",
+            ),
+            (
                 has_wrong_tag,
                 "new_tag",
                 "requires the disposition `not_mandatory`",
@@ -183,14 +201,4 @@ impl SharedRuling {
             .find(|(fails, ..)| *fails)
             .map(|(_, key, why)| (key, why))
     }
-}
-
-/// Whether a path is lexically inside the tree and outside `.git`.
-fn is_inside(path: &str) -> bool {
-    let is_name =
-        |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
-    path.len() <= 4096
-        && path.split('/').all(is_name)
-        && !path.contains('\\')
-        && !path.chars().any(char::is_control)
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::ids::{FindingId, ProblemKey};
 use crate::domain::review::severity::Confidence;
 use crate::domain::{
-    AgentName, Class, Corroboration, Cwe, Disposition, DisputeNumber, ExactFix, Location,
+    AgentName, Class, Corroboration, Cwe, Disposition, DisputeNumber, ExactFix, Ground, Location,
     RulingRef, Severity, Untrusted,
 };
 
@@ -125,6 +125,8 @@ pub struct Anchor {
     pub names: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwe: Option<Cwe>,
+    #[serde(default, skip_serializing_if = "Ground::is_product")]
+    pub ground: Ground,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

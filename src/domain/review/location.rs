@@ -29,6 +29,16 @@ impl Location {
     }
 }
 
+/// Whether a path is lexically inside the tree and outside `.git`.
+pub fn is_inside(path: &str) -> bool {
+    let is_name =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
+    path.len() <= 4096
+        && path.split('/').all(is_name)
+        && !path.contains('\\')
+        && !path.chars().any(char::is_control)
+}
+
 /// Resolves `path` relative to each folder that encloses the file `from`. A text about a finding in the file
 /// `from` cites `path`. The nearest folder comes first.
 pub fn meanings(path: &str, from: &str) -> impl Iterator<Item = String> {

@@ -4,6 +4,7 @@ pub(crate) mod advisory;
 pub(crate) mod cwe;
 pub(crate) mod exact_fix;
 pub(crate) mod finding;
+pub(crate) mod ground;
 pub(crate) mod location;
 pub(crate) mod measures;
 pub(crate) mod outcome;

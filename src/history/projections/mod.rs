@@ -82,12 +82,13 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         }
         EventKind::Dispute(DisputeEvent::DisputeOpened { dispute }) => open(db, run, *at, dispute),
         EventKind::Dispute(DisputeEvent::RulingGiven { dispute, ruling }) => write(
-            "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4 WHERE number = ?1",
+            "UPDATE dispute SET ruling = ?2, ruled_by = ?3, rationale = ?4, cited = ?5 WHERE number = ?1",
             params![
                 dispute.0.cast_signed(),
                 ruling.ruling.ruling.as_str(),
                 json(&ruling.by),
-                ruling.ruling.rationale.as_written()
+                ruling.ruling.rationale.as_written(),
+                json(&ruling.cited)
             ],
         ),
         EventKind::Dispute(DisputeEvent::DisputeSettled { dispute, settlement }) => write(
@@ -104,7 +105,7 @@ fn lists(db: &Connection, event: &Event) -> rusqlite::Result<()> {
         ),
         EventKind::Dispute(DisputeEvent::RulingRevoked { dispute, .. }) => write(
             "UPDATE dispute SET settled = NULL, disposition = NULL, ruling = NULL, ruled_by = NULL, rationale = '',
-                 until = NULL, ended = NULL WHERE number = ?1",
+                 until = NULL, ended = NULL, cited = NULL WHERE number = ?1",
             params![dispute.0.cast_signed()],
         ),
         EventKind::Dispute(DisputeEvent::RulingEnded { dispute }) => {

@@ -144,6 +144,7 @@ impl Journal {
                     ended: ended.map(|at| at.to_zoned(TimeZone::UTC).date()),
                     is_vouched: true,
                     problem: None,
+                    cited: from_json::<Option<_>>(row, "cited")?.unwrap_or_default(),
                     reopens: row
                         .get::<_, Option<i64>>("reopens")?
                         .map(|number| DisputeNumber(number.unsigned_abs())),

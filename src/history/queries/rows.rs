@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::event::{Mode, Settlement};
 use crate::domain::{
-    Anchor, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId, Location,
-    ProblemKey, Ruler, RulingRef, RulingWord, RunId, Tag, Untrusted,
+    Anchor, CitedCode, Disposition, Dispute, DisputeId, DisputeNumber, ExitReason, FindingId,
+    Location, ProblemKey, Ruler, RulingRef, RulingWord, RunId, Tag, Untrusted,
 };
 
 /// Selects the disputes that meet all conditions of the filter.
@@ -106,6 +106,8 @@ pub struct Binding {
     pub is_vouched: bool,
     /// The key of the finding's problem, if a shared ruling states it.
     pub problem: Option<ProblemKey>,
+    /// The code that the ruling cites. The ruling is in force as long as this code stands.
+    pub cited: Vec<CitedCode>,
     /// The earlier dispute that this dispute reopens. The ruling on the earlier dispute is no longer in force.
     pub reopens: Option<DisputeNumber>,
 }

@@ -55,7 +55,7 @@ CREATE TABLE problem (
 CREATE INDEX problem_key ON problem (key);
 
 -- `reopens` is the earlier dispute that a dispute reopens. The ruling on the earlier dispute is no longer in force.
--- `until` is the last day (UTC) of a ruling. `ended` is the time at which the removal of the code ended a ruling.
+-- `until` is the last day (UTC) of a ruling, and `cited` is the code that the ruling cites. `ended` is the time at which the removal of the code ended a ruling.
 CREATE TABLE dispute (
     number      INTEGER PRIMARY KEY CHECK (number > 0),
     run         TEXT NOT NULL,
@@ -73,7 +73,8 @@ CREATE TABLE dispute (
     disposition TEXT CHECK (disposition IS NULL OR json_valid(disposition)),
     reopens     INTEGER,
     until       TEXT,
-    ended       TEXT
+    ended       TEXT,
+    cited       TEXT CHECK (cited IS NULL OR json_valid(cited))
 ) STRICT;
 CREATE INDEX dispute_run ON dispute (run);
 CREATE INDEX dispute_open ON dispute (number) WHERE disposition IS NULL;

@@ -108,6 +108,7 @@ fn ruled(dispute: u64, word: RulingWord, by: Ruler) -> EventKind {
             },
             by,
             votes: Vec::new(),
+            cited: Vec::new(),
         },
     })
 }

@@ -304,6 +304,7 @@ fn earlier_rulings_reach_the_judge() {
         },
         by: Ruler::Policy,
         votes: Vec::new(),
+        cited: Vec::new(),
     });
     let text = render(
         &request(Task::Judge {

@@ -1,7 +1,8 @@
-//! The rules of a review: mandatory findings, coder selection, objections, rulings and the exit status.
+//! The rules of a review: mandatory findings, coder selection, objections, rulings, grounds and the exit status.
 
 pub mod coder_selection;
 pub mod exit_status;
+pub mod ground;
 pub mod mandatory;
 pub mod objections;
 pub mod reversal;

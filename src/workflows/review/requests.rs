@@ -111,15 +111,7 @@ impl RequestBuilder<'_> {
             .into_iter()
             .filter(|file| ask(&file.path).is_none_or(|ask| ask.is_some()))
             .collect();
-        let text_of = |path: &str| {
-            let reviewed = self
-                .sources
-                .file(round, path)
-                .map(|source| source.text.clone());
-            reviewed
-                .or_else(|| self.trees.workspace.read(path))
-                .unwrap_or_default()
-        };
+        let text_of = |path: &str| self.sources.text(round, path, self.trees.workspace);
         let rulings = recognition::in_force(self.bindings, &asked, &text_of);
         let shown = |file: SourceFile| match ask(&file.path).flatten() {
             Some(AskedFile { ranges, shown, .. }) if !ranges.is_empty() => {
@@ -289,7 +281,7 @@ impl RequestBuilder<'_> {
     /// Returns the version of a file that a judge receives. This version is from the start of the round in which
     /// the finding was raised. If the file did not exist at the start of this round, the judge receives the
     /// current version of the file.
-    fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
+    pub(crate) fn shown(&self, round: u32, path: &str) -> Option<SourceFile> {
         let now = || last_tree(self.state).and_then(|tree| self.text_at(tree, path));
         let text = self.shown_text(round, path).or_else(now)?;
         Some(SourceFile {

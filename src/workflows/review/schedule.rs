@@ -818,6 +818,7 @@ mod tests {
                     ruling,
                     by,
                     votes: Vec::new(),
+                    cited: Vec::new(),
                 },
             })
         }

@@ -11,8 +11,10 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use crate::domain::{Anchor, Location, RawFinding};
+use crate::domain::{Anchor, Ground, Location, RawFinding};
 use crate::rules::consensus::similarity::identity;
+use crate::rules::review::ground;
+use crate::workspace::select::filter;
 
 const NO_CATEGORY: &str = "bug";
 
@@ -114,6 +116,7 @@ mod cache {
 pub struct Blocks<'a> {
     path: &'a str,
     lines: Vec<&'a str>,
+    ground: Ground,
     index: Arc<Index>,
     all: OnceCell<HashMap<String, RangeInclusive<u32>>>,
     identifiers: RefCell<HashMap<(u32, u32), HashSet<&'a str>>>,
@@ -129,6 +132,11 @@ impl<'a> Blocks<'a> {
         Self {
             path,
             lines,
+            ground: if filter::looks_generated(path, text) {
+                Ground::Generated
+            } else {
+                ground::of_path(path)
+            },
             index,
             all: OnceCell::new(),
             identifiers: RefCell::default(),
@@ -137,6 +145,11 @@ impl<'a> Blocks<'a> {
 
     pub fn lines(&self) -> &[&'a str] {
         &self.lines
+    }
+
+    /// What the code of the file is for.
+    pub(crate) fn ground(&self) -> Ground {
+        self.ground
     }
 
     fn innermost(&self, line: u32) -> Option<&Known> {
@@ -163,7 +176,7 @@ impl<'a> Blocks<'a> {
 
     /// The lines of the block around a line. If the line is a comment above a block, the result begins with the
     /// comments.
-    fn reached(&self, line: u32) -> RangeInclusive<u32> {
+    pub(crate) fn reached(&self, line: u32) -> RangeInclusive<u32> {
         match self.innermost(line) {
             Some(block) if !block.lines.contains(&line) => block.reach.clone(),
             _ => self.enclosing(line),
@@ -187,6 +200,7 @@ impl<'a> Blocks<'a> {
             rule: finding.rule.as_ref().map(|rule| rule.to_lowercase()),
             names: self.names(title, &block),
             cwe: finding.cwe,
+            ground: self.ground,
         }
     }
 
@@ -204,6 +218,11 @@ impl<'a> Blocks<'a> {
 
     /// Returns the lines of an anchor's block in this text, or `None` if the text does not contain the block.
     pub fn place(&self, anchor: &Anchor) -> Option<RangeInclusive<u32>> {
+        self.find(&anchor.block)
+    }
+
+    /// Returns the lines of the block with this hash.
+    pub(crate) fn find(&self, block: &str) -> Option<RangeInclusive<u32>> {
         let all = self.all.get_or_init(|| {
             let whole = std::iter::once(1..=self.last());
             let known = self
@@ -218,7 +237,12 @@ impl<'a> Blocks<'a> {
             }
             all
         });
-        all.get(&anchor.block).cloned()
+        all.get(block).cloned()
+    }
+
+    /// The hash of the whole file as one block.
+    pub(crate) fn whole(&self) -> String {
+        self.hash(&(1..=self.last()))
     }
 
     fn last(&self) -> u32 {
@@ -253,7 +277,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The BLAKE3 hash (hex) of a block. A sequence of white space counts as one space.
-    fn hash(&self, block: &RangeInclusive<u32>) -> String {
+    pub(crate) fn hash(&self, block: &RangeInclusive<u32>) -> String {
         let mut hasher = blake3::Hasher::new();
         for word in self
             .slice(block)

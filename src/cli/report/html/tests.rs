@@ -19,11 +19,11 @@ use crate::cli::style::fixture::{
 };
 use crate::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
 use crate::domain::{
-    Answer, AnswerProblem, AnswerStatus, Class, Corroboration, DefenceWord, Defended, Disposition,
-    DisputeNumber, EarlierDispute, ExaminationWord, Examined, ExitReason, Failure, FileChange,
-    FindingId, FindingState, Lowered, NoLongerRaised, Outcome, PanelVote, Position, Recheck,
-    Relation, Reused, ReusedFrom, Role, Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag,
-    UnreadFile,
+    Answer, AnswerProblem, AnswerStatus, CitedChange, Class, Corroboration, DefenceWord, Defended,
+    Disposition, DisputeNumber, EarlierDispute, ExaminationWord, Examined, ExitReason, Failure,
+    FileChange, FindingId, FindingState, Ground, Location, Lowered, NoLongerRaised, Outcome,
+    PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role, Ruler, RulingWord, RunId,
+    Severity, Skip, SkipReason, Tag, UnreadFile,
 };
 use crate::protocol::text::printable;
 
@@ -148,6 +148,14 @@ fn full() -> Outcome {
             }),
             earlier(Relation::CodeChanged {
                 diff: Some("@@ -1 +1 @@\n-a\n+b".into()),
+            }),
+            earlier(Relation::EvidenceGone {
+                cited: Location::line("tests/a.rs", 3),
+                change: CitedChange::Changed,
+            }),
+            earlier(Relation::OtherGround {
+                was: Ground::Test,
+                now: Ground::Product,
             }),
             earlier(Relation::MayRepeat),
         ];

@@ -316,7 +316,9 @@ impl EarlierView {
 
 impl RulingView {
     fn of(record: &RulingRecord) -> Self {
-        let RulingRecord { ruling, by, votes } = record;
+        let RulingRecord {
+            ruling, by, votes, ..
+        } = record;
         Self {
             word: ruling.ruling.to_string(),
             tone: tone(Color::of_ruling(ruling.ruling)),

@@ -299,6 +299,7 @@ impl Fold {
                     ruling: Ruling::bare(word),
                     by: Ruler::Panel,
                     votes,
+                    cited: Vec::new(),
                 };
                 Some((
                     0,

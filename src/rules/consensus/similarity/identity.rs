@@ -170,7 +170,7 @@ mod tests {
             offset: Some(offset),
             rule: rule.map(str::to_owned),
             names: names(title, CODE),
-            cwe: None,
+            ..Anchor::default()
         }
     }
 

@@ -418,11 +418,13 @@ impl Model {
             tag: finding.raw.severity.to_string(),
             title: finding.raw.title.clone(),
             category: None,
+            cwe: None,
             rule: None,
             anchor: SharedAnchor {
                 block: anchor.block,
                 offset: anchor.offset,
                 names: anchor.names,
+                ground: anchor.ground,
             },
             ruling: Some(*word),
             disposition,
@@ -430,6 +432,7 @@ impl Model {
             rationale: ruling.rationale.clone(),
             citations: Vec::new(),
             evidence: Vec::new(),
+            cited: Vec::new(),
             by: RuledBy {
                 judge: Some("referee".into()),
                 ..RuledBy::default()
@@ -456,6 +459,7 @@ impl Model {
                     ruling,
                     by,
                     votes: Vec::new(),
+                    cited: Vec::new(),
                 }],
                 disposition,
                 discarded_by: None,

@@ -15,6 +15,7 @@ use crate::system::{files, private};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::SelectionRules;
 use crate::workspace::code::anchors::{self, Excerpt};
+use crate::workspace::root::Workspace;
 
 /// The number of lines before and after a finding in an excerpt.
 const AROUND: u32 = 4;
@@ -101,6 +102,15 @@ impl Sources {
 
     pub(crate) fn file(&self, round: u32, path: &str) -> Option<&SourceFile> {
         self.named(self.rounds.get(&round)?, path)
+    }
+
+    /// The text of a file in a round. If the round does not include the file, returns the file's current text. The
+    /// result is empty if there is no such file.
+    pub(crate) fn text(&self, round: u32, path: &str, workspace: &Workspace) -> String {
+        match self.file(round, path) {
+            Some(file) => file.text.clone(),
+            None => workspace.read(path).unwrap_or_default(),
+        }
     }
 
     pub(crate) fn first(&self, path: &str) -> Option<&SourceFile> {

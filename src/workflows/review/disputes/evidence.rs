@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::domain::Finding;
+use crate::domain::{CitedCode, Dispute, Finding, RulingRecord};
 use crate::protocol::request::{CoderWritten, SourceFile};
 use crate::protocol::text::references::Reference;
 use crate::workflows::review::disputes::references::Support;
 use crate::workflows::review::{code::coder_changes, requests::RequestBuilder};
-use crate::workspace::code::citation::inserted;
+use crate::workspace::code::{citation::inserted, cited};
 
 impl RequestBuilder<'_> {
     /// Whether the cited code exists, and whether the coder wrote the code in this run.
@@ -68,6 +68,23 @@ impl RequestBuilder<'_> {
             .file(round, path)
             .map(|source| source.text.clone());
         reviewed.or_else(|| self.text_at(self.tree_of(round)?, path))
+    }
+
+    /// The code on which a ruling relies. The judge's line numbers are those of the code that the judge received. If
+    /// the coder moved the lines before the ruling, the result has their present place.
+    pub(crate) fn cited_code(&self, record: &RulingRecord, disputed: &Dispute) -> Vec<CitedCode> {
+        let finding = &disputed.finding;
+        let references = cited::relied_on(record, &disputed.objection.evidence);
+        let from = finding.raw.file.as_deref().unwrap_or_default();
+        let shown = |path: &str| Some(self.shown(finding.round, path)?.text);
+        let found = cited::record(references, from, &shown).into_iter();
+        let now = |path: &str| self.text_at(coder_changes::last_tree(self.state)?, path);
+        found
+            .map(|code| match (shown(&code.file), now(&code.file)) {
+                (Some(then), Some(now)) => cited::follow(code, &then, &now),
+                _ => code,
+            })
+            .collect()
     }
 
     /// Lists the code that the coder wrote in this run. A file that is not in `shown` is listed without line

@@ -28,11 +28,11 @@ pub(crate) fn due(
             (judge.name.clone(), last.map(|(_, call)| &call.answer))
         })
         .collect();
-    let finding = &state
+    let disputed = state
         .disputes
         .get(&dispute)
-        .expect("a dispute that is ruled on is open")
-        .finding;
+        .expect("a dispute that is ruled on is open");
+    let finding = &disputed.finding;
     let record = ruling(
         &judges,
         finding,
@@ -40,9 +40,13 @@ pub(crate) fn due(
         review.judge.require_evidence,
         &|cited| requests.support(finding, cited),
     );
-    record.map(|record| RulingRecord {
-        ruling: lowered(record.ruling, review),
-        ..record
+    record.map(|record| {
+        let mut record = RulingRecord {
+            ruling: lowered(record.ruling, review),
+            ..record
+        };
+        record.cited = requests.cited_code(&record, disputed);
+        record
     })
 }
 
@@ -111,6 +115,7 @@ fn ruling(
                 ruling,
                 by: Ruler::Panel,
                 votes: votes.into(),
+                cited: Vec::new(),
             })
         }
         [judge, ..] => {
@@ -125,6 +130,7 @@ fn ruling(
                     name: judge.0.clone(),
                 },
                 votes: Vec::new(),
+                cited: Vec::new(),
             })
         }
     }

@@ -124,6 +124,7 @@ pub fn binding(ruling: &SharedRuling) -> Binding {
         ended: None,
         is_vouched: ruling.by.person.is_some(),
         problem: ruling.problem.clone(),
+        cited: ruling.cited.clone(),
         reopens: None,
     }
 }
@@ -183,11 +184,13 @@ pub fn shared_form(
         tag: finding.raw.severity.to_string(),
         title: finding.raw.title.clone(),
         category: finding.raw.category.clone(),
+        cwe: finding.raw.cwe,
         rule: finding.raw.rule.clone(),
         anchor: SharedAnchor {
             block: anchor.block.clone(),
             offset: anchor.offset,
             names: anchor.names.clone(),
+            ground: anchor.ground,
         },
         ruling: last.map(|last| last.ruling.ruling),
         disposition: settlement.disposition.clone(),
@@ -197,6 +200,7 @@ pub fn shared_form(
             .map(|last| last.ruling.citations.clone())
             .unwrap_or_default(),
         evidence: dispute.objection.evidence.clone(),
+        cited: last.map(|last| last.cited.clone()).unwrap_or_default(),
         by: RuledBy { person, ..by },
         date: record.settled_at?,
         until: settlement.until,

@@ -445,13 +445,7 @@ impl RoundContext<'_> {
     }
 
     pub(crate) fn text(&self, path: &str) -> String {
-        let reviewed = self
-            .sources
-            .file(self.round, path)
-            .map(|source| source.text.clone());
-        reviewed
-            .or_else(|| self.workspace.read(path))
-            .unwrap_or_default()
+        self.sources.text(self.round, path, self.workspace)
     }
 
     /// Returns the path of the file to which `path` refers. If `path` is only a file name, `path` refers to the

@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 
 use crate::domain::event::{EventKind, ReviewEvent, RunEvent};
 use crate::domain::{
-    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, RulingRef, RunId, Severity,
-    Tag,
+    AgentName, Anchor, Disposition, DisputeNumber, Finding, FindingId, Relation, RulingRef, RunId,
+    Severity, Tag,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::request::{RulingInForce, SourceFile};
@@ -31,6 +31,23 @@ struct Placed<'a> {
 impl Placed<'_> {
     fn line(&self) -> Option<u32> {
         Some(self.block.as_ref()?.start() + self.anchor.offset?)
+    }
+
+    /// Whether a ruling on this anchor can bind the other anchor although the words differ: the other anchor has to be
+    /// inside the block, and must not state another weakness.
+    fn covers(&self, other: &Self) -> bool {
+        let is_inside = || {
+            let line = other.line();
+            self.block
+                .as_ref()
+                .zip(line)
+                .is_some_and(|(block, line)| block.contains(&line))
+        };
+        let is_same_weakness = match (self.anchor.cwe, other.anchor.cwe) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            _ => true,
+        };
+        is_same_weakness && (self.anchor.block == other.anchor.block || is_inside())
     }
 
     /// Returns the number of lines between two anchors. Returns `None` if the anchors have different blocks, and
@@ -129,11 +146,12 @@ fn pairs(known: &[&Anchor], found: &[&Anchor], text_of: TextOf<'_>) -> Vec<Pair>
             pairs.extend(candidates.chain(near).filter_map(|known| {
                 let distance = placed[*known].distance(finding)?;
                 let likeness = wordings.compare(*known, index, distance);
-                (likeness != Likeness::Different).then_some((
-                    likeness,
-                    old[*known],
-                    new[index - old.len()],
-                ))
+                let is_pair = match likeness {
+                    Likeness::Same(_) => true,
+                    Likeness::Unsure(_) => placed[*known].covers(finding),
+                    Likeness::Different => false,
+                };
+                is_pair.then_some((likeness, old[*known], new[index - old.len()]))
             }));
         }
     }
@@ -301,7 +319,9 @@ pub(crate) fn continued(
 /// also bind a finding that does not refer to the ruling. A dispute is about one problem. Therefore, the ruling of
 /// a dispute binds at most one finding of each reviewer. If several pairs of a dispute and a finding are possible,
 /// the most similar pair takes precedence. Among equally similar pairs, the pair with the newest dispute takes
-/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry.
+/// precedence. An expired ruling binds no finding. If only an expired ruling applies, a notice reports the expiry. A
+/// ruling also binds nothing if code that it cites no longer stands, or if its code moved to another ground. If only
+/// such a ruling applies, the finding refers to it.
 /// A finding that no dispute binds can still refer to a related dispute.
 pub(crate) fn earlier<'a>(
     findings: impl IntoIterator<Item = &'a Finding>,
@@ -323,19 +343,27 @@ pub(crate) fn earlier<'a>(
     let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
     let all = pairs(&known, &found, round.text_of);
     let mut pairs: Vec<(f32, usize, usize)> = sure(&all).collect();
-    let ended = |known: usize| bindings[known].ended.is_some();
+    let mut fallen: HashMap<(usize, usize), Relation> = HashMap::new();
+    for (_, known, finding) in &pairs {
+        let relation = relations::fallen(bindings[*known], found[*finding], round.text_of);
+        fallen.extend(relation.map(|relation| ((*known, indexes[*finding]), relation)));
+    }
+    let is_over = |known: usize, finding: usize| {
+        bindings[known].ended.is_some() || fallen.contains_key(&(known, indexes[finding]))
+    };
     pairs.sort_by(|a, b| {
         let newest = || age(bindings[b.1]).cmp(&age(bindings[a.1]));
-        ended(a.1)
-            .cmp(&ended(b.1))
+        is_over(a.1, a.2)
+            .cmp(&is_over(b.1, b.2))
             .then(b.0.total_cmp(&a.0))
             .then_with(newest)
             .then(a.2.cmp(&b.2))
     });
-    let mut bound: BTreeMap<usize, &Binding> = BTreeMap::new();
+    let mut bound: BTreeMap<usize, usize> = BTreeMap::new();
     let mut taken: BTreeSet<(&RulingRef, &AgentName)> = BTreeSet::new();
     for (_, known, finding) in pairs {
-        let (index, binding) = (indexes[finding], bindings[known]);
+        let index = indexes[finding];
+        let binding = bindings[known];
         let by = || {
             findings[index]
                 .raised_by
@@ -343,7 +371,7 @@ pub(crate) fn earlier<'a>(
                 .map(|name| (&binding.dispute, name))
         };
         if !bound.contains_key(&index) && by().all(|pair| !taken.contains(&pair)) {
-            bound.insert(index, binding);
+            bound.insert(index, known);
             taken.extend(by());
         }
     }
@@ -358,7 +386,10 @@ pub(crate) fn earlier<'a>(
                 .raised_by
                 .iter()
                 .any(|name| taken.contains(&(&binding.dispute, name)));
+            let anchor = finding.anchor.as_ref();
+            let falls = |anchor| relations::fallen(binding, anchor, round.text_of).is_some();
             finding.mandatory
+                && !anchor.is_some_and(falls)
                 && !bound.contains_key(index)
                 && !is_taken
                 && binding.new_tag.is_none()
@@ -376,10 +407,16 @@ pub(crate) fn earlier<'a>(
         .filter(|(index, _)| !bound.contains_key(index));
     let changed = relations::changed(free.map(|(_, finding)| *finding), &bindings, round);
     let has_changed: BTreeSet<FindingId> = changed.iter().filter_map(relations::subject).collect();
-    let ruled = bound.into_iter();
-    events.extend(
-        ruled.filter_map(|(index, binding)| self::ruled(findings[index], binding, round.lists)),
-    );
+    for (index, known) in bound {
+        let (finding, binding) = (findings[index], bindings[known]);
+        let relation = fallen
+            .remove(&(known, index))
+            .filter(|_| binding.ended.is_none());
+        events.extend(match relation {
+            Some(relation) => Some(relations::related(finding.id, binding, relation)),
+            None => ruled(finding, binding, round.lists),
+        });
+    }
     events.extend(changed);
     events.extend(relations::may_repeat(unsure, &has_changed));
     events
@@ -454,12 +491,15 @@ pub(crate) fn in_force(
         .iter()
         .map(|file| Blocks::of(&file.path, &file.text))
         .collect();
-    let is_in = |anchor: &Anchor, path: &str, blocks: &Blocks<'_>| {
+    let is_in = |binding: &Binding, path: &str, blocks: &Blocks<'_>| {
+        let anchor = &binding.anchor;
         blocks.place(anchor).is_some()
+            && blocks.ground() == anchor.ground
             && (anchor.file == path
                 || Blocks::of(&anchor.file, &text_of(&anchor.file))
                     .place(anchor)
                     .is_none())
+            && relations::lost(binding, path, text_of).is_none()
     };
     let binds = |binding: &&Binding| {
         let closes = binding
@@ -472,7 +512,7 @@ pub(crate) fn in_force(
     };
     let in_force = not_reopened(bindings).filter(binds).filter(|binding| {
         let mut shown = files.iter().zip(&blocks);
-        shown.any(|(file, blocks)| is_in(&binding.anchor, &file.path, blocks))
+        shown.any(|(file, blocks)| is_in(binding, &file.path, blocks))
     });
     in_force.filter_map(shown).collect()
 }
@@ -644,6 +684,7 @@ mod tests {
             ended: None,
             is_vouched: true,
             problem: None,
+            cited: Vec::new(),
             reopens: None,
         }
     }

@@ -1,15 +1,16 @@
 //! Relates the findings of a round to earlier disputes.
 //!
 //! A finding that refers to a ruling is bound by this ruling if the finding cites no new evidence. If the code of
-//! a dispute has changed, a finding about the changed code remains open and refers to the dispute. If it is
+//! a dispute or the code that its ruling cites has changed, a finding about the code remains open and refers to the
+//! dispute. The same applies if the code moved to another ground, for example from a test to the product. If it is
 //! uncertain whether a finding repeats a dispute, the finding remains open and refers to the dispute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::event::{EventKind, ReviewEvent};
 use crate::domain::{
-    Anchor, Disposition, Dispute, EarlierDispute, Finding, FindingId, RawFinding, Relation,
-    RulingRef, Untrusted, number_of,
+    Anchor, CitedChange, Disposition, Dispute, EarlierDispute, Finding, FindingId, Location,
+    RawFinding, Relation, RulingRef, Untrusted, number_of,
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
@@ -17,9 +18,10 @@ use crate::rules::consensus::similarity::identity::{self, Wordings};
 use crate::rules::consensus::similarity::likeness::NEAR;
 use crate::rules::review::rulings;
 use crate::workflows::review::disputes::references::{Support, exists};
-use crate::workflows::review::findings::round::Round;
+use crate::workflows::review::findings::round::{Round, TextOf};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
+use crate::workspace::code::cited;
 use crate::workspace::diff::unified;
 
 /// In each round, at most this number of findings are reported as possible repetitions of an earlier dispute.
@@ -40,7 +42,7 @@ pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
     }
 }
 
-fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKind {
+pub(crate) fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKind {
     let earlier = EarlierDispute {
         dispute: binding.dispute.clone(),
         relation,
@@ -53,6 +55,31 @@ fn related(finding: FindingId, binding: &Binding, relation: Relation) -> EventKi
         finding,
         earlier: Box::new(earlier),
     })
+}
+
+/// The reason why a ruling no longer binds a finding of the same problem: the code moved to another ground, or code
+/// that the ruling cites does not stand. `anchor` is the finding's anchor. An open dispute has no ruling.
+pub(crate) fn fallen(binding: &Binding, anchor: &Anchor, text_of: TextOf<'_>) -> Option<Relation> {
+    binding.disposition.as_ref()?;
+    let (was, now) = (binding.anchor.ground, anchor.ground);
+    if was != now {
+        return Some(Relation::OtherGround { was, now });
+    }
+    let (cited, change) = lost(binding, &anchor.file, text_of)?;
+    Some(Relation::EvidenceGone { cited, change })
+}
+
+/// The first code that a ruling cites and that does not stand. `here` is the file of the ruled code now.
+pub(crate) fn lost(
+    binding: &Binding,
+    here: &str,
+    text_of: TextOf<'_>,
+) -> Option<(Location, CitedChange)> {
+    let read = |path: &str| Some(text_of(path)).filter(|text| !text.is_empty());
+    binding
+        .cited
+        .iter()
+        .find_map(|code| Some((code.location(), cited::change(code, here, &read)?)))
 }
 
 /// Processes findings that refer to a ruling in force. The first finding with new evidence reopens the dispute.
@@ -87,6 +114,10 @@ pub(crate) fn named(
             continue;
         };
         if !is_in(binding, &anchor.file, round) {
+            continue;
+        }
+        if let Some(relation) = fallen(binding, anchor, round.text_of) {
+            events.push(related(finding.id, binding, relation));
             continue;
         }
         let evidence = match round.past {
@@ -247,7 +278,10 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
             .iter()
             .flat_map(|earlier| match &earlier.relation {
                 Relation::Reopens { evidence } => evidence.as_slice(),
-                Relation::CodeChanged { .. } | Relation::MayRepeat => &[],
+                Relation::CodeChanged { .. }
+                | Relation::EvidenceGone { .. }
+                | Relation::OtherGround { .. }
+                | Relation::MayRepeat => &[],
             }),
     );
     texts
@@ -421,6 +455,7 @@ mod tests {
             ended: None,
             is_vouched: true,
             problem: None,
+            cited: Vec::new(),
             reopens: None,
         }
     }

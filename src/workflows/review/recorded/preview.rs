@@ -59,6 +59,7 @@ pub async fn preview(
             reuse::reviewer_keys(agents, settings, plan, workspace.root(), &overrides).await?;
         let archive = Archive {
             journal,
+            workspace,
             reviewers: &keys,
             redaction,
             now: None,

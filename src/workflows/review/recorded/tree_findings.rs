@@ -21,10 +21,11 @@ use crate::history::queries::problems::KnownFinding;
 use crate::history::queries::rows::{Binding, RunRow};
 use crate::history::store::Journal;
 use crate::workflows::review::disputes::rulings::{self, SharedRulings};
-use crate::workflows::review::findings::recognition;
-use crate::workflows::review::findings::round::{MergeSettings, Round};
+use crate::workflows::review::findings::round::{MergeSettings, Round, TextOf};
+use crate::workflows::review::findings::{recognition, relations};
 use crate::workflows::review::{outcome, state::ReviewState};
 use crate::workflows::run::error::RunError;
+use crate::workspace::code::anchors::Blocks;
 use crate::workspace::root::Workspace;
 use crate::workspace::{BlockPlace, TargetSpec};
 
@@ -87,6 +88,23 @@ impl Raised<'_> {
         Some((anchor, block))
     }
 
+    /// Whether a ruling on this finding has fallen: the code moved to another ground, or code that the ruling cites
+    /// does not stand.
+    fn has_left(&self, binding: &Binding, text_of: TextOf<'_>) -> bool {
+        self.anchor_now(text_of)
+            .is_some_and(|anchor| relations::fallen(binding, &anchor, text_of).is_some())
+    }
+
+    /// The anchor at the present place of the block.
+    fn anchor_now(&self, text_of: TextOf<'_>) -> Option<Anchor> {
+        let (anchor, place) = self.placed()?;
+        Some(Anchor {
+            file: place.file.clone(),
+            ground: Blocks::of(&place.file, &text_of(&place.file)).ground(),
+            ..anchor.clone()
+        })
+    }
+
     fn location(&self) -> Option<Location> {
         let (anchor, BlockPlace { file, lines }) = self.placed()?;
         let line = anchor
@@ -142,7 +160,8 @@ impl TreeQuery<'_> {
             let Some(settled) = outcome.finding(raised.finding.id) else {
                 continue;
             };
-            let (settled, own) = by_own_ruling(settled, outcome, &bindings);
+            let is_in_force = |binding: &Binding| !raised.has_left(binding, &text_of);
+            let (settled, own) = by_own_ruling(settled, outcome, &bindings, &is_in_force);
             found.push((raised, settled, own));
         }
         let others = self.by_other_rulings(&found, &bindings, &text_of);
@@ -238,6 +257,7 @@ impl TreeQuery<'_> {
         let numbered: Vec<Finding> = numbered
             .map(|((raised, ..), number)| Finding {
                 id: FindingId::new(number),
+                anchor: raised.anchor_now(text_of),
                 ..raised.finding.clone()
             })
             .collect();
@@ -290,6 +310,7 @@ fn by_own_ruling(
     settled: &SettledFinding,
     outcome: &Outcome,
     bindings: &[Binding],
+    is_in_force: &dyn Fn(&Binding) -> bool,
 ) -> (SettledFinding, bool) {
     let mut settled = settled.clone();
     let own = match &settled.state {
@@ -307,7 +328,8 @@ fn by_own_ruling(
     let Some(own) = own.filter(|_| settled.finding.anchor.is_some()) else {
         return (settled, false);
     };
-    match bindings.iter().find(|binding| binding.dispute == own) {
+    let binding = bindings.iter().find(|binding| binding.dispute == own);
+    match binding.filter(|binding| is_in_force(binding)) {
         Some(binding) => {
             if let FindingState::AlreadyRuled {
                 dispute,

@@ -13,6 +13,7 @@ use crate::config::settings::Compare;
 use crate::domain::event::{CallId, DisputeEvent, Event, EventKind, Plan, ReviewEvent, RunEvent};
 use crate::domain::{
     Coverage, DisputeNumber, ExitReason, Ruler, Ruling, RulingRecord, RulingWord, RunId, Spent,
+    Untrusted,
 };
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::code::coder_changes::{self, Trees};
@@ -33,6 +34,7 @@ use crate::workflows::run::ports::{Choice, DisputeResolver, PersonAnswer};
 use crate::workflows::run::resources::{EndedCall, RunResources};
 use crate::workflows::run::runner;
 use crate::workflows::run::workflow::{Pending, Prepared, Rest, Workflow};
+use crate::workspace::code::cited;
 
 pub(crate) struct ReviewWorkflow {
     pub(crate) resources: RunResources,
@@ -260,14 +262,23 @@ impl Workflow for ReviewWorkflow {
                     PersonAnswer::Stopped => return Ok(true),
                     PersonAnswer::LeftOpen => drop(self.parked.insert(dispute)),
                     PersonAnswer::Given((word, reason)) => {
+                        let rationale = Untrusted::from(reason);
+                        let disputed = self.state.disputes.get(&dispute);
+                        let file = disputed.and_then(|known| known.finding.raw.file.as_deref());
+                        let cited = cited::in_reason(
+                            &rationale,
+                            file.unwrap_or_default(),
+                            &self.resources.workspace,
+                        );
                         let ruling = Ruling {
-                            rationale: reason.into(),
+                            rationale,
                             ..Ruling::bare(word)
                         };
                         let ruling = RulingRecord {
                             ruling,
                             by: Ruler::Human,
                             votes: Vec::new(),
+                            cited,
                         };
                         self.append(DisputeEvent::RulingGiven { dispute, ruling })?;
                     }
@@ -445,6 +456,7 @@ impl ReviewWorkflow {
     fn archive(&self) -> Archive<'_> {
         Archive {
             journal: &self.resources.journal,
+            workspace: &self.resources.workspace,
             reviewers: &self.reviewer_keys,
             redaction: self.resources.redaction(),
             now: Some(&self.resources.run),

@@ -24,6 +24,7 @@ use crate::workflows::watch::issues::Issue;
 use crate::workflows::watch::state::{Cycle, Disputed};
 use crate::workflows::watch::workers::worker::WorkerMessage;
 use crate::workflows::watch::workflow::WatchWorkflow;
+use crate::workspace::code::cited;
 
 impl WatchWorkflow {
     pub(super) fn arbitrate(&mut self, cycle: &Cycle) -> Result<(), RunError> {
@@ -184,11 +185,15 @@ impl WatchWorkflow {
             });
         let disposition = objections::disposition(&ruling);
         let reason = ruling.rationale.clone();
-        let ruling = RulingRecord {
+        let mut ruling = RulingRecord {
             ruling,
             by: by.clone(),
             votes: Vec::new(),
+            cited: Vec::new(),
         };
+        let file = disputed.dispute.finding.raw.file.as_deref();
+        let references = cited::relied_on(&ruling, &disputed.dispute.objection.evidence);
+        ruling.cited = cited::record(references, file.unwrap_or_default(), &text_of);
         self.append(DisputeEvent::RulingGiven {
             dispute: number,
             ruling,

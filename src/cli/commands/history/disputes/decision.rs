@@ -5,9 +5,11 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 
 use crate::cli::commands::history::disputes::common::outcome;
-use crate::cli::context::{CommandError, Globals, history};
-use crate::domain::{Disposition, DisputeNumber, RunId};
+use crate::cli::context::{CommandError, Globals, history, place};
+use crate::domain::{Disposition, DisputeNumber, RunId, Untrusted};
+use crate::history::GivenRuling;
 use crate::protocol::text::printable;
+use crate::workspace::code::cited;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RulingChoice {
@@ -127,13 +129,19 @@ impl RulingInput<'_> {
         number: DisputeNumber,
         disposition: &Disposition,
     ) -> Result<RunId, CommandError> {
-        let mut journal = history::open_here(globals)?;
-        Ok(journal.resolve(
-            number,
-            disposition.clone(),
-            self.reason.to_owned(),
-            self.until,
-        )?)
+        let workspace = place::workspace(globals)?;
+        let mut journal = history::open(globals, &workspace)?;
+        let reason = Untrusted::from(self.reason);
+        let record = journal.dispute(number)?;
+        let file = record.and_then(|record| record.dispute.finding.raw.file);
+        let given = GivenRuling {
+            disposition: disposition.clone(),
+            cited: cited::in_reason(&reason, file.as_deref().unwrap_or_default(), &workspace),
+            reason,
+            until: self.until,
+            person: None,
+        };
+        Ok(journal.resolve_as(number, given)?)
     }
 
     /// Formats the recorded ruling as a sentence, for example `Dispute 7: DISMISS by you, accepted risk until

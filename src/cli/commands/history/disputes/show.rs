@@ -296,7 +296,9 @@ impl Page {
     }
 
     fn ruling(&mut self, record: &RulingRecord) {
-        let RulingRecord { ruling, by, votes } = record;
+        let RulingRecord {
+            ruling, by, votes, ..
+        } = record;
         self.section(&format!("{} by {by}", ruling.ruling));
         self.body(2, &ruling.rationale);
         if !ruling.citations.is_empty() {

@@ -21,6 +21,7 @@ use crate::workflows::pull_request::{
     PersonRuling, Replies, ReplyObjection, RequestDispute, replies,
 };
 use crate::workflows::review::disputes::rulings::shared_form;
+use crate::workspace::code::cited;
 
 /// What Glee decided about the replies in the conversation of a pull request.
 #[derive(Debug, Default)]
@@ -185,6 +186,10 @@ fn record_ruling(
     given: &PersonRuling,
 ) -> Result<Vec<(FindingId, DisputeNumber)>, CommandError> {
     let comments = vec![given.comment.0.clone()];
+    let file = given
+        .findings
+        .first()
+        .and_then(|id| session.outcome.finding(*id)?.finding.raw.file.as_deref());
     let ruling = GivenRuling {
         disposition: match given.word {
             RulingWord::Dismiss => Disposition::Refuted,
@@ -193,6 +198,7 @@ fn record_ruling(
         reason: given.reason.clone(),
         until: None,
         person: Some(given.by.clone()),
+        cited: cited::in_reason(&given.reason, file.unwrap_or_default(), &session.workspace),
     };
     let mut ruled: Vec<(FindingId, DisputeNumber)> = Vec::new();
     let mut members: Vec<SettledFinding> = Vec::new();
@@ -234,7 +240,7 @@ fn record_ruling(
             comments,
         };
         let sides = sides(members, objection, participant);
-        let number = journal.rule_as(&session.run, sides, ruling)?;
+        let number = journal.rule(&session.run, sides, ruling)?;
         ruled.extend(ids.into_iter().map(|id| (id, number)));
     }
     Ok(ruled)
@@ -334,6 +340,7 @@ fn record_objection(
             reason: "a later objection replaces this objection".into(),
             until: None,
             person: None,
+            cited: Vec::new(),
         };
         journal.resolve_as(dispute, ended)?;
     }

@@ -687,6 +687,11 @@ impl Replay<'_> {
                 ended: None,
                 is_vouched: true,
                 problem: None,
+                cited: dispute
+                    .rulings
+                    .last()
+                    .map(|last| last.cited.clone())
+                    .unwrap_or_default(),
                 reopens: dispute.reopens(),
             })
         });

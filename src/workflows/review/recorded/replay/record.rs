@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::domain::event::{CallId, Event, EventKind, Plan, Purpose, ReviewEvent};
-use crate::domain::{Disposition, EarlierDispute, RulingRef, RunId, Tag};
+use crate::domain::{
+    CitedCode, Disposition, EarlierDispute, Relation, RulingRef, RunId, Tag, Untrusted,
+};
 use crate::history::queries::rows::Binding;
 use crate::workflows::review::state::ReviewState;
 
@@ -48,6 +50,7 @@ pub(crate) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId)
                 return Some(Binding {
                     disposition,
                     new_tag,
+                    cited: lost(&earlier.relation).into_iter().collect(),
                     ..binding
                 });
             }
@@ -57,10 +60,25 @@ pub(crate) fn earlier(bindings: Vec<Binding>, record: &ReviewState, run: &RunId)
                 new_tag,
                 ended: None,
                 is_vouched: true,
+                cited: Vec::new(),
                 ..binding
             })
         })
         .collect()
+}
+
+/// Cited code that stands in no tree, for a ruling that had fallen in the recorded run.
+fn lost(relation: &Relation) -> Option<CitedCode> {
+    let Relation::EvidenceGone { cited, .. } = relation else {
+        return None;
+    };
+    Some(CitedCode {
+        file: cited.file.clone(),
+        line: cited.line,
+        end_line: cited.end_line,
+        text: Untrusted::default(),
+        block: "gone".to_owned(),
+    })
 }
 
 pub(crate) struct RecordedCheck {

@@ -7,6 +7,7 @@ use crate::history::store::Journal;
 use crate::protocol::{request::SourceFile, text::location};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::diff::delta::Delta;
+use crate::workspace::root::Workspace;
 
 /// For each reviewer, a hash of everything that determines the reviewer's answers, except the code.
 pub(crate) type ReviewerKeys = BTreeMap<AgentName, String>;
@@ -70,6 +71,7 @@ impl RecordedAnswer {
 
 pub(crate) struct Archive<'a> {
     pub(crate) journal: &'a Journal,
+    pub(crate) workspace: &'a Workspace,
     pub(crate) reviewers: &'a ReviewerKeys,
     pub(crate) redaction: Redaction,
     /// The current run, whose records are not reused.

@@ -26,7 +26,9 @@ use crate::protocol::prompts::{self, PromptError};
 use crate::protocol::{request::SourceFile, secrets};
 use crate::system::files;
 use crate::workflows::review::state::ReviewState;
-use crate::workflows::review::{code::sources::Sources, findings::recognition};
+use crate::workflows::review::{
+    code::sources::Sources, findings::recognition, findings::round::TextOf,
+};
 use crate::workspace::diff::delta;
 use archive::{ShownFile, path_of, placed};
 use origins::Origins;
@@ -225,7 +227,8 @@ impl Archive<'_> {
 
     fn shown(&self, file: SourceFile, sources: &Sources, bindings: &[Binding]) -> ShownFile {
         let lines = file.text.lines().count();
-        let rulings = rulings(bindings, &file, sources);
+        let text_of = |path: &str| sources.text(ROUND, path, self.workspace);
+        let rulings = rulings(bindings, &file, &text_of);
         let file = self
             .redaction
             .files(vec![file])
@@ -400,15 +403,9 @@ fn asked_bytes(file: &SourceFile, AskedFile { ranges, shown, .. }: &AskedFile) -
 }
 
 /// The rulings in force for a file, as JSON without the numbers of the disputes.
-fn rulings(bindings: &[Binding], file: &SourceFile, sources: &Sources) -> String {
-    let text_of = |path: &str| {
-        sources
-            .file(ROUND, path)
-            .map(|file| file.text.clone())
-            .unwrap_or_default()
-    };
+fn rulings(bindings: &[Binding], file: &SourceFile, text_of: TextOf<'_>) -> String {
     let rulings: BTreeSet<String> =
-        recognition::in_force(bindings, std::slice::from_ref(file), &text_of)
+        recognition::in_force(bindings, std::slice::from_ref(file), text_of)
             .into_iter()
             .map(|ruling| {
                 json!([
