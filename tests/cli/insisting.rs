@@ -403,6 +403,105 @@ fn changed_code_is_judged_again_and_says_what_changed() {
 }
 
 #[test]
+fn a_ruling_ends_with_the_code_that_it_cites() {
+    let unrelated = [
+        ("other line ends", APP.replace('\n', "\r\n")),
+        ("shifted", format!("\"\"\"The app.\"\"\"\n\n{APP}")),
+        (
+            "another function",
+            APP.replace("path, text", "path, text, mode"),
+        ),
+    ];
+    for (what, text) in unrelated {
+        let sandbox = ruled();
+        sandbox.write("app.py", &text);
+        let place = text.lines().position(|line| line.contains("select"));
+        let again = INJECTION.replace(":5", &format!(":{}", place.expect("the query") + 1));
+        let (output, outcome) = review(&sandbox, &again);
+        assert_eq!(states(&outcome), ["F1 already_ruled 1"], "{what}: {output}");
+    }
+    let sandbox = ruled();
+    sandbox.write(
+        "app.py",
+        APP.replace("import store", "import warehouse as store"),
+    );
+    let (output, outcome) = review(&sandbox, INJECTION);
+    assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
+    let sentence = "dispute 1 was ruled by `app.py:1`, which is gone";
+    assert!(
+        output.stderr.contains(&format!("F1: {sentence}\n")),
+        "{output}"
+    );
+    insta::assert_json_snapshot!(outcome["findings"][0]["earlier"], @"");
+    for args in [&["runs", "show", "last"][..], &["disputes", "show", "3"]] {
+        let shown = sandbox.glee(args).stdout;
+        assert!(shown.contains(sentence), "{shown}");
+    }
+    // A reviewer is not told of a ruling that has fallen, so a reference to it binds nothing.
+    let (output, outcome) = review(&sandbox, "[MUST] app.py:9 (D2) Whatever it says\n");
+    assert_eq!(states(&outcome), ["F1 dismissed 4"], "{output}");
+}
+
+#[test]
+fn a_ruling_about_a_test_does_not_bind_in_the_product() {
+    let sandbox = project();
+    sandbox.write("tests/helper.py", APP);
+    says(
+        &sandbox,
+        "rev",
+        &INJECTION.replace("app.py", "tests/helper.py"),
+    );
+    assert_eq!(sandbox.glee(&["review", "tests"]).code, 1);
+    let ruling = [
+        "accept",
+        "F1",
+        "--as",
+        "refuted",
+        "--reason",
+        "only in tests",
+    ];
+    assert_eq!(sandbox.glee(&ruling).code, 0);
+    std::fs::create_dir_all(sandbox.root().join("src")).expect("a folder");
+    let moved = |to: &str| {
+        sandbox.git(&["add", "-A"]);
+        sandbox.git(&["mv", "tests/helper.py", to]);
+        says(&sandbox, "rev", &INJECTION.replace("app.py", to));
+        let output = sandbox.glee(&["review", to, "--format", "json"]);
+        sandbox.git(&["mv", to, "tests/helper.py"]);
+        json(&output.stdout)
+    };
+    assert_eq!(states(&moved("tests/other.py")), ["F1 already_ruled 1"]);
+    let outcome = moved("src/prod.py");
+    assert_eq!(states(&outcome), ["F1 open"]);
+    insta::assert_json_snapshot!(outcome["findings"][0]["earlier"], @"");
+}
+
+#[test]
+fn a_persons_reason_binds_the_ruling_to_the_code_that_it_cites() {
+    let sandbox = project();
+    says(&sandbox, "rev", INJECTION);
+    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
+    let reason = "the store escapes it, see store.py:2 and gone.py:1";
+    let accepted = sandbox.glee(&["accept", "F1", "--as", "refuted", "--reason", reason]);
+    assert_eq!(accepted.code, 0, "{accepted}");
+    assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);
+    let open = |sandbox: &Sandbox| sandbox.glee(&["findings"]).stdout;
+    assert_eq!(open(&sandbox), "No open findings.\n");
+    sandbox.write("store.py", STORE.replace("run(text)", "run_raw(text)"));
+    assert!(open(&sandbox).contains("app.py:5"), "{}", open(&sandbox));
+    let output = sandbox.glee(&["review", "app.py"]);
+    let sentence = "dispute 1 was ruled by `store.py:2`, which is gone";
+    assert_eq!(output.code, 1, "{output}");
+    assert!(output.stdout.contains(sentence), "{output}");
+    sandbox.write("store.py", format!("# The store.\n{STORE}"));
+    assert_eq!(
+        sandbox.glee(&["review", "app.py"]).code,
+        0,
+        "it stands again"
+    );
+}
+
+#[test]
 fn where_the_old_code_is_gone_the_change_is_said_without_it() {
     let sandbox = project();
     sandbox.write("app.py", APP.replace("select *", "select n"));
