@@ -432,7 +432,15 @@ fn a_ruling_ends_with_the_code_that_it_cites() {
         output.stderr.contains(&format!("F1: {sentence}\n")),
         "{output}"
     );
-    insta::assert_json_snapshot!(outcome["findings"][0]["earlier"], @"");
+    let earlier = &outcome["findings"][0]["earlier"][0];
+    assert_eq!(
+        (
+            &earlier["relation"],
+            &earlier["change"],
+            &earlier["cited"]["line"]
+        ),
+        (&"evidence_gone".into(), &"gone".into(), &1.into())
+    );
     for args in [&["runs", "show", "last"][..], &["disputes", "show", "3"]] {
         let shown = sandbox.glee(args).stdout;
         assert!(shown.contains(sentence), "{shown}");
@@ -473,7 +481,11 @@ fn a_ruling_about_a_test_does_not_bind_in_the_product() {
     assert_eq!(states(&moved("tests/other.py")), ["F1 already_ruled 1"]);
     let outcome = moved("src/prod.py");
     assert_eq!(states(&outcome), ["F1 open"]);
-    insta::assert_json_snapshot!(outcome["findings"][0]["earlier"], @"");
+    let earlier = &outcome["findings"][0]["earlier"][0];
+    assert_eq!(
+        (&earlier["relation"], &earlier["was"], &earlier["now"]),
+        (&"other_ground".into(), &"test".into(), &"product".into())
+    );
 }
 
 #[test]
