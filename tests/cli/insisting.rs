@@ -144,6 +144,18 @@ fn states(outcome: &Value) -> Vec<String> {
     findings.iter().map(said).collect()
 }
 
+/// The state of the only finding, without its number.
+fn state(outcome: &Value) -> String {
+    let states = states(outcome);
+    let [only] = states.as_slice() else {
+        panic!("{states:?}")
+    };
+    only.split_once(' ')
+        .expect("an id and a state")
+        .1
+        .to_owned()
+}
+
 /// A project in which dispute 1 dismisses the injection and dispute 2 the handle.
 fn ruled() -> Sandbox {
     let sandbox = project();
@@ -374,7 +386,7 @@ fn changed_code_is_judged_again_and_says_what_changed() {
     assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
     let sentence = "dispute 1 was about this; the code has changed since";
     assert!(
-        output.stderr.contains(&format!("F1: {sentence}\n")),
+        output.stderr.contains(&format!(": {sentence}\n")),
         "{output}"
     );
     let earlier = &outcome["findings"][0]["earlier"][0];
@@ -418,7 +430,7 @@ fn a_ruling_ends_with_the_code_that_it_cites() {
         let place = text.lines().position(|line| line.contains("select"));
         let again = INJECTION.replace(":5", &format!(":{}", place.expect("the query") + 1));
         let (output, outcome) = review(&sandbox, &again);
-        assert_eq!(states(&outcome), ["F1 already_ruled 1"], "{what}: {output}");
+        assert_eq!(state(&outcome), "already_ruled 1", "{what}: {output}");
     }
     let sandbox = ruled();
     sandbox.write(
@@ -426,10 +438,10 @@ fn a_ruling_ends_with_the_code_that_it_cites() {
         APP.replace("import store", "import warehouse as store"),
     );
     let (output, outcome) = review(&sandbox, INJECTION);
-    assert_eq!(states(&outcome), ["F1 dismissed 3"], "{output}");
+    assert_eq!(state(&outcome), "dismissed 3", "{output}");
     let sentence = "dispute 1 was ruled by `app.py:1`, which is gone";
     assert!(
-        output.stderr.contains(&format!("F1: {sentence}\n")),
+        output.stderr.contains(&format!(": {sentence}\n")),
         "{output}"
     );
     let earlier = &outcome["findings"][0]["earlier"][0];
@@ -447,7 +459,7 @@ fn a_ruling_ends_with_the_code_that_it_cites() {
     }
     // A reviewer is not told of a ruling that has fallen, so a reference to it binds nothing.
     let (output, outcome) = review(&sandbox, "[MUST] app.py:9 (D2) Whatever it says\n");
-    assert_eq!(states(&outcome), ["F1 dismissed 4"], "{output}");
+    assert_eq!(state(&outcome), "dismissed 4", "{output}");
 }
 
 #[test]
@@ -461,7 +473,7 @@ fn a_ruling_about_a_test_does_not_bind_in_the_product() {
     );
     assert_eq!(sandbox.glee(&["review", "tests"]).code, 1);
     let ruling = [
-        "accept",
+        "dismiss",
         "F1",
         "--as",
         "refuted",
@@ -478,9 +490,9 @@ fn a_ruling_about_a_test_does_not_bind_in_the_product() {
         sandbox.git(&["mv", to, "tests/helper.py"]);
         json(&output.stdout)
     };
-    assert_eq!(states(&moved("tests/other.py")), ["F1 already_ruled 1"]);
+    assert_eq!(state(&moved("tests/other.py")), "already_ruled 1");
     let outcome = moved("src/prod.py");
-    assert_eq!(states(&outcome), ["F1 open"]);
+    assert_eq!(state(&outcome), "open");
     let earlier = &outcome["findings"][0]["earlier"][0];
     assert_eq!(
         (&earlier["relation"], &earlier["was"], &earlier["now"]),
@@ -494,7 +506,7 @@ fn a_persons_reason_binds_the_ruling_to_the_code_that_it_cites() {
     says(&sandbox, "rev", INJECTION);
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 1);
     let reason = "the store escapes it, see store.py:2 and gone.py:1";
-    let accepted = sandbox.glee(&["accept", "F1", "--as", "refuted", "--reason", reason]);
+    let accepted = sandbox.glee(&["dismiss", "F1", "--as", "refuted", "--reason", reason]);
     assert_eq!(accepted.code, 0, "{accepted}");
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 0);
     let open = |sandbox: &Sandbox| sandbox.glee(&["findings"]).stdout;

@@ -10,15 +10,17 @@ use crate::cli::context::{CommandError, CommandResult, Globals, history, stream}
 use crate::domain::event::ReviewEvent;
 use crate::domain::{
     Answer, Disposition, Dispute, DisputeNumber, ExitReason, Finding, FindingId, FindingState,
-    Objector, Response, SettledFinding, Sides,
+    Objector, Response, SettledFinding, Sides, Untrusted,
 };
+use crate::history::GivenRuling;
 use crate::protocol::text::printable;
+use crate::workspace::code::cited;
 
 /// Rule that a finding need not be fixed: it is wrong, or a risk that you accept
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Glee opens a dispute on the finding, and settles the dispute with your ruling. Later reviews apply the ruling \
-until the code changes. `glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling. The number \
+until the code changes, or code that the reason cites as `path:line`. `glee disputes` lists the dispute, and `glee disputes reopen` revokes the ruling. The number \
 of a group, such as F3, dismisses all members of the group, and F3b dismisses one.
 
 Examples:
@@ -100,18 +102,25 @@ pub(crate) fn run(args: &Args, globals: &Globals) -> CommandResult {
         refuse_decided(settled, found.outcome().dispute_of(settled))?;
     }
     let mut journal = history::open(globals, &found.workspace)?;
+    let reason = Untrusted::from(args.reason.as_str());
+    let file = found.finding(ids[0])?.finding.raw.file.as_deref();
+    let given = GivenRuling {
+        disposition: disposition.clone(),
+        cited: cited::in_reason(&reason, file.unwrap_or_default(), &found.workspace),
+        reason,
+        until: args.until,
+        person: None,
+    };
     let mut numbers: Vec<DisputeNumber> = Vec::new();
     for dispute in waiting {
-        let reason = args.reason.clone();
-        journal.resolve(dispute, disposition.clone(), reason, args.until)?;
+        journal.resolve_as(dispute, given.clone())?;
         numbers.push(dispute);
     }
     if let Some((head, members)) = ruled.split_first() {
         found.require_end()?;
         let members = members.iter().map(|member| member.finding.clone());
         let sides = sides(head, members.collect(), &args.reason);
-        let reason = args.reason.clone();
-        numbers.push(journal.rule(&found.run, sides, disposition.clone(), reason, args.until)?);
+        numbers.push(journal.rule(&found.run, sides, given)?);
     }
     if let Some(joined) = joined {
         journal.append(&found.run, joined)?;
