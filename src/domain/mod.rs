@@ -18,7 +18,7 @@ pub use advice::Advice;
 pub use agents::agent::{Agent, Effort, Role};
 pub use agents::failure::FailureKind;
 pub use agents::usage::{CallMetadata, Caps, Price, Spent, Usage};
-pub use agreement::consensus::{Class, Corroboration, Position};
+pub use agreement::consensus::{Assessment, Class, Corroboration, Position, dissent};
 pub use agreement::debate::{
     Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
 };

@@ -186,10 +186,14 @@ pub enum Task {
         files: Vec<SourceFile>,
     },
     /// For each finding of other reviewers, state whether the finding is right (role reviewer). The answer is
-    /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `responses` as JSON.
+    /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `[F<n>] SAME F<m>: why` for the same defect as the own finding
+    /// F<m>, or `responses` as JSON.
     Examine {
         files: Vec<SourceFile>,
         findings: Vec<Finding>,
+        /// The reviewer's own findings near the findings of the others.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        own: Vec<Finding>,
     },
     /// Defend, concede or modify your own findings that other reviewers challenge (role reviewer). The answer is
     /// `[F<n>] DEFEND|CONCEDE|MODIFY <number>: why`, or `defenses` as JSON.

@@ -152,6 +152,118 @@ fn spec_19_the_report_names_who_raised_and_who_confirmed() {
     assert!(!output.stdout.contains("1 of 3 reviewers"), "{output}");
 }
 
+/// A reviewer that raises nothing and answers each examination with `answer`.
+fn examines(answer: &str) -> String {
+    format!(
+        "if [ \"$GLEE_TASK\" = examine ]; then echo '{answer}'\n\
+         echo \"GLEE-EXAMINE-END nonce=$GLEE_NONCE answers=1\"; exit 0; fi\n\
+         echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=0\"\n"
+    )
+}
+
+#[test]
+fn who_disagrees_is_named_with_its_reason_and_moves_the_confidence_only_with_grounds() {
+    let raises = "echo '[MUST] app.py:2 Do not evaluate text (confidence 80, security)'\n\
+                  echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n";
+    let debated = |two: &str, thr: &str| {
+        let sandbox = reviewed_by(&[
+            ("one", raises),
+            ("two", &examines(two)),
+            ("thr", &examines(thr)),
+        ]);
+        let shown = sandbox.glee(&["review", "app.py", "--debate=2"]);
+        assert_eq!(shown.code, 1, "{shown}");
+        let outcome = sandbox.glee(&["runs", "show", "--format", "json"]).stdout;
+        let outcome: Value = serde_json::from_str(&outcome).expect("JSON");
+        let text = shown.stdout.split_whitespace().collect::<Vec<_>>();
+        (text.join(" "), outcome["findings"][0].clone(), sandbox)
+    };
+
+    let opinion = "[F1] DISAGREE -20: the text is trusted";
+    let (text, finding, sandbox) = debated(opinion, opinion);
+    assert!(
+        text.contains("raised by one; thr and two disagree: the text is trusted"),
+        "{text}"
+    );
+    for silence in ["confirmed it", "only one"] {
+        assert!(!text.contains(silence), "{silence}: {text}");
+    }
+    assert_eq!(finding["confidence"], 80, "{finding:#}");
+    let said = &finding["consensus"]["assessments"];
+    assert_eq!(
+        (&said[0]["action"], &said[0]["adjustment"]),
+        (&json!("disagree"), &json!(0)),
+        "{finding:#}"
+    );
+    let sarif = sandbox.glee(&["runs", "show", "--format", "sarif"]);
+    assert!(sarif.stdout.contains("\"confidence\": 80"), "{sarif}");
+
+    let (text, finding, sandbox) = debated(
+        "[F1] AGREE +5: line 2 evaluates it",
+        "[F1] AGREE +30: it is",
+    );
+    assert!(text.contains("confirmed by thr and two"), "{text}");
+    assert_eq!(
+        (
+            &finding["confidence"],
+            &finding["consensus"]["confidence"],
+            &finding["consensus"]["formula"]
+        ),
+        (
+            &json!(90),
+            &json!(90),
+            &json!("80 (original) + 5 (round 2 adjustments) + 5 (cross-examination) = 90")
+        ),
+        "one of the two agrees with grounds: {finding:#}"
+    );
+    assert!(text.contains("90% sure"), "{text}");
+    let sarif = sandbox.glee(&["runs", "show", "--format", "sarif"]);
+    assert!(sarif.stdout.contains("\"confidence\": 90"), "{sarif}");
+
+    let (text, _, _) = debated(
+        "[F1] DISAGREE -5: line 1 checks it",
+        "[F1] AGREE +5: line 2 evaluates it",
+    );
+    assert!(text.contains("two disagrees: line 1 checks it"), "{text}");
+}
+
+#[test]
+fn a_finding_that_a_reviewer_calls_its_own_in_other_words_is_one_finding_of_two() {
+    let raises = |finding: &str, same: &str| {
+        format!(
+            "if [ \"$GLEE_TASK\" = examine ]; then\n\
+             printf '%s' \"$prompt\" | grep -q 'Your own findings near those' || exit 1\n\
+             echo \"[$GLEE_FINDINGS] {same}\"\n\
+             echo \"GLEE-EXAMINE-END nonce=$GLEE_NONCE answers=1\"; exit 0; fi\n\
+             echo '{finding}'; echo \"GLEE-REVIEW-END nonce=$GLEE_NONCE findings=1\"\n"
+        )
+    };
+    let sandbox = reviewed_by(&[
+        (
+            "one",
+            &raises(
+                "[MUST] app.py:2 Do not evaluate text",
+                "AGREE +5: line 2 does",
+            ),
+        ),
+        (
+            "two",
+            &raises(
+                "[MUST] app.py:1 Whoever sends a number runs a program",
+                "SAME F1: line 2 is what runs it",
+            ),
+        ),
+    ]);
+    let reviewed = sandbox.glee(&["review", "app.py", "--debate=2", "--format", "json"]);
+    let outcome: Value = serde_json::from_str(&reviewed.stdout).expect("JSON");
+    for finding in outcome["findings"].as_array().expect("a list") {
+        let consensus = &finding["consensus"];
+        assert_eq!(consensus["class"], "accepted", "{outcome:#}");
+        let positions = consensus["positions"].as_array().map(Vec::len);
+        assert_eq!(positions, Some(2), "one group of two: {outcome:#}");
+    }
+}
+
 #[test]
 fn spec_20_the_answer_says_why_and_what_to_do() {
     let finding = |id: &str,

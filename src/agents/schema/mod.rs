@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Certainty, DefenceWord, DisputeNumber, ExaminationWord, FindingId, PairId, QuestionAnswer,
-    Recheck, Response, Ruling, Validation, Verdict,
+    Certainty, DefenceWord, DisputeNumber, FindingId, PairId, QuestionAnswer, Recheck, Response,
+    Ruling, Validation, Verdict,
 };
 use crate::protocol::request::{Request, Task};
 
@@ -214,13 +214,25 @@ pub struct ExaminationReply {
     pub responses: Vec<ExaminationItem>,
 }
 
+/// The verdict of an examination, or `same` for a finding that names the same defect as one of the reviewer's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExaminationAction {
+    Agree,
+    Disagree,
+    Partial,
+    Same,
+}
+
 /// A verdict on the finding of another reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExaminationItem {
     /// The id of the finding, such as `F1`, or the finding's `path:line:title`.
     pub finding_id: String,
-    /// The verdict.
-    pub action: ExaminationWord,
+    pub action: ExaminationAction,
+    /// With `same`: the id of the reviewer's own finding that names the same defect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
     /// The requested change of the finding's confidence.
     #[serde(default)]
     #[schemars(range(min = -30, max = 30))]

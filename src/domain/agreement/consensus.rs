@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AgentName, Confidence, Severity, Untrusted};
+use crate::domain::{AgentName, Confidence, ExaminationWord, Severity, Untrusted};
 
 /// The classification of findings that describe the same problem.
 #[derive(
@@ -37,6 +37,55 @@ pub struct Position {
     /// The reviewer's reasons, if the reviewer denies the problem.
     #[serde(default, skip_serializing_if = "Untrusted::is_empty")]
     pub denial: Untrusted,
+    /// Whether the reviewer first raised the finding in round 2 of the debate, in the call that `said` names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
+}
+
+/// What a reviewer that did not raise the finding said about it in round 2 of a debate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Assessment {
+    pub reviewer: AgentName,
+    pub action: ExaminationWord,
+    /// The points by which the assessment changed the confidence. Under the policy `panel`, an assessment that names
+    /// neither a line nor a piece of the code changes nothing.
+    #[serde(default)]
+    pub adjustment: i32,
+    pub reasoning: Untrusted,
+}
+
+/// The number of characters of a reasoning that [`dissent`] quotes.
+const QUOTED: usize = 120;
+
+/// Says who disagrees and why in short, as in `two and thr disagree: the input is trusted`.
+pub fn dissent(assessments: &[Assessment]) -> Option<String> {
+    let mut names = Vec::new();
+    let mut reasons: Vec<String> = Vec::new();
+    for assessment in assessments {
+        if assessment.action != ExaminationWord::Disagree {
+            continue;
+        }
+        names.push(assessment.reviewer.0.as_str());
+        let reason = assessment.reasoning.as_written().trim();
+        let line = reason.lines().next().unwrap_or_default();
+        let mut short: String = line.chars().take(QUOTED).collect();
+        if short.len() < reason.len() {
+            short.push('…');
+        }
+        if !short.is_empty() && !reasons.contains(&short) {
+            reasons.push(short);
+        }
+    }
+    let (last, others) = names.split_last()?;
+    let who = if others.is_empty() {
+        format!("{last} disagrees")
+    } else {
+        format!("{} and {last} disagree", others.join(", "))
+    };
+    if reasons.is_empty() {
+        return Some(who);
+    }
+    Some(format!("{who}: {}", reasons.join("; ")))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +97,9 @@ pub struct Corroboration {
     /// The reviewers that did not raise the finding, but confirmed the finding in a debate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confirmed_by: Vec<AgentName>,
+    /// What other reviewers said about the finding in round 2 of the debate, also those that confirmed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assessments: Vec<Assessment>,
     /// The combined confidence. `confidence` is absent if no reviewer stated a confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,

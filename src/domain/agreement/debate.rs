@@ -45,6 +45,9 @@ pub struct Examined {
     /// The change of the finding's confidence, -30 to 30.
     pub confidence_adjustment: i32,
     pub reasoning: Untrusted,
+    /// The reviewer's own finding that names the same defect. The action is `agree`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<FindingId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

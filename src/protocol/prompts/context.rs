@@ -60,9 +60,14 @@ pub(crate) fn context(request: &Request) -> Value {
             "findings": list(findings, |finding| fence.compared(finding)),
             "files": fence.files(files),
         }),
-        Task::Examine { files, findings } => json!({
+        Task::Examine {
+            files,
+            findings,
+            own,
+        } => json!({
             "files": fence.files(files),
             "findings": list(findings, |finding| fence.finding(finding, None)),
+            "own": list(own, |finding| fence.finding(finding, None)),
         }),
         Task::Defend { files, challenged } => json!({
             "files": fence.files(files),

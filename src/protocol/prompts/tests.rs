@@ -587,6 +587,7 @@ fn debate_tasks() -> [Task; 2] {
             confidence_adjustment: -10,
             reasoning: format!("[F1] CONCEDE: it is\nGLEE-DEFEND-END nonce={NONCE} answers=1")
                 .into(),
+            same_as: None,
         },
     };
     let files = vec![source("src/db.py", "def find(name):\n    pass\n")];
@@ -599,6 +600,7 @@ fn debate_tasks() -> [Task; 2] {
         Task::Examine {
             files: files.clone(),
             findings: vec![found],
+            own: vec![finding(2, Some(Tag::High), true)],
         },
         Task::Defend { files, challenged },
     ]

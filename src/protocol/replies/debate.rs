@@ -56,25 +56,7 @@ pub fn examine(
 ) -> io::Result<(AnswersByFinding<Examined>, Vec<RawFinding>)> {
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
-    let read = by_finding::read(bytes.as_slice(), nonce, Some(asked), names)?.map(|mut entry| {
-        let end = entry
-            .text
-            .find(&format!("\n{NEW}"))
-            .unwrap_or(entry.text.len());
-        entry.text.truncate(end);
-        let (confidence_adjustment, _, reasoning) = adjusted(&entry);
-        let FindingAnswer {
-            finding,
-            word: action,
-            ..
-        } = entry;
-        Examined {
-            finding,
-            action,
-            confidence_adjustment,
-            reasoning: reasoning.into(),
-        }
-    });
+    let read = by_finding::read(bytes.as_slice(), nonce, Some(asked), names)?.map(examined);
     let is_answer = read.complete && !read.entries.is_empty();
     let observations = if is_answer {
         observations(&bytes, nonce)?
@@ -82,6 +64,54 @@ pub fn examine(
         Vec::new()
     };
     Ok((read, observations))
+}
+
+/// The words of an examination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Examining {
+    Verdict(ExaminationWord),
+    /// `SAME F12`: the finding names the same defect as the reviewer's own finding F12.
+    Same,
+}
+
+fn examined(mut entry: FindingAnswer<Examining>) -> Examined {
+    let end = entry
+        .text
+        .find(&format!("\n{NEW}"))
+        .unwrap_or(entry.text.len());
+    entry.text.truncate(end);
+    let mut same_as = None;
+    let action = match entry.word {
+        Examining::Verdict(word) => word,
+        Examining::Same => {
+            let (named, rest) = named_first(&entry.text);
+            same_as = named.or_else(|| FindingId::parse(entry.more.same_as.as_deref()?));
+            entry.text = rest.to_owned();
+            ExaminationWord::Agree
+        }
+    };
+    let (confidence_adjustment, _, reasoning) = adjusted(&entry);
+    Examined {
+        finding: entry.finding,
+        action,
+        confidence_adjustment,
+        reasoning: reasoning.into(),
+        same_as,
+    }
+}
+
+/// Splits the id of a finding from the begin of a text, as in `F12: both read the file`.
+fn named_first(text: &str) -> (Option<FindingId>, &str) {
+    let Some((first, rest)) = first_word(text) else {
+        return (None, text);
+    };
+    let word = first
+        .trim_start_matches('[')
+        .trim_end_matches([':', ']', ',']);
+    match FindingId::parse(word) {
+        Some(id) => (Some(id), rest),
+        None => (None, text),
+    }
 }
 
 /// Reads a reviewer's defences of the findings in `asked`.
@@ -216,20 +246,21 @@ fn observed_in(text: &str, nonce: Option<&str>) -> impl Iterator<Item = RawFindi
         .map(|member| member.raw)
 }
 
-impl AnswerWord for ExaminationWord {
+impl AnswerWord for Examining {
     type Id = FindingId;
 
     const WORDS: &'static [(&'static str, Self)] = &[
-        ("AGREE", Self::Agree),
-        ("DISAGREE", Self::Disagree),
-        ("PARTIALLY AGREE", Self::Partial),
-        ("PARTIAL", Self::Partial),
+        ("AGREE", Self::Verdict(ExaminationWord::Agree)),
+        ("DISAGREE", Self::Verdict(ExaminationWord::Disagree)),
+        ("PARTIALLY AGREE", Self::Verdict(ExaminationWord::Partial)),
+        ("PARTIAL", Self::Verdict(ExaminationWord::Partial)),
+        ("SAME", Self::Same),
     ];
     const CLOSING: &'static str = "GLEE-EXAMINE-END";
     const LIST: &'static str = "responses";
 
     fn keeps_open(self) -> bool {
-        self == Self::Agree
+        matches!(self, Self::Verdict(ExaminationWord::Agree) | Self::Same)
     }
 }
 
@@ -290,6 +321,41 @@ mod tests {
             (new.title.as_written(), new.line, new.body.as_written()),
             ("The file is never closed", Some(9), "on any path")
         );
+    }
+
+    #[test]
+    fn a_reviewer_says_that_a_finding_is_its_own_in_other_words() {
+        let text = "[F1] SAME F12: both read `eval`\n[F2] SAME [F13b] +5: line 4\n[F3] SAME: as mine\n\
+                    GLEE-EXAMINE-END nonce=n answers=3\n";
+        let json = r#"{"nonce": "n", "responses": [
+            {"finding_id": "F1", "action": "same", "same_as": "F12", "reasoning": "both read `eval`"},
+            {"finding_id": "F2", "action": "same", "same_as": "F13b", "confidence_adjustment": 5, "reasoning": "line 4"},
+            {"finding_id": "F3", "action": "same", "reasoning": "as mine"}]}"#;
+        for answer in [text, json] {
+            let (read, _) = examine(answer.as_bytes(), Some("n"), &ASKED, &Names::new()).unwrap();
+            assert_eq!(read.problems, Vec::<String>::new());
+            let rows: Vec<_> = read
+                .entries
+                .iter()
+                .map(|said| {
+                    assert_eq!(said.action, ExaminationWord::Agree);
+                    let same_as = said.same_as.map(|id| id.to_string());
+                    let reasoning = said.reasoning.as_written().to_owned();
+                    (same_as, said.confidence_adjustment, reasoning)
+                })
+                .collect();
+            let row = |id: Option<&str>, number, reasoning: &str| {
+                (id.map(str::to_owned), number, reasoning.to_owned())
+            };
+            assert_eq!(
+                rows,
+                [
+                    row(Some("F12"), 0, "both read `eval`"),
+                    row(Some("F13b"), 5, "line 4"),
+                    row(None, 0, "as mine"),
+                ]
+            );
+        }
     }
 
     #[test]

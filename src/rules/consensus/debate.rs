@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::group::{Level, Member};
+use super::group::{Level, Member, Policy};
 use super::similarity::vectors;
 pub use crate::domain::{DefenceWord, ExaminationWord};
 
@@ -47,6 +47,7 @@ pub struct Debate {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Effect<'a> {
+    policy: Policy,
     pub(crate) examinations: Vec<&'a Examination>,
     pub(crate) defence: Option<&'a Defence>,
     pub(crate) withdrew: Vec<&'a str>,
@@ -54,13 +55,17 @@ pub(crate) struct Effect<'a> {
 
 #[derive(Default)]
 pub(crate) struct Index<'a> {
+    policy: Policy,
     examinations: HashMap<&'a str, Vec<&'a Examination>>,
     defences: HashMap<&'a str, Vec<&'a Defence>>,
 }
 
 impl<'a> Index<'a> {
-    pub(crate) fn of(debate: &'a Debate) -> Self {
-        let mut index = Self::default();
+    pub(crate) fn of(debate: &'a Debate, policy: Policy) -> Self {
+        let mut index = Self {
+            policy,
+            ..Self::default()
+        };
         for examination in &debate.examinations {
             index
                 .examinations
@@ -82,12 +87,19 @@ impl<'a> Index<'a> {
     /// reviewer is used. A reviewer can neither examine its own finding nor defend the finding of another
     /// reviewer.
     pub(crate) fn effect(&self, members: &[&'a Member]) -> Effect<'a> {
-        let mut effect = Effect::default();
+        let mut effect = Effect {
+            policy: self.policy,
+            ..Effect::default()
+        };
         let mut defences: Vec<&'a Defence> = Vec::new();
         for Member { id, model, .. } in members {
             for said in self.examinations.get(id.as_str()).into_iter().flatten() {
                 let again = effect.examinations.iter().any(|other| other.by == said.by);
-                if said.by != *model && !again {
+                // Who raised the problem as well agrees by that, and adds no further agreement.
+                let is_raiser = self.policy == Policy::Panel
+                    && said.word != ExaminationWord::Disagree
+                    && members.iter().any(|member| member.model == said.by);
+                if said.by != *model && !again && !is_raiser {
                     effect.examinations.push(said);
                 }
             }
@@ -129,20 +141,57 @@ impl Effect<'_> {
         self.examinations.len() - self.agreements()
     }
 
+    /// Returns the points by which an examination changes the confidence of the finding, as far as the answer counts.
+    pub(crate) fn adjustment(&self, said: &Examination) -> i32 {
+        if self.counts(said) {
+            said.adjustment.clamp(-LARGEST, LARGEST)
+        } else {
+            0
+        }
+    }
+
     pub(crate) fn adjustments(&self) -> i32 {
-        self.examinations
-            .iter()
-            .map(|said| said.adjustment.clamp(-LARGEST, LARGEST))
-            .sum()
+        let examinations = self.examinations.iter();
+        examinations.map(|said| self.adjustment(said)).sum()
+    }
+
+    /// Whether an examination moves the confidence. Under the policy `panel`, an agreement needs as much as a
+    /// disagreement: its reasoning names a line or a piece of the code. Otherwise the answer is an opinion.
+    fn counts(&self, said: &Examination) -> bool {
+        match self.policy {
+            Policy::Panel => is_substantive(&said.reasoning),
+            Policy::Specification => true,
+        }
     }
 
     pub(crate) fn cross_examination(&self) -> i32 {
-        match (self.agreements(), self.disagreements()) {
-            (2.., _) => 15,
-            (1, 0) => 5,
-            (_, 2..) => -20,
-            (_, 1) => -10,
-            (0, 0) => 0,
+        match self.policy {
+            Policy::Panel => self.balance(),
+            Policy::Specification => match (self.agreements(), self.disagreements()) {
+                (2.., _) => 15,
+                (1, 0) => 5,
+                (_, 2..) => -20,
+                (_, 1) => -10,
+                (0, 0) => 0,
+            },
+        }
+    }
+
+    /// Returns the points of the policy `panel`. An agreement and a disagreement cancel each other.
+    fn balance(&self) -> i32 {
+        let mut balance = 0;
+        for said in &self.examinations {
+            if self.counts(said) {
+                let is_against = said.word == ExaminationWord::Disagree;
+                balance += if is_against { -1 } else { 1 };
+            }
+        }
+        match balance {
+            ..=-2 => -15,
+            -1 => -5,
+            0 => 0,
+            1 => 5,
+            2.. => 15,
         }
     }
 
@@ -161,7 +210,12 @@ impl Effect<'_> {
     }
 
     pub(crate) fn is_withdrawn(&self) -> bool {
-        self.is_conceded() && self.cross_examination() <= -10
+        let is_negative = match self.policy {
+            // The raiser itself gives up the finding, so the others need no grounds.
+            Policy::Panel => self.disagreements() > self.agreements(),
+            Policy::Specification => self.cross_examination() <= -10,
+        };
+        self.is_conceded() && is_negative
     }
 
     pub(crate) fn is_contested(&self) -> bool {
@@ -230,10 +284,45 @@ mod tests {
                 .map(|word| examination("x", *word, 0))
                 .collect();
             let effect = Effect {
+                policy: Policy::Specification,
                 examinations: said.iter().collect(),
                 ..Effect::default()
             };
             assert_eq!(effect.cross_examination(), expected, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn under_the_policy_panel_agreement_needs_as_much_as_disagreement() {
+        use ExaminationWord::{Agree, Disagree, Partial};
+        let rows: [(&[(ExaminationWord, &str)], i32); 9] = [
+            (&[(Agree, "line 4 does")], 5),
+            (&[(Disagree, "line 4 checks it")], -5),
+            (&[(Agree, "yes")], 0),
+            (&[(Disagree, "no")], 0),
+            (&[(Agree, "see `load`"), (Disagree, "see `load`")], 0),
+            (&[(Agree, "see `load`"), (Disagree, "no")], 5),
+            (&[(Partial, "line 4"), (Agree, "line 4")], 15),
+            (&[(Disagree, "line 4"), (Disagree, "a.py:3")], -15),
+            (&[(Disagree, "line 4"), (Disagree, "never")], -5),
+        ];
+        for (answers, expected) in rows {
+            let said: Vec<_> = answers
+                .iter()
+                .map(|(word, reasoning)| Examination {
+                    reasoning: (*reasoning).to_owned(),
+                    ..examination("x", *word, 7)
+                })
+                .collect();
+            let effect = Effect {
+                policy: Policy::Panel,
+                examinations: said.iter().collect(),
+                ..Effect::default()
+            };
+            assert_eq!(effect.cross_examination(), expected, "{answers:?}");
+            let grounded = said.iter().filter(|said| is_substantive(&said.reasoning));
+            let adjusted = 7 * i32::try_from(grounded.count()).expect("few");
+            assert_eq!(effect.adjustments(), adjusted, "{answers:?}");
         }
     }
 
@@ -301,7 +390,7 @@ mod tests {
             defences: vec![defence],
             ..Debate::default()
         };
-        let index = Index::of(&debate);
+        let index = Index::of(&debate, Policy::Panel);
         let effect = index.effect(&[&member]);
         assert!(effect.examinations.is_empty() && effect.defence.is_none());
     }

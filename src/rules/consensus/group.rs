@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{AdvisoryStatus, Anchor, Class, ExactFix, RawFinding, Tag, Untrusted};
+use crate::domain::{
+    AdvisoryStatus, Anchor, Assessment, Class, ExactFix, RawFinding, Tag, Untrusted,
+};
 
 /// The title of a finding without a text. Comparisons of findings ignore this title.
 pub(crate) const UNTITLED: &str = "(a finding without a text)";
@@ -187,6 +189,8 @@ pub struct Group {
     pub advised: AdvisoryStatus,
     /// The reviewers that supported the finding in round 2 of the debate, but did not raise the finding.
     pub supporters: Vec<String>,
+    /// What other reviewers said about the finding in round 2 of the debate.
+    pub assessments: Vec<Assessment>,
     /// Whether a person must decide the dispute. A person must decide if the dispute is severe and the merge
     /// accepts no severe finding.
     pub escalate: bool,

@@ -1,7 +1,7 @@
 //! Serialises the result of a merge in the JSON format of the specification, with the additional fields `groups` and
 //! `unsure`, and with the findings of a group as its `members`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::debate::{Debate, Index};
 use super::group::{Consensus, Group, GroupState, Level, Member, Policy, Statistics};
 use super::{evidence, normalise};
-use crate::domain::Class;
+use crate::domain::{Class, dissent};
 
 /// The result of a merge, in the JSON format of the specification. Rows are built one at a time during
 /// serialisation, because all rows for 100,000 findings together would need 0.9 GiB.
@@ -142,7 +142,7 @@ impl Consensus {
             consensus: self,
             view: View {
                 members,
-                index: Index::of(debate),
+                index: Index::of(debate, policy),
                 reviewers,
             },
             policy,
@@ -245,7 +245,7 @@ impl View<'_> {
             Some(revised) => revised.clone(),
             None => said(&self.members[group.described_by], lead),
         };
-        for note in &group.notes {
+        for note in group.notes.iter().chain(&dissent(&group.assessments)) {
             description.push_str("\n\n");
             description.push_str(note);
         }
@@ -276,22 +276,33 @@ impl View<'_> {
     fn trail(&self, group: &Group) -> Value {
         let lead = self.lead(group);
         let effect = self.index.effect(&self.all(group));
-        let round2 = self.reviewers.iter().map(|name| {
-            let said = effect.examinations.iter().find(|said| said.by == *name);
+        let mut reviewers: BTreeSet<&str> = self.reviewers.iter().copied().collect();
+        reviewers.extend(
+            group
+                .assessments
+                .iter()
+                .map(|said| said.reviewer.0.as_str()),
+        );
+        let mut round2 = Map::new();
+        for name in reviewers {
+            let said = group
+                .assessments
+                .iter()
+                .find(|said| said.reviewer.0 == name);
             let said = json!({
-                "action": said.map_or("N/A", |said| said.word.as_str()),
+                "action": said.map_or("N/A", |said| said.action.as_str()),
                 "confidence_adjustment": said.map_or(0, |said| said.adjustment),
-                "reasoning": said.map_or("", |said| &said.reasoning),
+                "reasoning": said.map_or("", |said| said.reasoning.as_written()),
             });
-            ((*name).to_owned(), said)
-        });
+            round2.insert(name.to_owned(), said);
+        }
         json!({
             "round1": {
                 "original_model": lead.model,
                 "original_severity": lead.level(),
-                "original_confidence": normalise::confidence(lead),
+                "original_confidence": lead.raw.confidence,
             },
-            "round2": round2.collect::<Map<String, Value>>(),
+            "round2": round2,
             "round3": {
                 "defender": effect.defence.map_or(&lead.model, |said| &said.by),
                 "action": effect.defence.map_or("N/A", |said| said.word.as_str()),
@@ -416,6 +427,7 @@ fn said(member: &Member, named: &Member) -> String {
 fn notes(group: &Group) -> String {
     std::iter::once(&group.why)
         .chain(&group.notes)
+        .chain(&dissent(&group.assessments))
         .cloned()
         .collect::<Vec<_>>()
         .join("; ")

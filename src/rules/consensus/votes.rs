@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::debate::{Debate, Effect, Index, reviewers};
+use super::debate::{Debate, Effect, Examination, Index, reviewers};
 use super::evidence::{self, Evidence};
-use super::group::{Agreement, ConflictKind, EvidenceChallenge, Group, GroupState, Level, Member};
-use super::normalise::{NormalMember, vendor};
+use super::group::{
+    Agreement, ConflictKind, EvidenceChallenge, Group, GroupState, Level, Member, Policy,
+};
+use super::normalise::{self, NormalMember, vendor};
 use super::similarity::vectors::Vectors;
-use crate::domain::{AdvisoryStatus, Class, ExaminationWord};
+use crate::domain::{AdvisoryStatus, AgentName, Assessment, Class, Confidence, ExaminationWord};
 use crate::rules::parallel;
 
 const UNLIKE: f32 = 0.1;
@@ -38,12 +40,12 @@ pub(crate) struct Voting<'a> {
 }
 
 impl<'a> Voting<'a> {
-    pub(crate) fn of(members: &'a [Member], debate: &'a Debate) -> Self {
+    pub(crate) fn of(members: &'a [Member], debate: &'a Debate, policy: Policy) -> Self {
         let reviewers = reviewers(members, debate);
         let vendors = reviewers.iter().map(|name| (*name, vendor(name))).collect();
         Self {
             members,
-            index: Index::of(debate),
+            index: Index::of(debate, policy),
             reviewers: reviewers.len(),
             vendors,
         }
@@ -121,6 +123,20 @@ impl<'a> Votes<'a> {
             .map(|said| said.by.as_str())
             .filter(|by| !raisers.contains(by))
             .collect()
+    }
+
+    /// The reviewers that disagree in round 2 of the debate, with or without grounds.
+    pub(crate) fn dissenting(&self) -> Vec<&'a str> {
+        let examinations = self.effect.examinations.iter();
+        examinations
+            .filter(|said| said.word == ExaminationWord::Disagree)
+            .map(|said| said.by.as_str())
+            .collect()
+    }
+
+    /// Whether all members were first raised in round 2 of the debate.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.affirming.iter().all(|entry| entry.member.observed)
     }
 
     pub(crate) fn state(&self) -> GroupState {
@@ -241,6 +257,7 @@ impl<'a> Votes<'a> {
                     .map(|entry| &entry.member.checked.advisory),
             ),
             supporters: self.supporters().into_iter().map(str::to_owned).collect(),
+            assessments: self.assessments(),
             escalate: false,
         }
     }
@@ -285,20 +302,23 @@ impl<'a> Votes<'a> {
                 (0, "")
             }
         };
-        let terms = [
+        let (stated, mut terms) = self.stated(original);
+        terms.extend([
             (self.effect.adjustments(), "round 2 adjustments"),
             (self.effect.cross_examination(), "cross-examination"),
             (self.effect.defended(), "defence"),
             (bonus, bonus_name),
             (advisory, id),
-        ];
-        let moved = terms.iter().map(|(number, _)| number).sum::<i32>();
-        let confidence = original
-            .map(|sure| u8::try_from((i32::from(sure) + moved).clamp(0, 100)).unwrap_or(100));
-        let mut formula = original.map_or_else(
-            || "not stated".to_owned(),
-            |sure| format!("{sure} (original)"),
-        );
+        ]);
+        let mut confidence = None;
+        let mut formula = "not stated".to_owned();
+        if let Some(stated) = stated {
+            let sum = i32::from(stated) + terms.iter().map(|(number, _)| number).sum::<i32>();
+            let limited = sum.clamp(0, 100);
+            terms.push((limited - sum, "limit"));
+            confidence = u8::try_from(limited).ok();
+            formula = format!("{stated} (original)");
+        }
         for (number, name) in terms.into_iter().filter(|(number, _)| *number != 0) {
             let sign = if number < 0 { '-' } else { '+' };
             formula.push_str(&format!(" {sign} {} ({name})", number.abs()));
@@ -307,6 +327,38 @@ impl<'a> Votes<'a> {
             formula.push_str(&format!(" = {confidence}"));
         }
         (confidence, formula)
+    }
+
+    /// Returns the confidence that the first reviewer of the group stated, and the points that lead from there to
+    /// `original`, the confidence before the debate.
+    fn stated(&self, original: Option<u8>) -> (Option<u8>, Vec<(i32, &'static str)>) {
+        let lead = self.lead();
+        let Some(original) = original else {
+            return (None, Vec::new());
+        };
+        let Some(stated) = lead.raw.confidence.map(Confidence::get) else {
+            return (Some(original), Vec::new());
+        };
+        let counted = normalise::confidence(lead).unwrap_or(stated);
+        let terms = vec![
+            (
+                i32::from(counted) - i32::from(stated),
+                "first raised in the debate",
+            ),
+            (i32::from(original) - i32::from(counted), "other positions"),
+        ];
+        (Some(stated), terms)
+    }
+
+    fn assessments(&self) -> Vec<Assessment> {
+        let examinations = self.effect.examinations.iter();
+        let assessment = |said: &&Examination| Assessment {
+            reviewer: AgentName::from(said.by.as_str()),
+            action: said.word,
+            adjustment: self.effect.adjustment(said),
+            reasoning: said.reasoning.as_str().into(),
+        };
+        examinations.map(assessment).collect()
     }
 
     fn action(&self, state: GroupState) -> String {

@@ -153,6 +153,7 @@ impl RequestBuilder<'_> {
             .collect();
         Task::Examine {
             files: self.files_of(round, findings.iter()),
+            own: self.state.near(&call.agent, round, &findings),
             findings,
         }
     }

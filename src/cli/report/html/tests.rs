@@ -19,11 +19,7 @@ use crate::cli::style::fixture::{
 };
 use crate::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
 use crate::domain::{
-    Answer, AnswerProblem, AnswerStatus, CitedChange, Class, Corroboration, DefenceWord, Defended,
-    Disposition, DisputeNumber, EarlierDispute, ExaminationWord, Examined, ExitReason, Failure,
-    FileChange, FindingId, FindingState, Ground, Location, Lowered, NoLongerRaised, Outcome,
-    PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role, Ruler, RulingWord, RunId,
-    Severity, Skip, SkipReason, Tag, UnreadFile,
+    Answer, AnswerProblem, AnswerStatus, Assessment, CitedChange, Class, Corroboration, DefenceWord, Defended, Disposition, DisputeNumber, EarlierDispute, ExaminationWord, Examined, ExitReason, Failure, FileChange, FindingId, FindingState, Ground, Location, Lowered, NoLongerRaised, Outcome, PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role, Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag, UnreadFile,
 };
 use crate::protocol::text::printable;
 
@@ -65,6 +61,7 @@ fn position(reviewer: &str, denies: bool) -> Position {
         severity: Severity::known(Tag::Low),
         confidence: None,
         denies,
+        observed: false,
     }
 }
 
@@ -127,6 +124,12 @@ fn full() -> Outcome {
             reviewers: 2,
             positions: vec![position("rules", false), position("third", true)],
             confirmed_by: vec!["fourth".into()],
+            assessments: vec![Assessment {
+                reviewer: "fourth".into(),
+                action: ExaminationWord::Disagree,
+                adjustment: -5,
+                reasoning: "assessment".into(),
+            }],
             confidence: None,
             formula: "formula".to_owned(),
             score: None,
@@ -262,6 +265,7 @@ fn conversation() -> Vec<Event> {
         action: ExaminationWord::Disagree,
         confidence_adjustment: -10,
         reasoning: "examined".into(),
+        same_as: None,
     };
     let defended = Defended {
         finding: FindingId::new(1),

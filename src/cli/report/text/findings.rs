@@ -11,7 +11,7 @@ use crate::cli::style::snippet::{self, Code, Heading, SnippetNote};
 use crate::cli::style::{self, Color, Glyph, Style, behind, columns, count, pad, widest};
 use crate::domain::{
     Class, Corroboration, Cwe, Finding, FindingState, Outcome, Position, RawFinding, RulingRef,
-    SettledFinding, Untrusted,
+    SettledFinding, Untrusted, dissent,
 };
 use crate::protocol::text::{markdown, printable};
 
@@ -304,19 +304,17 @@ impl Report<'_> {
         if let Some(consensus) = &finding.finding.consensus {
             let mut facts = vec![agreement(finding)];
             match consensus.class {
-                Class::Accepted => {
-                    let sure = consensus
-                        .confidence
-                        .filter(|_| consensus.positions.len() > 1);
-                    facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
-                }
+                Class::Accepted => {}
                 Class::Uncorroborated => {
                     facts.push(format!("needed for a decision: {}", consensus.would_decide))
                 }
                 Class::Rejected => facts.push(consensus.why.clone()),
                 // Unlike the text that the function `agreement` returns, `consensus.why` also names the reviewers
-                // that disagree.
-                Class::Disputed => facts[0].clone_from(&consensus.why),
+                // that deny the problem.
+                Class::Disputed => {
+                    facts[0].clone_from(&consensus.why);
+                    facts.extend(dissent(&consensus.assessments));
+                }
             }
             facts.extend(positions(consensus));
             facts.extend(consensus.notes.iter().cloned());
@@ -523,7 +521,9 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
         .filter(|position| !position.denies)
         .count();
     let raisers = list(&finding.finding.raised_by);
-    match consensus.class {
+    let is_observed = consensus.positions.iter().all(|position| position.observed);
+    let dissent = dissent(&consensus.assessments).map(|text| printable::line(&text));
+    let counted = match consensus.class {
         Class::Accepted if !consensus.confirmed_by.is_empty() => {
             format!(
                 "raised by {raisers}, confirmed by {}",
@@ -535,12 +535,20 @@ pub(crate) fn agreement(finding: &SettledFinding) -> String {
             consensus.reviewers
         ),
         Class::Accepted => format!("{raised} of {} reviewers raised it", consensus.reviewers),
+        Class::Uncorroborated if dissent.is_some() => format!("raised by {raisers}"),
+        Class::Uncorroborated if is_observed => {
+            format!("raised by {raisers} in the debate, where nobody else was asked about it")
+        }
         Class::Uncorroborated => {
             format!("only {raisers} raised it, and no other reviewer confirmed it")
         }
         Class::Disputed => "reviewers contradict each other".to_owned(),
         Class::Rejected if consensus.withdrawn => format!("withdrawn by {raisers}"),
         Class::Rejected => "rejected by the other reviewers".to_owned(),
+    };
+    match dissent {
+        Some(dissent) => format!("{counted}; {dissent}"),
+        None => counted,
     }
 }
 

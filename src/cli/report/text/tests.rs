@@ -467,12 +467,14 @@ fn consensus(why: String) -> Corroboration {
         severity: Severity::known(Tag::High),
         confidence: Some(Confidence::clamped(sure)),
         denies: false,
+        observed: false,
     };
     Corroboration {
         class: Class::Disputed,
         reviewers: 3,
         positions: vec![position("claude", 90), position("codex", 60)],
         confirmed_by: Vec::new(),
+        assessments: Vec::new(),
         confidence: Some(Confidence::clamped(95)),
         formula: String::new(),
         score: None,

@@ -249,6 +249,7 @@ fn merged(id: u32, raisers: u8, confirmed: u8, category: bool) -> Finding {
             .into_iter()
             .map(AgentName::from)
             .collect(),
+        assessments: Vec::new(),
         confidence: None,
         formula: String::new(),
         score: None,

@@ -122,6 +122,7 @@ pub(crate) struct More {
     pub(crate) adjustment: Option<String>,
     pub(crate) severity: Option<String>,
     pub(crate) description: Option<String>,
+    pub(crate) same_as: Option<String>,
 }
 
 pub(crate) struct Gathered<W: AnswerWord> {

@@ -334,6 +334,7 @@ fn from_json<W: AnswerWord>(text: &str, names: &Names<W::Id>) -> Option<Gathered
             adjustment: item.get(&["confidence_adjustment"]).word(),
             severity: item.get(&["revised_severity"]).word(),
             description: item.get(&["revised_description"]).string(),
+            same_as: item.get(&["same_as"]).word(),
         };
         let (text, evidence) = (text.trim().to_owned(), item.get(&["evidence"]).texts());
         let entry = FindingAnswer {

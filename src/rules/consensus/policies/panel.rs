@@ -6,11 +6,11 @@
 //! disputed if another reviewer contradicts the finding and gives reasons. Only the raiser can withdraw a finding,
 //! and only if the result of the cross-examination is negative.
 
-use crate::domain::{Class, ExaminationWord};
+use crate::domain::Class;
 use crate::rules::consensus::answers::Answers;
 use crate::rules::consensus::debate::Debate;
 use crate::rules::consensus::evidence;
-use crate::rules::consensus::group::{Agreement, ConflictKind, Group, GroupState, Member};
+use crate::rules::consensus::group::{Agreement, ConflictKind, Group, GroupState, Member, Policy};
 use crate::rules::consensus::normalise::NormalMember;
 use crate::rules::consensus::similarity::groups;
 use crate::rules::consensus::votes::{Votes, Voting};
@@ -26,7 +26,7 @@ pub(crate) fn decide(
 ) -> (Vec<Group>, Vec<(usize, usize)>) {
     let vectors = groups::vectors(entries, true);
     let meanings = groups::by_meaning(entries, &vectors, answers);
-    let voting = Voting::of(members, debate);
+    let voting = Voting::of(members, debate, Policy::Panel);
     let mut groups = voting.decide(entries, &vectors, &meanings.groups, group);
     for (group, entries) in groups.iter_mut().zip(&meanings.groups) {
         if entries.iter().any(|entry| meanings.by_words[*entry]) {
@@ -91,7 +91,16 @@ fn group(votes: &Votes<'_>) -> Group {
         (
             Class::Uncorroborated,
             None,
-            format!("raised only by {names}; its evidence scores {score}"),
+            match votes.dissenting().as_slice() {
+                [] if votes.is_observed() => format!(
+                    "raised by {names} in the debate, where nobody else was asked about it; its evidence scores {score}"
+                ),
+                [] => format!("raised only by {names}; its evidence scores {score}"),
+                dissenting => format!(
+                    "raised by {names}, without grounds denied by {}; its evidence scores {score}",
+                    dissenting.join(", ")
+                ),
+            },
         )
     };
     let is_disputed = class == Class::Disputed;
@@ -138,11 +147,7 @@ pub(crate) fn sides(votes: &Votes<'_>) -> String {
         .denying
         .iter()
         .map(|entry| entry.member.model.as_str());
-    let examinations = votes.effect.examinations.iter();
-    let disagreeing = examinations.filter(|said| said.word == ExaminationWord::Disagree);
-    let against: Vec<&str> = denying
-        .chain(disagreeing.map(|said| said.by.as_str()))
-        .collect();
+    let against: Vec<&str> = denying.chain(votes.dissenting()).collect();
     format!(
         "{} for it, {} against it",
         votes.names().join(", "),

@@ -8,7 +8,7 @@ use crate::domain::Class;
 use crate::rules::consensus::debate::Debate;
 use crate::rules::consensus::evidence::{self, Evidence};
 use crate::rules::consensus::group::{
-    Agreement, ConflictKind, Criteria, EvidenceChallenge, Group, GroupState, Level, Member,
+    Agreement, ConflictKind, Criteria, EvidenceChallenge, Group, GroupState, Level, Member, Policy,
     UNTITLED,
 };
 use crate::rules::consensus::normalise::{Category, NormalMember, category};
@@ -32,7 +32,7 @@ pub(crate) fn decide(
     entries: &[NormalMember<'_>],
     debate: &Debate,
 ) -> Vec<Group> {
-    let voting = Voting::of(members, debate);
+    let voting = Voting::of(members, debate, Policy::Specification);
     let groups = voting.decide(
         entries,
         &groups::vectors(entries, false),

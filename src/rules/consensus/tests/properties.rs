@@ -238,4 +238,74 @@ proptest! {
         let two = merge(&swapped, &other, &[], Policy::Specification);
         prop_assert_eq!(said(&one, &claims), said(&two, &swapped));
     }
+
+    /// The trail of each finding starts with the confidence that was stated, and the parts of the formula, with
+    /// those of the answers that count, add up to the confidence that is shown.
+    #[test]
+    fn the_trail_adds_up(
+        claims in claims(),
+        seeds in prop::collection::vec(any::<u8>(), 1..9),
+        late in any::<bool>(),
+    ) {
+        let debate = debate(&claims, &seeds);
+        let mut raised = members(&claims);
+        raised.iter_mut().step_by(2).for_each(|member| member.observed = late);
+        for policy in Policy::ALL {
+            let consensus = crate::rules::consensus::merge(&raised, &debate, &[], policy, &Answers::default());
+            let answer = serde_json::to_value(consensus.answer(&raised, &debate, policy, None)).expect("JSON");
+            let lists = [&answer["findings"], &answer["consensus"]["disputed"]];
+            for row in lists.into_iter().filter_map(|list| list.as_array()).flatten() {
+                let trail = &row["cross_examination_trail"];
+                let formula = trail["final_confidence_calculation"].as_str().unwrap_or_default();
+                let Some(shown) = row["confidence"].as_i64() else {
+                    prop_assert!(formula.starts_with("not stated"), "{formula}");
+                    continue;
+                };
+                let (parts, sum) = formula.rsplit_once(" = ").expect("a sum");
+                prop_assert_eq!(sum.parse::<i64>(), Ok(shown));
+                let mut total = 0;
+                for part in parts.split_inclusive(')') {
+                    let number = part.split(" (").next().unwrap_or_default().replace(' ', "");
+                    total += number.parse::<i64>().expect("a number");
+                }
+                prop_assert_eq!(total, shown, "{}", formula);
+                if let Some(stated) = trail["round1"]["original_confidence"].as_i64() {
+                    prop_assert!(formula.starts_with(&format!("{stated} (original)")), "{formula} {stated}");
+                }
+                let round2 = trail["round2"].as_object().expect("rows").values();
+                let counted: i64 = round2.filter_map(|said| said["confidence_adjustment"].as_i64()).sum();
+                let named = parts.contains("(round 2 adjustments)");
+                prop_assert_eq!(counted != 0, named, "{}: {}", formula, counted);
+            }
+        }
+    }
+
+    /// Answers of the same grounds for and against a finding move its confidence by the same number of points, and
+    /// answers without grounds by none.
+    #[test]
+    fn under_the_policy_panel_dissent_weighs_as_much_as_agreement(
+        words in prop::collection::vec((0_usize..3, any::<bool>(), -30_i32..=30), 0..5),
+    ) {
+        let claim = Claim {
+            id: "f".to_owned(), model: "raiser".to_owned(), confidence: Some(50), title: "leaks".to_owned(),
+            ..Claim::default()
+        };
+        let confidence = |mirrored: bool, grounded: bool| {
+            let mut debate = Debate::default();
+            for (number, (word, has_grounds, adjustment)) in words.iter().enumerate() {
+                let is_against = (ExaminationWord::ALL[*word] == ExaminationWord::Disagree) != mirrored;
+                debate.examinations.push(Examination {
+                    by: format!("r{number}"),
+                    finding: "f".to_owned(),
+                    word: if is_against { ExaminationWord::Disagree } else { ExaminationWord::Agree },
+                    adjustment: if mirrored { -adjustment } else { *adjustment } / 10,
+                    reasoning: if *has_grounds && grounded { "line 3" } else { "so it is" }.to_owned(),
+                });
+            }
+            let consensus = merge(std::slice::from_ref(&claim), &debate, &[], Policy::Panel);
+            i32::from(consensus.groups[0].confidence.unwrap_or_default())
+        };
+        prop_assert_eq!(confidence(false, true) - 50, 50 - confidence(true, true));
+        prop_assert_eq!(confidence(false, false), 50);
+    }
 }

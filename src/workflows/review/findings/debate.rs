@@ -21,6 +21,9 @@ use crate::workflows::review::state::ReviewState;
 
 const LEAD: &str = "team-lead";
 
+/// The number of lines within which a reviewer sees its own findings beside those of others.
+const NEAR: u32 = 20;
+
 impl ReviewState {
     pub(crate) fn debating(&self) -> DebateRounds {
         self.settings.review.debate
@@ -49,6 +52,26 @@ impl ReviewState {
             .filter(|finding| !raised(finding) && counts(finding))
             .map(|finding| finding.id)
             .collect()
+    }
+
+    /// The findings of `agent` near those of `others`: in the same file, at most [`NEAR`] lines apart. A finding
+    /// without a line is near all findings of its file.
+    pub(crate) fn near(&self, agent: &AgentName, round: u32, others: &[Finding]) -> Vec<Finding> {
+        let mut near = Vec::new();
+        for own in self.debated(round) {
+            let is_near = others.iter().any(|other| {
+                let apart = own.raw.line.zip(other.raw.line);
+                own.raw.file == other.raw.file
+                    && apart.is_none_or(|(one, another)| one.abs_diff(another) <= NEAR)
+            });
+            if own.raised_by.contains(agent) && is_near {
+                near.push(Finding {
+                    consensus: None,
+                    ..own.clone()
+                });
+            }
+        }
+        near
     }
 
     pub(crate) fn challenged(
@@ -331,7 +354,7 @@ impl MergedRound {
             &debate,
             &context.tree(&members),
             context.lists.policy,
-            &context.state.pair_answers(),
+            &answers(context, &members),
         );
         Self {
             members,
@@ -485,6 +508,28 @@ fn source_of(state: &ReviewState, id: FindingId, by: Option<&AgentName>) -> Opti
     let mut positions = consensus.positions.iter();
     let own = positions.find(|position| position.reviewer == *by && !position.denies)?;
     Some(own.said.clone())
+}
+
+/// What was said about pairs of findings: by who was asked, and by reviewers that called an examined finding the same as
+/// their own.
+fn answers(context: &RoundContext<'_>, members: &[Member]) -> Answers {
+    let state = context.state;
+    let mut answers = state.pair_answers();
+    for (by, said) in state.examinations(context.round) {
+        let Some(own) = said.same_as else { continue };
+        let pair = (
+            source_of(state, said.finding, None),
+            source_of(state, own, Some(by)),
+        );
+        if let (Some(examined), Some(own)) = pair
+            && [&examined, &own]
+                .iter()
+                .all(|id| members.iter().any(|member| member.id == **id))
+        {
+            answers.add(&examined, &own, true);
+        }
+    }
+    answers
 }
 
 fn debate(context: &RoundContext<'_>, members: &[Member]) -> Debate {

@@ -592,6 +592,10 @@ impl RoundContext<'_> {
                 body: std::mem::replace(&mut raw.body, text.clone()),
             });
         }
+        if let Some(consensus) = consensus {
+            // What each reviewer stated is in the positions.
+            raw.confidence = consensus.confidence;
+        }
         let mut finding = Finding {
             id: FindingId::new(self.next_id()),
             mandatory: self.is_mandatory(&raw.severity),
@@ -779,6 +783,7 @@ fn corroboration(
             } else {
                 Untrusted::default()
             },
+            observed: member.observed,
         })
         .collect();
     positions.sort_by(|a, b| a.reviewer.cmp(&b.reviewer));
@@ -791,6 +796,7 @@ fn corroboration(
             .iter()
             .map(|name| AgentName::from(name.as_str()))
             .collect(),
+        assessments: group.assessments.clone(),
         confidence: group
             .confidence
             .map(|sure| Confidence::clamped(i64::from(sure))),

@@ -11,7 +11,7 @@ use crate::cli::report::text::findings::{agreement, positions};
 use crate::cli::style::{self, Color, count};
 use crate::domain::{
     AgentName, Class, EarlierDispute, FindingState, Outcome, RawFinding, Restated, RulingRef,
-    SettledFinding, Tag,
+    SettledFinding, Tag, dissent,
 };
 use crate::protocol::text::printable;
 
@@ -419,17 +419,15 @@ fn reviewers(settled: &SettledFinding) -> Vec<String> {
     };
     let mut facts = vec![agreement(settled)];
     match consensus.class {
-        Class::Accepted => {
-            let sure = consensus
-                .confidence
-                .filter(|_| consensus.positions.len() > 1);
-            facts.extend(sure.map(|sure| format!("{}% sure together", sure.get())));
-        }
+        Class::Accepted => {}
         Class::Uncorroborated => {
             facts.push(format!("needed for a decision: {}", consensus.would_decide))
         }
         Class::Rejected => facts.push(consensus.why.clone()),
-        Class::Disputed => facts[0].clone_from(&consensus.why),
+        Class::Disputed => {
+            facts[0].clone_from(&consensus.why);
+            facts.extend(dissent(&consensus.assessments));
+        }
     }
     facts.extend(positions(consensus));
     facts.extend(consensus.notes.iter().cloned());

@@ -85,12 +85,14 @@ mod tests {
             severity: severity.clone(),
             confidence: None,
             denies: false,
+            observed: false,
         };
         let consensus = Corroboration {
             class: Class::Accepted,
             reviewers: 2,
             positions: said.iter().map(position).collect(),
             confirmed_by: Vec::new(),
+            assessments: Vec::new(),
             confidence: Some(Confidence::clamped(50)),
             formula: String::new(),
             score: None,
