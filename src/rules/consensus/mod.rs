@@ -10,6 +10,8 @@
 //! - The agreement of reviewers changes the confidence of a finding only once. Agreement adds `min(15, 5 x
 //!   reviewers)` points. Even a finding that wins a conflict loses 10 points. One answer in a debate raises or
 //!   lowers a confidence by at most 30 points.
+//! - Under the policy `panel`, an answer of round 2 moves the confidence only if it names a line or a piece of the
+//!   code, and answers for and against a finding cancel each other: one more moves 5 points, two or more move 15.
 //! - Two severities conflict (type A) if they are at least two levels apart. Without a conflict, the severity of a
 //!   group is the rounded-up median of the members' severities. In a conflict of type C, the location and category
 //!   are the same, but the texts have almost no words in common.
