@@ -4,6 +4,8 @@ pub(crate) mod filter;
 pub(crate) mod fix_command;
 pub mod formats;
 pub(crate) mod html;
+#[cfg(test)]
+mod kept;
 pub(crate) mod options;
 pub(crate) mod outputs;
 pub(crate) mod paths;

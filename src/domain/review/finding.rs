@@ -250,6 +250,15 @@ impl Finding {
         (!ids.is_empty()).then(|| format!("may be the same as {}", ids.join(", ")))
     }
 
+    /// The reviewers that deny the problem, with their reasons.
+    pub fn denials(&self) -> impl Iterator<Item = (&AgentName, &Untrusted)> {
+        let positions = self.consensus.iter();
+        let positions = positions.flat_map(|consensus| &consensus.positions);
+        positions
+            .filter(|position| !position.denial.is_blank())
+            .map(|position| (&position.reviewer, &position.denial))
+    }
+
     /// Whether the finding is rejected. The reviewer that raised a finding can withdraw even a mandatory
     /// finding. Other reviewers can reject only an optional finding.
     pub fn is_rejected(&self) -> bool {

@@ -329,9 +329,8 @@ impl Entry<'_> {
                     .to_owned(),
             );
         }
-        let positions = finding.consensus.iter().flat_map(|known| &known.positions);
-        for position in positions.filter(|position| !position.denial.is_blank()) {
-            let (by, why) = (line(&position.reviewer.0), block(&position.denial));
+        for (by, why) in finding.denials() {
+            let (by, why) = (line(&by.0), block(why));
             remarks.push(format!("{by} sees no problem: {}", why.trim()));
         }
         remarks

@@ -238,6 +238,8 @@ impl Report<'_> {
             }
         });
         let mut notes = self.notes(finding);
+        // A member that joined the group in a later round has a consensus of its own.
+        let mut denials: Vec<_> = finding.finding.denials().collect();
         for member in &group[1..] {
             notes.push(SnippetNote {
                 name: "also",
@@ -245,6 +247,18 @@ impl Report<'_> {
                 color: Color::of(&member.finding.raw.severity),
                 most: at_most(self.options, 5),
             });
+            for denial in member.finding.denials() {
+                if !denials.contains(&denial) {
+                    let (by, why) = denial;
+                    notes.push(SnippetNote {
+                        name: "against",
+                        text: printable::block(&why.labelled(&format!("{by}: "))),
+                        color: Color::Warn,
+                        most: at_most(self.options, 3),
+                    });
+                    denials.push(denial);
+                }
+            }
         }
         snippet::diagnostic(self.style, &heading, code.as_ref(), &notes)
     }
@@ -345,12 +359,8 @@ impl Report<'_> {
         if let Some((color, facts)) = reviewers {
             add("reviewers", color, &facts.into(), 4);
         }
-        let positions = finding.finding.consensus.iter();
-        for position in positions.flat_map(|consensus| &consensus.positions) {
-            let by = format!("{}: ", position.reviewer);
-            if !position.denial.is_blank() {
-                add("against", Color::Warn, &position.denial.labelled(&by), 3);
-            }
+        for (by, why) in finding.finding.denials() {
+            add("against", Color::Warn, &why.labelled(&format!("{by}: ")), 3);
         }
         if self.options.detail == Detail::Full {
             for again in &finding.finding.restated {

@@ -70,7 +70,7 @@ fn lead(
     ));
     parts.extend(decision(review, settled));
     parts.extend(also(review, more, &parts, most));
-    parts.extend(denials(settled, most));
+    parts.extend(denials(members, most));
     parts.extend(how_to_reply(review, members));
     parts.join("\n\n")
 }
@@ -146,17 +146,16 @@ fn decision(review: &RequestReview<'_>, settled: &SettledFinding) -> Option<Stri
     }
 }
 
-/// The reasons of the reviewers that deny the problem.
-pub(crate) fn denials(settled: &SettledFinding, most: usize) -> Vec<String> {
-    let positions = settled.finding.consensus.iter();
-    positions
-        .flat_map(|consensus| &consensus.positions)
-        .filter(|position| !position.denial.is_blank())
-        .map(|position| {
-            let by = code(&position.reviewer.0);
-            format!("{by} sees no problem: {}", prose(&position.denial, most))
-        })
-        .collect()
+/// The reasons of the reviewers that deny the problem of a group.
+pub(crate) fn denials(members: &[&SettledFinding], most: usize) -> Vec<String> {
+    let mut denials = Vec::new();
+    for (by, why) in members.iter().flat_map(|settled| settled.finding.denials()) {
+        let denial = format!("{} sees no problem: {}", code(&by.0), prose(why, most));
+        if !denials.contains(&denial) {
+            denials.push(denial);
+        }
+    }
+    denials
 }
 
 fn how_to_reply(review: &RequestReview<'_>, members: &[&SettledFinding]) -> Option<String> {

@@ -128,7 +128,17 @@ pub(crate) fn summary(
     let items = unplaced.iter().enumerate().map(|(at, settled)| {
         let number = settled.finding.id.number;
         let is_further = at > 0 && unplaced[at - 1].finding.id.number == number;
-        item(review, settled, is_further)
+        let of_group = unplaced[at..].iter();
+        let group: Vec<&SettledFinding> = of_group
+            .take_while(|other| other.finding.id.number == number)
+            .copied()
+            .collect();
+        let denials = if is_further {
+            Vec::new()
+        } else {
+            denials(&group, TEXT)
+        };
+        item(review, settled, is_further, &denials)
     });
     left_out += unplaced.len() - page.section("Findings without a comment", items);
     page.add(&format!("\n### Review\n\n{}", proof(review, ignored)));
@@ -230,7 +240,12 @@ fn waits(settled: &SettledFinding, standing: &RequestStanding<'_>) -> Option<Str
 }
 
 /// A finding without a comment. `is_further` is true for a member of the group of the finding before.
-fn item(review: &RequestReview<'_>, settled: &SettledFinding, is_further: bool) -> String {
+fn item(
+    review: &RequestReview<'_>,
+    settled: &SettledFinding,
+    is_further: bool,
+    denials: &[String],
+) -> String {
     let also = if is_further { "also " } else { "" };
     let mut text = format!(
         "- {also}**{}** {} {}\n",
@@ -238,12 +253,9 @@ fn item(review: &RequestReview<'_>, settled: &SettledFinding, is_further: bool) 
         place(review, settled),
         title(settled)
     );
-    let mut parts = details(settled, None, TEXT);
-    if !is_further {
-        parts.extend(denials(settled, TEXT));
-    }
-    for part in parts {
-        text.push_str(&format!("\n  {}\n", markup::indented(&part)));
+    let parts = details(settled, None, TEXT);
+    for part in parts.iter().chain(denials) {
+        text.push_str(&format!("\n  {}\n", markup::indented(part)));
     }
     let raised_by = names(settled.finding.raised_by.iter().map(|name| name.0.as_str()));
     text.push_str(&format!("\n  raised by {raised_by}\n"));
