@@ -19,7 +19,11 @@ use crate::cli::style::fixture::{
 };
 use crate::domain::event::{CallAnswer, DisputeEvent, Event, Purpose, RunEvent};
 use crate::domain::{
-    Answer, AnswerProblem, AnswerStatus, Assessment, CitedChange, Class, Corroboration, DefenceWord, Defended, Disposition, DisputeNumber, EarlierDispute, ExaminationWord, Examined, ExitReason, Failure, FileChange, FindingId, FindingState, Ground, Location, Lowered, NoLongerRaised, Outcome, PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role, Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag, UnreadFile,
+    Answer, AnswerProblem, AnswerStatus, Assessment, CitedChange, Class, Corroboration,
+    DefenceWord, Defended, Disposition, DisputeNumber, EarlierDispute, ExaminationWord, Examined,
+    ExitReason, Failure, FileChange, FindingId, FindingState, Ground, Location, Lowered,
+    NoLongerRaised, Outcome, PanelVote, Position, Recheck, Relation, Reused, ReusedFrom, Role,
+    Ruler, RulingWord, RunId, Severity, Skip, SkipReason, Tag, UnreadFile,
 };
 use crate::protocol::text::printable;
 

@@ -12,7 +12,7 @@ use crate::domain::{
 };
 use crate::history::queries::rows::Binding;
 use crate::rules::consensus::{
-    self, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
+    self, Answers, Consensus, Debate, Defence, Examination, Group, Level, Member, Policy,
 };
 use crate::rules::review::mandatory;
 use crate::workflows::review::findings::merge::{Numbered, Revisions, RoundContext};
