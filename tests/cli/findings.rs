@@ -192,7 +192,7 @@ fn a_fix_has_the_guards_of_a_review() {
 
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 3);
     sandbox.write("app.py", sandbox.read("app.py") + "# mine too\n");
-    let stale = sandbox.glee(&["fix", "F1"]);
+    let stale = sandbox.glee(&["fix", "F3"]);
     assert!(
         stale
             .stderr

@@ -528,7 +528,10 @@ fn a_revoked_ruling_waits_again() {
     ]);
     assert_eq!(
         (reopened.code, reopened.stdout.as_str()),
-        (0, "Dispute 1 is open again.\n"),
+        (
+            0,
+            "F2 app.py:6 Do not evaluate text from outside\n  Dispute 1 is open again.\n"
+        ),
         "{reopened}"
     );
     assert!(

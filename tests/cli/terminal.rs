@@ -205,7 +205,7 @@ fn places_are_links_that_an_editor_opens() {
         listed.stdout.contains(&link(file, &format!("{name}:5"))),
         "{listed}"
     );
-    let below = sandbox.glee(&["-C", "a [dir]", "show", "F1"]);
+    let below = sandbox.glee(&["-C", "a [dir]", "show", "F6"]);
     assert!(below.stdout.contains(&link(file, "my b.py:5")), "{below}");
 
     // Links have no width: with and without links, the lines break at the same columns.

@@ -10,8 +10,8 @@ use crate::config::settings::Advisories;
 use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AdvisoryStatus, AgentName, Confidence, Corroboration, Finding, FindingId, Location, Position,
-    PostedProblem, ProblemKey, RawFinding, Restated, RestatedFinding, Role, RunId, Severity,
-    Untrusted,
+    PostedProblem, ProblemKey, RawFinding, Relation, Restated, RestatedFinding, Role, RulingRef,
+    RunId, Severity, Untrusted,
 };
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
@@ -84,11 +84,12 @@ impl RoundContext<'_> {
     /// the same reviewer raised a finding and the open finding that it repeats, it is only a restatement.
     pub(crate) fn numbered(
         &self,
-        groups: Vec<Vec<NewFinding>>,
+        mut groups: Vec<Vec<NewFinding>>,
         known: &HashMap<&str, FindingId>,
         bindings: &[Binding],
         text_of: TextOf<'_>,
     ) -> Numbered {
+        self.add_disputed(&mut groups, bindings, text_of);
         let id_of = |new: &NewFinding| new.said.iter().find_map(|said| known.get(said.as_str()));
         let unknown: Vec<Finding> = groups
             .iter()
@@ -132,6 +133,7 @@ impl RoundContext<'_> {
             let mut positions = continued.members.into_iter();
             for (new, open) in group.into_iter().zip(open) {
                 let is_known = id_of(&new).is_some();
+                let position = positions.next().flatten();
                 let NewFinding { mut finding, .. } = new;
                 let earlier = open.and_then(|id| self.state.finding(id));
                 if let Some(earlier) = earlier.filter(|_| !is_known)
@@ -145,13 +147,10 @@ impl RoundContext<'_> {
                     continue;
                 }
                 let id = FindingId::new(number);
-                let position = match open {
-                    Some(_) => None,
-                    None => positions.next().flatten(),
-                };
                 let position = position.filter(|position| {
                     let mut members = self.state.group(id).iter();
-                    joined.is_none() && members.all(|known| known.id.member.max(1) != *position)
+                    continued.numbers.first() == Some(&number)
+                        && members.all(|known| known.id.member.max(1) != *position)
                 });
                 let is_first = is_alone && position.is_none_or(|position| position == 1);
                 finding.id = match (open.filter(|id| is_known && id.number == number), position) {
@@ -189,14 +188,54 @@ impl RoundContext<'_> {
         for (index, (group, open)) in groups.iter().zip(open).enumerate() {
             let joined = open.iter().flatten().min();
             owners.extend(joined.map(|joined| (joined.number, index)));
-            let unknown = group.iter().zip(open).filter(|(_, open)| open.is_none());
-            let unknown = unknown.map(|(new, _)| Candidate {
+            let members = group.iter().zip(open).map(|(new, open)| Candidate {
                 finding: &new.finding,
                 origins: &new.origins,
+                number: open.map(|open| open.number),
             });
-            candidates.push(unknown.collect::<Vec<_>>());
+            candidates.push(members.collect::<Vec<_>>());
         }
         numbers::continued(&candidates, self.known, posted, owners, text_of)
+    }
+
+    /// A finding that is about the dispute of an earlier finding, even in other words or changed code, continues the
+    /// problem of that finding.
+    fn add_disputed(
+        &self,
+        groups: &mut [Vec<NewFinding>],
+        bindings: &[Binding],
+        text_of: TextOf<'_>,
+    ) {
+        let findings: Vec<Finding> = (1..)
+            .zip(groups.iter().flatten())
+            .map(|(index, new)| Finding {
+                id: FindingId::new(index),
+                ..new.finding.clone()
+            })
+            .collect();
+        let mut disputes: HashMap<FindingId, RulingRef> = HashMap::new();
+        for event in recognition::earlier(&findings, bindings, &self.compared(text_of)) {
+            match event {
+                EventKind::Review(ReviewEvent::AlreadyRuled {
+                    finding, dispute, ..
+                }) => disputes.insert(finding, dispute),
+                EventKind::Review(ReviewEvent::StillDisputed { finding, dispute }) => {
+                    disputes.insert(finding, dispute.into())
+                }
+                EventKind::Review(ReviewEvent::RelatedDispute { finding, earlier })
+                    if earlier.relation != Relation::MayRepeat =>
+                {
+                    disputes.insert(finding, earlier.dispute)
+                }
+                _ => None,
+            };
+        }
+        for (index, new) in (1..).zip(groups.iter_mut().flatten()) {
+            let dispute = disputes.get(&FindingId::new(index));
+            let mut own = bindings.iter().filter(|binding| binding.number().is_some());
+            let binding = own.find(|binding| Some(&binding.dispute) == dispute);
+            new.origins.extend(binding.map(|binding| binding.finding));
+        }
     }
 
     /// The problems that comments and shared rulings identify.

@@ -29,6 +29,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) finding: &'a Finding,
     /// The findings of reused answers that the finding repeats.
     pub(crate) origins: &'a [FindingId],
+    /// The number of the open finding that the finding repeats.
+    pub(crate) number: Option<u32>,
 }
 
 /// Finds for each group of a round the problem that it continues. `owners` has the numbers of which it is known already
@@ -45,8 +47,13 @@ pub(crate) fn continued<'p>(
         .enumerate()
         .flat_map(|(group, members)| (0..members.len()).map(move |member| (group, member)))
         .collect();
+    let repeated = places.iter().filter_map(|place| {
+        let number = groups[place.0][place.1].number?;
+        Some((*place, number))
+    });
     let mut claims = Claims {
         owners,
+        repeated: repeated.collect(),
         matched: BTreeMap::new(),
         known: &known.findings,
     };
@@ -137,6 +144,8 @@ fn latest(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
 struct Claims<'a> {
     /// The group that continues each number.
     owners: BTreeMap<u32, usize>,
+    /// The numbers of the open findings that findings repeat. Such a finding continues no other problem.
+    repeated: BTreeMap<(usize, usize), u32>,
     /// The index of the earlier finding that each finding continues.
     matched: BTreeMap<(usize, usize), usize>,
     known: &'a [KnownFinding],
@@ -147,6 +156,13 @@ impl Claims<'_> {
     /// continues another one.
     fn take(&mut self, place: (usize, usize), earlier: usize) {
         let number = self.known[earlier].number;
+        if self
+            .repeated
+            .get(&place)
+            .is_some_and(|repeated| *repeated != number)
+        {
+            return;
+        }
         if !self.matched.contains_key(&place)
             && *self.owners.entry(number).or_insert(place.0) == place.0
         {

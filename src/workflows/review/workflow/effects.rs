@@ -119,6 +119,37 @@ impl ReviewWorkflow {
         })
     }
 
+    /// Records the findings that were recognised as earlier disputed ones. The problem of such a finding keeps the number
+    /// of the earlier one.
+    pub(super) fn recognise(&mut self, round: u32) -> Result<(), RunError> {
+        let mut events = schedule::recognised(&self.state, round);
+        let mut joined = Vec::new();
+        for event in &events {
+            let (finding, number) = match event {
+                EventKind::Review(ReviewEvent::AlreadyRuled {
+                    finding, dispute, ..
+                }) => (finding, dispute.number()),
+                EventKind::Review(ReviewEvent::StillDisputed { finding, dispute }) => {
+                    (finding, Some(*dispute))
+                }
+                _ => continue,
+            };
+            let Some(number) = number else { continue };
+            let Some(record) = self.resources.journal.dispute(number)? else {
+                continue;
+            };
+            let earlier = record.dispute.finding.id;
+            if earlier.number != finding.number {
+                joined.push(EventKind::Review(ReviewEvent::ProblemsJoined {
+                    newer: earlier.max(*finding).group(),
+                    older: earlier.min(*finding).group(),
+                }));
+            }
+        }
+        events.extend(joined);
+        self.append_all(events).map(drop)
+    }
+
     /// Records merged findings. If another run records findings after this run has read the known problems, the
     /// findings are merged again, so that both runs give a problem the same number, and no other problem gets it.
     fn append_merged(

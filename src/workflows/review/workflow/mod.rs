@@ -162,9 +162,7 @@ impl Workflow for ReviewWorkflow {
         match effect {
             ReviewEffect::Verify { round } => return self.verify(*round).map(Some),
             ReviewEffect::Merge { round } => self.merge(*round)?,
-            ReviewEffect::Recognise { round } => {
-                drop(self.append_all(schedule::recognised(&self.state, *round))?)
-            }
+            ReviewEffect::Recognise { round } => self.recognise(*round)?,
             ReviewEffect::DebateRound {
                 round,
                 debate_round,
