@@ -22,6 +22,7 @@ pub use agreement::consensus::{Assessment, Class, Corroboration, Position, disse
 pub use agreement::debate::{
     Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
 };
+pub use agreement::pair::{KeyedAnswer, PairAnswer, PairComparison, PairId, UnsurePair};
 pub use agreement::stage::{
     Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler,
     StageAnswer, StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,
@@ -50,7 +51,6 @@ pub use review::outcome::{
     AnswerProblem, AnswerStatus, Coverage, ExitReason, Failure, FileChange, Lowered, Outcome,
     Proof, ReviewerReport, SettledFinding, Skip, SkipReason, UnreadFile,
 };
-pub use review::pair::{KeyedAnswer, PairAnswer, PairComparison, PairId, UnsurePair};
 pub use review::response::{Answer, Comparison, Recheck, Response};
 pub use review::reuse::{AskedFile, FileReview, NoLongerRaised, Reused, ReusedFrom};
 pub use review::severity::{Confidence, Severity, Tag};

@@ -664,10 +664,10 @@ echo "GLEE-RULING nonce=$GLEE_NONCE dispute=$GLEE_DISPUTE ruling=DISMISS"
 #[test]
 fn the_judge_says_which_uncertain_findings_repeat_a_dispute() {
     for (word, expected, calls) in [
-        ("SAME", "F1 already_ruled 1", 2),
-        ("DIFFERENT", "F1 dismissed 2", 4),
+        ("SAME", "F2 already_ruled 1", 2),
+        ("DIFFERENT", "F2 dismissed 2", 4),
         // After one retry, both count as different.
-        ("PERHAPS", "F1 dismissed 2", 5),
+        ("PERHAPS", "F2 dismissed 2", 5),
     ] {
         let sandbox = project();
         sandbox.program("scales", COMPARES);
@@ -702,7 +702,7 @@ fn a_review_asks_the_judge_or_else_the_aggregator_and_an_answer_is_used_again() 
             sandbox.program("rev", &format!("{REVIEWER}# {calls}\n"));
             let output = sandbox.glee(&["review", "app.py", "--format", "json"]);
             let outcome = json(&output.stdout);
-            assert_eq!(states(&outcome), ["F1 already_ruled 1"], "{role}: {output}");
+            assert_eq!(states(&outcome), ["F2 already_ruled 1"], "{role}: {output}");
             assert_eq!(
                 (output.code, &outcome["proof"]["calls"]),
                 (0, &calls.into()),
@@ -730,7 +730,7 @@ fn where_nobody_is_asked_both_are_shown_side_by_side() {
         assert!(
             output
                 .stderr
-                .contains("F1: may repeat dispute 1: fetch_score is never removed"),
+                .contains("F2: may repeat dispute 1: fetch_score is never removed"),
             "{output}"
         );
         let shown = if args.len() > 2 {
@@ -741,7 +741,7 @@ fn where_nobody_is_asked_both_are_shown_side_by_side() {
         assert!(output.stdout.contains(shown), "{output}");
     }
     let (output, outcome) = review(&sandbox, UNSURE[1]);
-    assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
+    assert_eq!(states(&outcome), ["F2 dismissed 2"], "{output}");
     assert_eq!(outcome["proof"]["calls"], 3, "{output}");
     let shown = sandbox.glee(&["disputes", "show", "2"]).stdout;
     assert!(shown.contains("may repeat dispute 1"), "{shown}");
@@ -776,7 +776,7 @@ fn a_comparison_is_within_the_budget_and_paid_for_once() {
     cap("9");
     let output = resume();
     let outcome = json(&output.stdout);
-    assert_eq!(states(&outcome), ["F1 dismissed 2"], "{output}");
+    assert_eq!(states(&outcome), ["F2 dismissed 2"], "{output}");
     assert_eq!(
         outcome["proof"]["calls"], 4,
         "the reviewer, the comparison, the coder and the judge: {output}"

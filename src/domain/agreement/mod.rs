@@ -2,4 +2,5 @@
 
 pub(crate) mod consensus;
 pub(crate) mod debate;
+pub(crate) mod pair;
 pub(crate) mod stage;

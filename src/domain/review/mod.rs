@@ -8,7 +8,6 @@ pub(crate) mod ground;
 pub(crate) mod location;
 pub(crate) mod measures;
 pub(crate) mod outcome;
-pub(crate) mod pair;
 pub(crate) mod response;
 pub(crate) mod reuse;
 pub(crate) mod severity;

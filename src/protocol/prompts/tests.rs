@@ -11,7 +11,7 @@ use crate::domain::{
     RawFinding, Relation, Response, Ruler, Ruling, RulingRecord, RulingWord, Severity, Tag,
 };
 use crate::protocol::replies::review::reader;
-use crate::protocol::replies::{compare, debate, recheck, response, ruling, same};
+use crate::protocol::replies::{compare, debate, recheck, response, ruling};
 use crate::protocol::request::{
     Challenged, Change, ComparedFinding, FailedCheck, FindingPair, Item, RulingInForce, SourceFile,
     Task, UncertainPair,
@@ -494,7 +494,8 @@ fn a_repeated_prompt_is_no_answer() {
             (false, Vec::new()),
             "{prompt}"
         );
-        let read = same::parse(prompt.as_bytes(), Some(NONCE), &[PairId(1), PairId(2)]).unwrap();
+        let read =
+            compare::parse_pairs(prompt.as_bytes(), Some(NONCE), &[PairId(1), PairId(2)]).unwrap();
         assert_eq!(
             (read.complete, read.entries),
             (false, Vec::new()),
@@ -556,7 +557,7 @@ fn an_answer_behind_a_repeated_prompt_is_read() {
                     "[P1] SAME: both bind it\n[P2] DIFFERENT: no\nGLEE-SAME-END nonce=NONCE answers=2\n",
                 );
                 let asked = [PairId(1), PairId(2)];
-                let read = same::parse(text.as_bytes(), Some(NONCE), &asked).unwrap();
+                let read = compare::parse_pairs(text.as_bytes(), Some(NONCE), &asked).unwrap();
                 let words: Vec<_> = read.entries.iter().map(|pair| pair.same).collect();
                 assert_eq!((read.complete, words), (true, vec![true, false]));
             }

@@ -9,7 +9,6 @@ pub(crate) mod reply;
 pub mod response;
 pub mod review;
 pub mod ruling;
-pub mod same;
 pub mod stage;
 #[cfg(test)]
 pub(crate) mod unsigned;

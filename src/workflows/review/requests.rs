@@ -16,7 +16,7 @@ use crate::workflows::review::code::coder_changes::{Trees, last_tree};
 use crate::workflows::review::code::sources::Sources;
 use crate::workflows::review::findings::merge::RoundContext;
 use crate::workflows::review::findings::round::MergeSettings;
-use crate::workflows::review::findings::{pairs, recognition};
+use crate::workflows::review::findings::{recognition, unsure};
 use crate::workflows::review::state::ReviewState;
 use crate::workspace::diff::delta;
 
@@ -306,7 +306,7 @@ impl RequestBuilder<'_> {
 
     fn same(&self, round: u32) -> Task {
         // The findings get no numbers here, so neither the run nor the known problems matter.
-        pairs::task(&RoundContext {
+        unsure::task(&RoundContext {
             state: self.state,
             round,
             lists: &MergeSettings::of(&self.state.settings),

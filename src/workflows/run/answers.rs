@@ -7,9 +7,7 @@ use jiff::Timestamp;
 use crate::domain::RulingRef;
 use crate::domain::event::CallAnswer;
 use crate::protocol::replies::review::{self, reader};
-use crate::protocol::replies::{
-    compare, debate, peer_review, recheck, response, ruling, same, stage,
-};
+use crate::protocol::replies::{compare, debate, peer_review, recheck, response, ruling, stage};
 use crate::protocol::request::{Request, Task};
 
 pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAnswer> {
@@ -30,7 +28,7 @@ pub(crate) fn read(answer: impl BufRead, request: &Request) -> io::Result<CallAn
             }
         }
         Task::Same { .. } => {
-            let read = same::parse(answer, nonce, &request.task.pairs())?;
+            let read = compare::parse_pairs(answer, nonce, &request.task.pairs())?;
             if read.entries.is_empty() || !read.complete {
                 CallAnswer::Invalid {
                     error: problem(read.problems, "no readable answer about any pair"),

@@ -559,7 +559,9 @@ impl RoundContext<'_> {
         let reviewers = self.state.agents(Role::Reviewer).count();
         let consensus = (reviewers > 1).then(|| {
             let mut consensus = corroboration(members, revisions, group, reviewers);
-            consensus.notes.extend(pairs::reasons(self, members, group));
+            consensus
+                .notes
+                .extend(pairs::reasons(self.state, members, group));
             consensus
         });
         let all = || {

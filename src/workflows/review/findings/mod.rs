@@ -1,7 +1,7 @@
 //! Turns answers into the findings of a round.
 //!
-//! The module `merge` combines the findings of several reviewers, `pairs` asks about the findings that may be the
-//! same, and `debate` applies examinations and defences.
+//! The module `merge` combines the findings of several reviewers, `unsure` and `pairs` ask about the findings that
+//! may be the same, and `debate` applies examinations and defences.
 //! `numbers` finds the problems that findings continue.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
 //! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
@@ -16,3 +16,4 @@ pub(crate) mod recognition;
 pub(crate) mod relations;
 mod replacement;
 pub(crate) mod round;
+pub(crate) mod unsure;

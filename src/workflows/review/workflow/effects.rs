@@ -15,7 +15,7 @@ use crate::history::queries::rows::Binding;
 use crate::workflows::review::disputes::{resolve, rulings};
 use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::round::MergeSettings;
-use crate::workflows::review::findings::{debate, merge, pairs};
+use crate::workflows::review::findings::{debate, merge, pairs, unsure};
 use crate::workflows::review::schedule;
 use crate::workflows::review::state::ReviewState;
 use crate::workflows::review::workflow::{ReviewInput, ReviewWorkflow};
@@ -86,7 +86,7 @@ impl ReviewWorkflow {
         let lists = self.lists();
         let problems = self.resources.journal.known_problems()?;
         let context = self.context(round, &lists, &problems);
-        let pairs = pairs::unsure(&context, |key| self.known_answer(key));
+        let pairs = unsure::unsure(&context, |key| self.known_answer(key));
         Ok(pairs?)
     }
 
