@@ -161,7 +161,7 @@ pub(crate) struct Wording {
     pub(crate) is_replaced: bool,
     /// Whether a name in the code stands where the other text has another name.
     pub(crate) is_renamed: bool,
-    /// Whether one of the two texts has a negation.
+    /// Whether one of the two texts has a negation and they say the same otherwise.
     pub(crate) is_negated: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::rules::consensus::similarity::vectors::{Vectors, is_stop_word, stem};
 const LONGEST: usize = 120;
 
 const NEGATIONS: &[&str] = &[
-    "not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody", "nothing",
+    "not", "never", "no", "without", "cannot", "isn", "aren", "doesn", "don", "nobody",
 ];
 
 /// A text, split into words in lower case.
@@ -83,7 +83,11 @@ pub(crate) fn compare(
         .iter()
         .filter(|term| !ours.has(**term) && !theirs.has(**term))
         .count();
-    let (order, replaced) = aligned(&a.stems, &b.stems);
+    let Aligned {
+        order,
+        replaced,
+        has_more,
+    } = aligned(&a.stems, &b.stems);
     Wording {
         common: common.len(),
         telling: plain + usize::from(has_common_name),
@@ -96,16 +100,24 @@ pub(crate) fn compare(
             ([x], [y]) => ours.are_said_by(x) && theirs.are_said_by(y),
             _ => false,
         }),
-        is_negated: a.is_negated != b.is_negated,
+        is_negated: a.is_negated != b.is_negated && !has_more,
     }
 }
 
 /// WordList of one text, and the words that stand in the same place of the other text.
 type Replaced<'a> = (Vec<&'a str>, Vec<&'a str>);
 
-/// Aligns two texts by their longest common sequence of words. Returns the share of the words in this sequence, and
-/// the words between them that both texts have in one place and that say something that the other text does not.
-fn aligned<'a>(a: &'a [String], b: &'a [String]) -> (f32, Vec<Replaced<'a>>) {
+struct Aligned<'a> {
+    /// The share of the words that are in the common sequence.
+    order: f32,
+    /// The words between them that both texts have in one place and that say something that the other text does not.
+    replaced: Vec<Replaced<'a>>,
+    /// Whether a text says anything that the other text does not, except for a negation.
+    has_more: bool,
+}
+
+/// Aligns two texts by their longest common sequence of words.
+fn aligned<'a>(a: &'a [String], b: &'a [String]) -> Aligned<'a> {
     let width = b.len() + 1;
     // `longest[i * width + j]` is the length of the longest common sequence of `a[i..]` and `b[j..]`.
     let mut longest = vec![0_u16; (a.len() + 1) * width];
@@ -121,7 +133,7 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> (f32, Vec<Replaced<'a>>) {
     let says = |word: &str, other: &[String]| {
         !is_small(word) && !is_stop_word(word) && !other.iter().any(|known| known == word)
     };
-    let mut replaced = Vec::new();
+    let (mut replaced, mut has_more) = (Vec::new(), false);
     let mut gap: Replaced<'_> = (Vec::new(), Vec::new());
     let (mut i, mut j) = (0, 0);
     loop {
@@ -129,6 +141,7 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> (f32, Vec<Replaced<'a>>) {
         let is_common = i < a.len() && j < b.len() && a[i] == b[j];
         if at_end || is_common {
             let (x, y) = std::mem::take(&mut gap);
+            has_more |= x.iter().chain(&y).any(|word| !NEGATIONS.contains(word));
             if !x.is_empty() && !y.is_empty() {
                 replaced.push((x, y));
             }
@@ -156,7 +169,11 @@ fn aligned<'a>(a: &'a [String], b: &'a [String]) -> (f32, Vec<Replaced<'a>>) {
     } else {
         2.0 * f32::from(longest[0]) / f32::from(all)
     };
-    (order, replaced)
+    Aligned {
+        order,
+        replaced,
+        has_more,
+    }
 }
 
 /// Whether a word is a short English word that says nothing by itself.
@@ -176,8 +193,8 @@ mod tests {
 
     fn order(a: &str, b: &str) -> (f32, usize) {
         let [a, b] = [a, b].map(|text| WordList::of([text]));
-        let (order, replaced) = aligned(&a.stems, &b.stems);
-        (order, replaced.len())
+        let aligned = aligned(&a.stems, &b.stems);
+        (aligned.order, aligned.replaced.len())
     }
 
     #[test]
