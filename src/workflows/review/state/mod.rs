@@ -1,7 +1,7 @@
 //! The state of a review, computed by applying its recorded events in order.
 
 mod calls;
-mod pairs;
+mod pair_answers;
 mod questions;
 pub(crate) mod raised;
 mod rechecks;
