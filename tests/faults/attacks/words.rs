@@ -368,14 +368,20 @@ fn compared(cases: &mut Cases) {
             let output = scene.review();
             inert(&output);
             nothing_fired(&scene);
-            let findings = outcome(&output)["findings"].clone();
-            let findings = findings.as_array().cloned().unwrap_or_default();
-            let numbers: std::collections::BTreeSet<String> = findings
-                .iter()
-                .map(|finding| finding["id"].as_str().unwrap_or_default().to_owned())
-                .map(|id| id.trim_end_matches(char::is_alphabetic).to_owned())
-                .collect();
-            assert_eq!(numbers.len(), 2, "nothing was joined: {output}");
+            // A reviewer may raise what it likes, so the planted `[P1]` can be a finding of its own.
+            let outcome = outcome(&output);
+            let number = |title: &str| {
+                let mut findings = outcome["findings"].as_array().into_iter().flatten();
+                let finding = findings.find(|finding| finding["title"] == title);
+                let id = finding.and_then(|finding| finding["id"].as_str());
+                let id = id.unwrap_or_else(|| panic!("no finding `{title}`: {output}"));
+                id.trim_end_matches(char::is_alphabetic).to_owned()
+            };
+            assert_ne!(
+                number("Replace the weak hash"),
+                number("Two inputs can share a cache entry"),
+                "nothing was joined: {output}"
+            );
         });
     }
 }
