@@ -191,7 +191,9 @@ impl Report<'_> {
         let place = place(raw, self.options);
         let title = place.map_or(title.clone(), |place| format!("{place} {title}"));
         let by = format!("by {}", list(raised_by));
-        let mut text = self.style.facts(&[title, by, self.state_word(member)]);
+        let undecided = member.finding.undecided().unwrap_or_default();
+        let facts = [title, by, undecided, self.state_word(member)];
+        let mut text = self.style.facts(&facts);
         let fix = member.finding.exact_fix.as_ref();
         let fix = fix.map(|fix| markdown::dedent(&printable::block(&fix.shown())));
         let more = std::iter::once(&raw.body)

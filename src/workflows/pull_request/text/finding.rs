@@ -105,8 +105,12 @@ fn also(
 ) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for settled in members {
+        let undecided = settled.finding.undecided();
+        let undecided = undecided
+            .map(|text| format!("; {text}"))
+            .unwrap_or_default();
         let mut parts = vec![format!(
-            "- also **{}** `{}` {} {} (by {}; {})",
+            "- also **{}** `{}` {} {} (by {}; {}{undecided})",
             severity(settled),
             settled.finding.id,
             places(settled),
