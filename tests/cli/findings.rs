@@ -202,7 +202,7 @@ fn a_fix_has_the_guards_of_a_review() {
 
     assert_eq!(sandbox.glee(&["disconnect", "pen"]).code, 0);
     assert_eq!(sandbox.glee(&["review", "app.py"]).code, 3);
-    let missing = sandbox.glee(&["fix", "F1"]);
+    let missing = sandbox.glee(&["fix", "F2"]);
     assert_eq!(missing.code, 2, "{missing}");
     assert!(
         missing.stderr.contains("no agent has the role `coder`"),

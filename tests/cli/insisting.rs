@@ -221,7 +221,7 @@ fn an_answer_in_json_names_the_ruling_in_a_field() {
     let (_, outcome) = review(&sandbox, answer);
     assert_eq!(outcome["findings"][0]["insisted"], true, "{outcome:#}");
     assert!(
-        states(&outcome)[1].starts_with("F2 dismissed 3"),
+        states(&outcome)[1].starts_with("F3 dismissed 3"),
         "an id that it was not told of: {outcome:#}"
     );
 }
@@ -270,7 +270,7 @@ fn a_reference_binds_only_where_it_was_shown_and_in_the_file_of_the_ruling() {
     let (output, outcome) = review(&sandbox, answer);
     assert_eq!(
         states(&outcome),
-        ["F1 dismissed 3", "F2 dismissed 4"],
+        ["F3 dismissed 3", "F4 dismissed 4"],
         "{output}"
     );
     assert_eq!(
@@ -409,7 +409,7 @@ fn changed_code_is_judged_again_and_says_what_changed() {
     let (output, outcome) = review(&sandbox, HANDLE);
     assert_eq!(
         (output.code, states(&outcome)),
-        (0, vec!["F1 already_ruled 2".into()]),
+        (0, vec!["F2 already_ruled 2".into()]),
         "{output}"
     );
 }
@@ -627,7 +627,7 @@ fn an_undo_changes_nothing_for_what_it_brings_back() {
         &sandbox,
         "[MUST] store.py:2 Convert the text before it is run\n",
     );
-    assert_eq!(states(&outcome), ["F1 resolved"], "{output}");
+    assert_eq!(states(&outcome), ["F3 resolved"], "{output}");
     let run = outcome["run"].as_str().expect("a run");
     let undone = sandbox.glee(&["runs", "undo", run]);
     assert_eq!(
@@ -697,12 +697,14 @@ fn a_review_asks_the_judge_or_else_the_aggregator_and_an_answer_is_used_again() 
         let reuse = sandbox.glee(&["config", "set", "--user", "review.reuse", "true"]);
         assert_eq!(reuse.code, 0, "{reuse}");
         says(&sandbox, "rev", UNSURE[1]);
-        for calls in [2, 1] {
+        // The first run learns only from the answer that its F2 is F1.
+        for (calls, id) in [(2, "F2"), (1, "F1")] {
             // Another version of the reviewer is asked again, and the comparison is not.
             sandbox.program("rev", &format!("{REVIEWER}# {calls}\n"));
             let output = sandbox.glee(&["review", "app.py", "--format", "json"]);
             let outcome = json(&output.stdout);
-            assert_eq!(states(&outcome), ["F2 already_ruled 1"], "{role}: {output}");
+            let expected = format!("{id} already_ruled 1");
+            assert_eq!(states(&outcome), [expected], "{role}: {output}");
             assert_eq!(
                 (output.code, &outcome["proof"]["calls"]),
                 (0, &calls.into()),

@@ -160,7 +160,7 @@ fn the_whole_job_with_three_scripts() {
     let outcome = json(&again.stdout);
     assert_eq!(
         states(&outcome),
-        ["F1 already_ruled", "F2 disputed", "F3 discarded"]
+        ["F3 already_ruled", "F4 disputed", "F5 discarded"]
     );
     let waiting = outcome["disputes"].as_array().expect("disputes are a list");
     assert_eq!(

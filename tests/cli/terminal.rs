@@ -219,7 +219,7 @@ fn places_are_links_that_an_editor_opens() {
         "ui.hyperlink",
         "vscode://file{path}:{line}:{column}",
     );
-    let editor = sandbox.glee(&["show", "F1"]).stdout;
+    let editor = sandbox.glee(&["show", "F6"]).stdout;
     assert!(
         editor.contains(&link(
             "vscode://file[ROOT]/a%20%5Bdir%5D/my%20b.py:5:1",

@@ -148,7 +148,10 @@ fn spec_04_resolve_takes_judge_and_discard_and_goes_through_all() {
     let judged = sandbox.glee(&["disputes", "resolve", "1", "judge"]);
     assert_eq!(
         (judged.code, judged.stdout.as_str()),
-        (0, "Dispute 1: DISMISS by scales, refuted.\n"),
+        (
+            0,
+            "F1 app.py:2 Do not evaluate text from outside\n  Dispute 1: DISMISS by scales, refuted.\n"
+        ),
         "{judged}"
     );
     assert_eq!(
@@ -159,7 +162,10 @@ fn spec_04_resolve_takes_judge_and_discard_and_goes_through_all() {
     let discarded = sandbox.glee(&["disputes", "resolve", "2", "discard"]);
     assert_eq!(
         (discarded.code, discarded.stdout.as_str()),
-        (0, "Dispute 2: discarded by you.\n"),
+        (
+            0,
+            "F2 app.py:6 Do not evaluate text from outside\n  Dispute 2: discarded by you.\n"
+        ),
         "{discarded}"
     );
     let ended = sandbox.glee(&["runs", "resume"]);

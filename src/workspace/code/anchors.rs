@@ -249,7 +249,7 @@ impl<'a> Blocks<'a> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX).max(1)
     }
 
-    /// Returns the identifiers of a block that occur in a text, sorted and without plain English words.
+    /// Returns the identifiers of a block that occur in a text, sorted.
     pub fn names(&self, title: &str, block: &RangeInclusive<u32>) -> Vec<String> {
         let key = (*block.start(), *block.end());
         let mut known = self.identifiers.borrow_mut();

@@ -73,7 +73,8 @@ pub(crate) struct Meanings {
     pub(crate) groups: Vec<Vec<usize>>,
     /// For each entry, whether only its words joined it to another entry, because neither has a line or a weakness.
     pub(crate) by_words: Vec<bool>,
-    /// The pairs in different groups that may name the same defect, as indices of members.
+    /// The pairs in different groups that may name the same defect, as indices of members. If a finding names two
+    /// defects, it joins the group of one, and forms such pairs with the findings of the other.
     pub(crate) unsure: Vec<(usize, usize)>,
 }
 
@@ -116,7 +117,7 @@ pub(crate) fn by_meaning(
     let unsure = pairs
         .iter()
         .map(|pair| (pair.a as usize, pair.b as usize))
-        .filter(|(a, b)| group_of[*a] != group_of[*b] && !finder.is_answered(*a, *b))
+        .filter(|(a, b)| group_of[*a] != group_of[*b] && finder.answer(*a, *b) != Some(false))
         .map(|(a, b)| (entries[a].index, entries[b].index))
         .collect();
     groups.retain(|group| !group.is_empty());

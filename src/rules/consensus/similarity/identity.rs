@@ -6,10 +6,11 @@ use crate::domain::Anchor;
 use crate::rules::consensus::similarity::likeness::{
     Distance, Likeness, NEAR, PairFacts, Weakness, likeness,
 };
-use crate::rules::consensus::similarity::vectors::Vectors;
+use crate::rules::consensus::similarity::vectors::{Vectors, stem};
 use crate::rules::consensus::similarity::wording::{self, CodeNames, WordList};
 
-/// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English.
+/// Keywords and common identifiers, such as `open`. In a title, such a word is usually plain English, even if it is in
+/// the code: it names nothing.
 const PLAIN: &[&str] = &[
     "return", "else", "for", "not", "and", "def", "let", "var", "const", "class", "import", "from",
     "with", "use", "new", "this", "self", "try", "while", "none", "null", "true", "false", "the",
@@ -19,7 +20,7 @@ const PLAIN: &[&str] = &[
     "value", "type", "print", "list", "dict",
 ];
 
-/// Returns the words of a title that are identifiers in `code`, sorted and without plain English words.
+/// Returns the words of a title that are identifiers in `code`, sorted.
 pub fn names(title: &str, code: &str) -> Vec<String> {
     let known: BTreeSet<&str> = identifiers(code).collect();
     names_among(title, |word| known.contains(word))
@@ -31,14 +32,19 @@ pub fn identifiers(code: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.len() >= 3)
 }
 
-/// Returns the words of a title that satisfy `is_known`, sorted and without plain English words.
+/// Whether a word of a title is plain English, even if it is in the code.
+pub(crate) fn is_plain(word: &str) -> bool {
+    let word = word.to_lowercase();
+    PLAIN.contains(&word.as_str()) || PLAIN.contains(&stem(&word))
+}
+
+/// Returns the words of a title that satisfy `is_known`, sorted. Other forms of plain English words count, too: a title
+/// says "opened" where the code has `open`.
 pub fn names_among(title: &str, is_known: impl Fn(&str) -> bool) -> Vec<String> {
     let named = title
         .split(|c: char| !is_part(c))
-        .filter(|word| is_known(word));
-    let named: BTreeSet<&str> = named
-        .filter(|word| !PLAIN.contains(&word.to_lowercase().as_str()))
-        .collect();
+        .filter(|word| is_known(word) || is_plain(word) && is_known(stem(&word.to_lowercase())));
+    let named: BTreeSet<&str> = named.collect();
     named
         .into_iter()
         .filter(|word| !word.chars().all(|c| c.is_ascii_digit()))

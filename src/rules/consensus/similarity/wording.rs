@@ -1,5 +1,6 @@
 //! Compares two texts word by word: which words they have in common, and in which order.
 
+use crate::rules::consensus::similarity::identity;
 use crate::rules::consensus::similarity::likeness::Wording;
 use crate::rules::consensus::similarity::vectors::{Vectors, is_stop_word, stem};
 
@@ -36,7 +37,8 @@ impl WordList {
 /// The names in the code that a text mentions, and the terms of the names in the vectors of the texts.
 #[derive(Debug, Default)]
 pub(crate) struct CodeNames<'a> {
-    names: &'a [String],
+    /// The names without plain English words.
+    names: Vec<&'a str>,
     terms: Vec<u32>,
 }
 
@@ -47,6 +49,8 @@ impl<'a> CodeNames<'a> {
             .flat_map(|name| vectors.terms_of(name))
             .collect();
         terms.sort_unstable();
+        let names = names.iter().map(String::as_str);
+        let names = names.filter(|name| !identity::is_plain(name)).collect();
         Self { names, terms }
     }
 
@@ -54,8 +58,8 @@ impl<'a> CodeNames<'a> {
         self.terms.binary_search(&term).is_ok()
     }
 
-    fn lacks(&self, name: &String) -> bool {
-        !self.names.contains(name)
+    fn lacks(&self, name: &str) -> bool {
+        !self.names.contains(&name)
     }
 
     /// Whether a word, given as a stem, is one of the names. A word of one or two letters that is no English word is

@@ -576,27 +576,15 @@ impl RoundContext<'_> {
         let mut made: Vec<NewFinding> = Vec::new();
         for member in all().filter(|member| !(is_denied && member.denies)) {
             let new = self.finding(member, revisions, &consensus, group);
-            let equal = made.iter().position(|known| is_equal(&known.finding, &new));
-            let own = || {
-                made.iter()
-                    .position(|known| is_raised_by_same(&new, &known.finding))
-            };
-            let Some(at) = equal.or_else(own) else {
-                made.push(NewFinding {
+            let origin = origins.get(&member.id).copied();
+            match made.iter_mut().find(|known| is_equal(&known.finding, &new)) {
+                Some(known) => known.take(member, origin),
+                None => made.push(NewFinding {
                     finding: new,
                     said: vec![member.id.clone()],
-                    origins: origins.get(&member.id).copied().into_iter().collect(),
-                });
-                continue;
-            };
-            let known = &mut made[at];
-            if equal.is_none() {
-                known
-                    .finding
-                    .restated
-                    .extend(restatement(&known.finding, new));
+                    origins: origin.into_iter().collect(),
+                }),
             }
-            known.take(member, origins.get(&member.id).copied());
         }
         made.sort_by_key(|new| {
             let Finding { raw, mandatory, .. } = &new.finding;
@@ -668,8 +656,7 @@ pub(crate) struct NewFinding {
 }
 
 impl NewFinding {
-    /// Adds a reviewer that says the same in the same words, or what the same reviewer says again. If it names several
-    /// places, the finding has all of them.
+    /// Adds a reviewer that says the same in the same words.
     fn take(&mut self, member: &Member, origin: Option<FindingId>) {
         let by = AgentName::from(member.model.as_str());
         if !self.finding.raised_by.contains(&by) {
@@ -678,23 +665,6 @@ impl NewFinding {
         for evidence in &member.raw.evidence {
             if !self.finding.raw.evidence.contains(evidence) {
                 self.finding.raw.evidence.push(evidence.clone());
-            }
-        }
-        let main = member
-            .raw
-            .location()
-            .map(|place| (place, member.anchor.clone()));
-        let further = member
-            .raw
-            .places
-            .iter()
-            .cloned()
-            .zip(member.also.iter().cloned());
-        for (place, anchor) in main.into_iter().chain(further) {
-            let known = self.finding.raw.locations();
-            if !member.raw.places.is_empty() && !known.contains(&place) {
-                self.finding.raw.places.push(place);
-                self.finding.also.push(anchor);
             }
         }
         self.said.push(member.id.clone());
@@ -808,9 +778,12 @@ fn corroboration(
     group: &Group,
     reviewers: usize,
 ) -> Corroboration {
+    // What a reviewer says again is a finding of its own, unless it denies the problem.
+    let repeats = group.repeats.iter().filter(|at| members[**at].denies);
     let mut positions: Vec<Position> = group
         .members
         .iter()
+        .chain(repeats)
         .map(|at| &members[*at])
         .map(|member| Position {
             said: member.id.clone(),

@@ -68,7 +68,7 @@ pub(crate) fn continued<'p>(
             }
         }
     }
-    let earlier = latest(&known.findings);
+    let earlier = wordings(&known.findings);
     let anchors: Vec<&Anchor> = earlier.iter().map(|(_, anchor)| *anchor).collect();
     let anchored: Vec<((usize, usize), &Anchor)> = places
         .iter()
@@ -127,15 +127,20 @@ fn place_and_title(finding: &Finding) -> (Option<&str>, Option<u32>, &str) {
     (raw.file.as_deref(), raw.line, raw.title.as_written())
 }
 
-/// The anchors of the earlier findings, with the indices of the findings. Of the wordings of a finding in one state of
-/// the code, only the latest counts.
-fn latest(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
+/// The anchors of the earlier findings, with the indices of the findings. A text that a finding has several times in one
+/// state of the code counts once.
+fn wordings(known: &[KnownFinding]) -> Vec<(usize, &Anchor)> {
     let mut seen = HashSet::new();
     let anchored = known.iter().enumerate();
     anchored
         .filter_map(|(index, earlier)| Some((index, earlier, earlier.finding.anchor.as_ref()?)))
         .filter(|(_, earlier, anchor)| {
-            seen.insert((earlier.finding.id, &anchor.file, &anchor.block))
+            seen.insert((
+                earlier.finding.id,
+                &anchor.file,
+                &anchor.block,
+                &anchor.text,
+            ))
         })
         .map(|(index, _, anchor)| (index, anchor))
         .collect()

@@ -328,6 +328,7 @@ pub(crate) fn earlier<'a>(
     bindings: &[Binding],
     round: &Round<'_>,
 ) -> Vec<EventKind> {
+    let recorded = bindings;
     let bindings: Vec<&Binding> = not_reopened(bindings).collect();
     let findings: Vec<&Finding> = findings.into_iter().collect();
     let mut events = relations::named(&findings, &bindings, round);
@@ -340,8 +341,19 @@ pub(crate) fn earlier<'a>(
     };
     let findings: Vec<&Finding> = unnamed().collect();
     let (indexes, found) = anchored(findings.iter().copied());
-    let known: Vec<&Anchor> = bindings.iter().map(|binding| &binding.anchor).collect();
-    let all = pairs(&known, &found, round.text_of);
+    // A dispute that reopens another one is about the finding of that one, too.
+    let all_anchors = bindings.iter().enumerate().flat_map(|(at, binding)| {
+        let lineage = std::iter::successors(Some(*binding), |known| {
+            let reopened = known.reopens?;
+            recorded.iter().find(|one| one.number() == Some(reopened))
+        });
+        lineage.map(move |binding| (at, &binding.anchor))
+    });
+    let (of_binding, known): (Vec<usize>, Vec<&Anchor>) = all_anchors.unzip();
+    let mut all = pairs(&known, &found, round.text_of);
+    for (_, known, _) in &mut all {
+        *known = of_binding[*known];
+    }
     let mut pairs: Vec<(f32, usize, usize)> = sure(&all).collect();
     let mut fallen: HashMap<(usize, usize), Relation> = HashMap::new();
     for (_, known, finding) in &pairs {
