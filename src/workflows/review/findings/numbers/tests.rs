@@ -514,7 +514,6 @@ fn a_number_is_one_problem_and_a_problem_has_one_number() {
     );
     for (doubled, problems) in doubled.into_iter().zip(problems) {
         let said = format!("{doubled} of {problems} problems have two numbers or keys");
-        println!("{said}");
         assert!(doubled as f64 <= 0.03 * problems as f64, "{said}");
     }
 }
