@@ -13,7 +13,7 @@ use crate::domain::{
     PostedProblem, ProblemKey, RawFinding, Relation, Restated, RestatedFinding, Role, RulingRef,
     RunId, Severity, Untrusted,
 };
-use crate::history::queries::problems::KnownProblems;
+use crate::history::queries::problems::{KnownFinding, KnownProblems};
 use crate::history::queries::rows::Binding;
 use crate::protocol::merge_input;
 use crate::protocol::text::location;
@@ -195,7 +195,11 @@ impl RoundContext<'_> {
             });
             candidates.push(members.collect::<Vec<_>>());
         }
-        numbers::continued(&candidates, self.known, posted, owners, text_of)
+        let text_then = |known: &KnownFinding| {
+            let anchor = known.finding.anchor.as_ref()?;
+            self.past?.text(&known.run, anchor)
+        };
+        numbers::continued(&candidates, self.known, posted, owners, text_of, &text_then)
     }
 
     /// A finding that is about the dispute of an earlier finding, even in other words or changed code, continues the

@@ -2,13 +2,14 @@
 //!
 //! The module `merge` combines the findings of several reviewers, `unsure` and `pairs` ask about the findings that
 //! may be the same, and `debate` applies examinations and defences.
-//! `numbers` finds the problems that findings continue.
+//! `numbers` finds the problems that findings continue, and `edited` those whose code was edited.
 //! `recognition` and `relations` compare the findings with earlier disputes from `earlier_records`. `round`
 //! defines the data that `recognition` and `relations` require. `replacement` checks the replacement lines that
 //! reviewers propose.
 
 pub(crate) mod debate;
 pub(crate) mod earlier_records;
+mod edited;
 pub(crate) mod merge;
 pub(crate) mod numbers;
 pub(crate) mod pairs;

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::domain::{Anchor, Finding, FindingId, PostedProblem, ProblemKey, RunId};
 use crate::history::queries::problems::{KnownFinding, KnownProblems};
+use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::recognition;
 use crate::workflows::review::findings::round::TextOf;
 
@@ -34,13 +35,14 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// Finds for each group of a round the problem that it continues. `owners` has the numbers of which it is known already
-/// which group continues them.
+/// which group continues them. `text_then` returns the file in which an earlier finding was raised.
 pub(crate) fn continued<'p>(
     groups: &[Vec<Candidate<'_>>],
     known: &KnownProblems,
     posted: &'p [PostedProblem],
     owners: BTreeMap<u32, usize>,
     text_of: TextOf<'_>,
+    text_then: &dyn Fn(&KnownFinding) -> Option<String>,
 ) -> Vec<Continued<'p>> {
     let places: Vec<(usize, usize)> = groups
         .iter()
@@ -82,6 +84,7 @@ pub(crate) fn continued<'p>(
     for (at, index) in recognition::likenesses(&anchors, &found, text_of) {
         claims.take(anchored[index].0, earlier[at].0);
     }
+    claims.take_edited(groups, &places, text_of, text_then);
     // Comments and shared rulings name problems of other histories. This history may know them in other code.
     let anchors: Vec<&Anchor> = posted.iter().map(|posted| &posted.anchor).collect();
     let mut foreign = BTreeMap::new();
@@ -172,6 +175,37 @@ impl Claims<'_> {
             && *self.owners.entry(number).or_insert(place.0) == place.0
         {
             self.matched.insert(place, earlier);
+        }
+    }
+
+    /// Lets the findings that are left continue earlier ones whose code was edited. Of each earlier finding, only the
+    /// newest wording counts.
+    fn take_edited(
+        &mut self,
+        groups: &[Vec<Candidate<'_>>],
+        places: &[(usize, usize)],
+        text_of: TextOf<'_>,
+        text_then: &dyn Fn(&KnownFinding) -> Option<String>,
+    ) {
+        let is_left = |place: &&(usize, usize)| !self.matched.contains_key(*place);
+        let (left, found): (Vec<_>, Vec<_>) = places
+            .iter()
+            .filter(is_left)
+            .filter_map(|place| Some((*place, Raised::of(groups[place.0][place.1].finding)?)))
+            .unzip();
+        let mut seen = HashSet::new();
+        let known = self.known.iter().enumerate();
+        let (newest, earlier): (Vec<_>, Vec<_>) = known
+            .filter(|(_, known)| seen.insert((known.number, known.finding.id)))
+            .filter_map(|(index, known)| Some((index, Raised::of(&known.finding)?)))
+            .unzip();
+        let text_then = |at: usize| text_then(&self.known[newest[at]]);
+        let mut pairs = edited::pairs(&earlier, &found, text_of, text_then);
+        // In another file, edited code with the same problem is probably a copy.
+        pairs.retain(|(_, known, new)| earlier[*known].anchor.file == found[*new].anchor.file);
+        pairs.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        for (_, earlier, finding) in pairs {
+            self.take(left[finding], newest[earlier]);
         }
     }
 

@@ -14,10 +14,10 @@ use crate::domain::{
 };
 use crate::history::queries::rows::Binding;
 use crate::protocol::text::references::{self, Reference};
-use crate::rules::consensus::similarity::identity::{self, Wordings};
-use crate::rules::consensus::similarity::likeness::NEAR;
+use crate::rules::consensus::similarity::identity;
 use crate::rules::review::rulings;
 use crate::workflows::review::disputes::references::{Support, exists};
+use crate::workflows::review::findings::edited::{self, Raised};
 use crate::workflows::review::findings::round::{Round, TextOf};
 use crate::workflows::run::redaction::Redaction;
 use crate::workspace::code::anchors::Blocks;
@@ -29,9 +29,6 @@ const UNSURE: usize = 20;
 
 /// The maximum size in bytes of the diff between the disputed code and the current code.
 const LARGEST: usize = 8 << 10;
-
-/// The maximum distance in lines between a finding and the disputed line, if the disputed code is not available.
-const FAR: u32 = 20;
 
 pub(crate) fn subject(event: &EventKind) -> Option<FindingId> {
     match event {
@@ -287,77 +284,47 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
     texts
 }
 
-/// Relates findings to disputes about changed code. A related finding is near the disputed line, and uses words
-/// that are similar to the words of the disputed finding.
+/// Relates findings to the newest disputes that say the same about code that was edited since.
 pub(crate) fn changed<'a>(
     findings: impl Iterator<Item = &'a Finding>,
     bindings: &[&Binding],
     round: &Round<'_>,
 ) -> Vec<EventKind> {
-    let mut by_file: BTreeMap<&str, Vec<(&Finding, &Anchor, u32)>> = BTreeMap::new();
-    for finding in findings {
-        if let (Some(anchor), Some(line)) = (&finding.anchor, finding.raw.line) {
-            by_file
-                .entry(&anchor.file)
-                .or_default()
-                .push((finding, anchor, line));
-        }
+    let settled = bindings.iter().copied();
+    let settled: Vec<&Binding> = settled
+        .filter(|binding| binding.ended.is_none() && binding.disposition.is_some())
+        .collect();
+    let earlier = settled.iter().map(|binding| Raised {
+        anchor: &binding.anchor,
+        line: binding.location.as_ref().and_then(|location| location.line),
+    });
+    let earlier: Vec<Raised<'_>> = earlier.collect();
+    let (findings, found): (Vec<&Finding>, Vec<Raised<'_>>) = findings
+        .filter_map(|finding| Some((finding, Raised::of(finding)?)))
+        .unzip();
+    let mut texts: BTreeMap<usize, Option<String>> = BTreeMap::new();
+    let text_then = |at: usize| {
+        let read = || round.past?.text(&settled[at].run, &settled[at].anchor);
+        texts.entry(at).or_insert_with(read).clone()
+    };
+    let pairs = edited::pairs(&earlier, &found, round.text_of, text_then);
+    // The last dispute is the newest.
+    let mut newest: BTreeMap<usize, usize> = BTreeMap::new();
+    for (_, known, finding) in pairs {
+        let last = newest.entry(finding).or_insert(known);
+        *last = known.max(*last);
     }
-    let mut events = Vec::new();
-    for (file, findings) in by_file {
-        let text = (round.text_of)(file);
-        let blocks = Blocks::of(file, &text);
-        let is_gone = |path: &str| path == file || (round.text_of)(path).is_empty();
-        let settled = bindings.iter().filter(|binding| {
-            binding.ended.is_none()
-                && binding.disposition.is_some()
-                && is_gone(&binding.anchor.file)
+    let events = newest.into_iter().map(|(at, known)| {
+        let (finding, path) = (findings[at], &found[at].anchor.file);
+        let diff = texts[&known].as_deref().and_then(|then| {
+            let text = (round.text_of)(path);
+            let blocks = Blocks::of(path, &text);
+            let here = blocks.enclosing(finding.raw.line?);
+            diff(settled[known], then, blocks.text(&here))
         });
-        let old: Vec<&Binding> = settled
-            .filter(|known| blocks.place(&known.anchor).is_none())
-            .copied()
-            .collect();
-        if old.is_empty() {
-            continue;
-        }
-        let anchors = old
-            .iter()
-            .map(|known| &known.anchor)
-            .chain(findings.iter().map(|(_, anchor, _)| *anchor));
-        let wordings = Wordings::of(anchors);
-        let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
-        for (index, (finding, _, line)) in findings.iter().enumerate() {
-            let here = blocks.enclosing(*line);
-            // The search begins at the last dispute, because the last dispute is the newest.
-            let changed = old.iter().enumerate().rev().find_map(|(at, known)| {
-                wordings.compare(at, old.len() + index, None).same()?;
-                let before = known.location.as_ref().and_then(|location| location.line)?;
-                let text_then = texts
-                    .entry(&known.dispute)
-                    .or_insert_with(|| round.past.and_then(|past| past.text(known)))
-                    .as_deref();
-                let is_near = match text_then {
-                    Some(then) => {
-                        let now = unified::line_now(then, &text, before);
-                        here.contains(&now) || now.abs_diff(*line) <= NEAR
-                    }
-                    None => known.anchor.file == file && before.abs_diff(*line) <= FAR,
-                };
-                is_near.then(|| {
-                    (
-                        *known,
-                        text_then.and_then(|then| diff(known, then, blocks.text(&here))),
-                    )
-                })
-            });
-            events.extend(
-                changed.map(|(known, diff)| {
-                    related(finding.id, known, Relation::CodeChanged { diff })
-                }),
-            );
-        }
-    }
-    events
+        related(finding.id, settled[known], Relation::CodeChanged { diff })
+    });
+    events.collect()
 }
 
 /// The redacted diff from the disputed code to the current code. Only the first `LARGEST` bytes are kept.

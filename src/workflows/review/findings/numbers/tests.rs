@@ -1,9 +1,8 @@
 //! Tests the numbers of random histories: runs of several worktrees of one repository, in which files are renamed,
-//! functions move, and reviewers find other words. A worktree can be under review as a pull request, too: each push is
+//! functions move and are edited, and reviewers find other words. A worktree can be under review as a pull request, too: each push is
 //! reviewed in a new history that knows the earlier pushes by the comments.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -23,10 +22,13 @@ use crate::history::recover;
 use crate::history::store::Journal;
 use crate::protocol::request::SourceFile;
 use crate::rules::consensus::Policy;
+use crate::workflows::review::code::coder_changes::Trees;
 use crate::workflows::review::code::sources::Sources;
+use crate::workflows::review::findings::earlier_records::Past;
 use crate::workflows::review::findings::merge::RoundContext;
 use crate::workflows::review::findings::round::MergeSettings;
 use crate::workflows::review::state::ReviewState;
+use crate::workflows::run::redaction::Redaction;
 use crate::workspace::root::Workspace;
 
 const HISTORIES: usize = 500;
@@ -99,17 +101,24 @@ struct Tree {
     files: BTreeMap<String, Vec<Function>>,
     /// Lines above the first function.
     head: usize,
+    /// The number of lines that were inserted below the first line of each function.
+    inserted: BTreeMap<Function, usize>,
 }
 
 impl Tree {
     fn text(&self, path: &str, material: &Material) -> String {
         let functions = self.files.get(path).into_iter().flatten();
-        let functions = functions.map(|(module, function)| {
-            let name = format!("{module}(");
-            material.functions[*function].replacen('(', &name, 1)
-        });
-        let functions: Vec<String> = functions.collect();
+        let functions: Vec<String> = functions.map(|at| self.function(*at, material)).collect();
         "import os\n".repeat(self.head + 1) + "\n\n" + &functions.join("\n\n\n") + "\n"
+    }
+
+    fn function(&self, at: Function, material: &Material) -> String {
+        let (module, function) = at;
+        let name = format!("{module}(");
+        let text = material.functions[function].replacen('(', &name, 1);
+        let (first, rest) = text.split_once('\n').expect("a function has a body");
+        let inserted = "    assert True\n".repeat(self.inserted.get(&at).copied().unwrap_or(0));
+        format!("{first}\n{inserted}{rest}")
     }
 
     fn raised(
@@ -132,8 +141,14 @@ impl Tree {
             if (*of, *index) == (module, *function) {
                 break;
             }
-            line += u32::try_from(material.functions[*index].lines().count()).expect("few") + 2;
+            let text = self.function((*of, *index), material);
+            line += u32::try_from(text.lines().count()).expect("few") + 2;
         }
+        let inserted = self
+            .inserted
+            .get(&(module, *function))
+            .filter(|_| *offset > 0);
+        line += u32::try_from(inserted.copied().unwrap_or(0)).expect("few");
         RawFinding {
             severity: Severity::known(Tag::Must),
             title: title.as_str().into(),
@@ -156,6 +171,10 @@ enum Step {
     },
     Insert {
         worktree: usize,
+    },
+    Edit {
+        worktree: usize,
+        function: Function,
     },
     /// A run reviews the tree of a worktree. `race` is a run of another worktree that records its findings first.
     Run {
@@ -181,12 +200,15 @@ fn said(problems: usize) -> impl Strategy<Value = Said> {
         .prop_map(|(worktree, problems)| Said { worktree, problems })
 }
 
-fn steps(problems: usize) -> impl Strategy<Value = Vec<Step>> {
+fn steps(problems: usize, functions: usize) -> impl Strategy<Value = Vec<Step>> {
     let worktree = 0..WORKTREES;
     let step = prop_oneof![
         1 => (worktree.clone(), 0..2_usize).prop_map(|(worktree, file)| Step::Rename { worktree, file }),
         1 => (worktree.clone(), 0..2_usize).prop_map(|(worktree, file)| Step::Move { worktree, file }),
-        1 => worktree.prop_map(|worktree| Step::Insert { worktree }),
+        1 => worktree.clone().prop_map(|worktree| Step::Insert { worktree }),
+        2 => (worktree, 0..2_usize, 0..functions).prop_map(|(worktree, module, function)| {
+            Step::Edit { worktree, function: (module, function) }
+        }),
         4 => (said(problems), proptest::option::of(said(problems))).prop_map(|(run, race)| Step::Run { run, race }),
         2 => said(problems).prop_map(|run| Step::Push { run }),
     ];
@@ -221,6 +243,10 @@ impl World<'_> {
                 functions.rotate_left(1);
             }
             Step::Insert { worktree } => self.trees[*worktree].head += 1,
+            Step::Edit { worktree, function } => {
+                let inserted = &mut self.trees[*worktree].inserted;
+                *inserted.entry(*function).or_default() += 1;
+            }
             Step::Run { run, race } => self.run(run, race.as_ref()),
             Step::Push { run } => self.push(run),
         }
@@ -229,7 +255,7 @@ impl World<'_> {
     fn push(&mut self, said: &Said) {
         self.runs += 1;
         let run = RunId(format!("run-{}", self.runs));
-        let journal = journal();
+        let journal = journal(self.workspace);
         let known = journal.known_problems().expect("the history is read");
         let merged = self.merged(&run, said, &known, &self.comments[said.worktree]);
         for (finding, about) in self.merged_findings(merged, said) {
@@ -305,14 +331,23 @@ impl World<'_> {
             optional: Vec::new(),
             policy: Policy::Panel,
         };
-        let sources = Sources::unsaved(files);
+        let folder = self.journal.folder_of(run);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut sources = Sources::new(&folder, Redaction::ON);
+        sources.keep(1, files).expect("the code is kept");
         let context = RoundContext {
             state: &state,
             round: 1,
             lists: &lists,
             sources: &sources,
             workspace: self.workspace,
-            past: None,
+            past: Some(Past {
+                journal: &self.journal,
+                trees: Trees {
+                    workspace: self.workspace,
+                    state_dir: &self.journal.path,
+                },
+            }),
             run,
             known,
         };
@@ -428,11 +463,12 @@ fn world<'a>(material: &'a Material, workspace: &'a Workspace) -> World<'a> {
             ("two.py".to_owned(), module(1)),
         ]),
         head: 0,
+        inserted: BTreeMap::new(),
     };
     World {
         material,
         workspace,
-        journal: journal(),
+        journal: journal(workspace),
         trees: vec![tree; WORKTREES],
         runs: 0,
         numbers: BTreeMap::new(),
@@ -441,10 +477,10 @@ fn world<'a>(material: &'a Material, workspace: &'a Workspace) -> World<'a> {
     }
 }
 
-fn journal() -> Journal {
+fn journal(workspace: &Workspace) -> Journal {
     Journal {
         db: recover::empty().expect("a database"),
-        path: PathBuf::new(),
+        path: workspace.root().join("state").join("history.db"),
     }
 }
 
@@ -454,7 +490,7 @@ fn a_number_is_one_problem_and_a_problem_has_one_number() {
     let folder = tempfile::tempdir().expect("a folder");
     let workspace = Workspace::discover(folder.path()).expect("a tree");
     let mut runner = TestRunner::deterministic();
-    let steps = steps(material.problems.len());
+    let steps = steps(material.problems.len(), material.functions.len());
     let (mut problems, mut doubled) = ([0, 0], [0, 0]);
     let mut shared: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
     for _ in 0..HISTORIES {
