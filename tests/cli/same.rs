@@ -160,6 +160,16 @@ fn three_reviewers_and_six_findings_need_one_call_for_four_groups_that_close_on_
         page.stdout.contains("compar") && page.stdout.contains("agg"),
         "{page}"
     );
+    let stats = json(&sandbox.glee(&["stats", "--json"]).stdout);
+    let comparisons = stats["comparisons"].as_array().expect("a list");
+    assert_eq!(comparisons.len(), 1, "{stats:#}");
+    assert_eq!(
+        (&comparisons[0]["name"], &comparisons[0]["calls"]),
+        (&"agg".into(), &1.into())
+    );
+    let table = sandbox.glee(&["stats"]);
+    let line = "; 1 call to compare findings";
+    assert!(table.stdout.contains(line), "{table}");
 
     // The same texts about the same code are neither reviewed nor compared again.
     sandbox.git(&["checkout", "-q", "--", "shop.py"]);
