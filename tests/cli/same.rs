@@ -212,6 +212,9 @@ fn the_plan_says_that_one_call_may_be_made_and_the_key_turns_it_off() {
     let plan = sandbox.glee(&["review", "shop.py", "--dry-run"]);
     let line = "at most 1 call to agg about findings that may be the same";
     assert!(plan.stdout.contains(line), "{plan}");
+    let plan = sandbox.glee(&["review", "shop.py", "--dry-run", "--debate"]);
+    let line = "at most 2 calls to agg about findings that may be the same";
+    assert!(plan.stdout.contains(line), "{plan}");
     let set = sandbox.glee(&["config", "set", "review.compare", "off"]);
     assert_eq!(set.code, 0, "{set}");
     let plan = sandbox.glee(&["review", "shop.py", "--dry-run"]);
