@@ -22,7 +22,7 @@ pub use agreement::consensus::{Assessment, Class, Corroboration, Position, disse
 pub use agreement::debate::{
     Challenge, DebateMessage, DefenceWord, Defended, ExaminationWord, Examined,
 };
-pub use agreement::pair::{KeyedAnswer, PairAnswer, PairComparison, PairId, UnsurePair};
+pub use agreement::pair::{KeyedAnswer, PairAnswer, PairComparison, PairId, RaisedIn, UnsurePair};
 pub use agreement::stage::{
     Approach, Certainty, Decision, Opinion, Question, QuestionAnswer, Resolution, Said, Settler,
     StageAnswer, StagePlan, StageStatus, StageVerdict, Subject, Synthesis, Validation,

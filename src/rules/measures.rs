@@ -18,7 +18,7 @@ pub struct ReviewStatistics {
     /// The first day (UTC) of the statistics, as given with `--since`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The measures over all findings, and over all calls of reviewers and judges.
+    /// The measures over all findings, over all calls of reviewers and judges, and over all calls that compare findings.
     pub all: Measures,
     /// The measures of each reviewer. If several reviewers raised a finding, the measures of each of these
     /// reviewers include the finding.
@@ -34,6 +34,11 @@ pub struct ReviewStatistics {
     /// The measures of each model that judges use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_models: Option<Vec<Measures>>,
+    /// The calls, the time, the tokens and the cost of each agent that was asked whether findings are the same, among
+    /// themselves (`same`) or as an earlier dispute (`compare`). The counts of findings are 0. A judge's calls of this
+    /// kind are also part of the judge's own measures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparisons: Option<Vec<Measures>>,
     /// The measures of each category. Calls are not assigned to categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Measures>>,

@@ -160,6 +160,16 @@ fn three_reviewers_and_six_findings_need_one_call_for_four_groups_that_close_on_
         page.stdout.contains("compar") && page.stdout.contains("agg"),
         "{page}"
     );
+    let stats = json(&sandbox.glee(&["stats", "--json"]).stdout);
+    let comparisons = stats["comparisons"].as_array().expect("a list");
+    assert_eq!(comparisons.len(), 1, "{stats:#}");
+    assert_eq!(
+        (&comparisons[0]["name"], &comparisons[0]["calls"]),
+        (&"agg".into(), &1.into())
+    );
+    let table = sandbox.glee(&["stats"]);
+    let line = "; 1 call to compare findings";
+    assert!(table.stdout.contains(line), "{table}");
 
     // The same texts about the same code are neither reviewed nor compared again.
     sandbox.git(&["checkout", "-q", "--", "shop.py"]);
@@ -201,6 +211,9 @@ fn the_plan_says_that_one_call_may_be_made_and_the_key_turns_it_off() {
     let sandbox = project();
     let plan = sandbox.glee(&["review", "shop.py", "--dry-run"]);
     let line = "at most 1 call to agg about findings that may be the same";
+    assert!(plan.stdout.contains(line), "{plan}");
+    let plan = sandbox.glee(&["review", "shop.py", "--dry-run", "--debate"]);
+    let line = "at most 2 calls to agg about findings that may be the same";
     assert!(plan.stdout.contains(line), "{plan}");
     let set = sandbox.glee(&["config", "set", "review.compare", "off"]);
     assert_eq!(set.code, 0, "{set}");

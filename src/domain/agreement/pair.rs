@@ -55,6 +55,35 @@ impl JsonSchema for PairId {
     }
 }
 
+/// Where findings were raised.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum RaisedIn {
+    #[default]
+    Review,
+    /// In an examination, so that the findings of the round are merged already.
+    Debate,
+}
+
+impl RaisedIn {
+    pub fn is_review(&self) -> bool {
+        *self == Self::Review
+    }
+}
+
 /// Two findings of a round that may name the same defect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsurePair {

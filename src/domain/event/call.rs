@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{
     AgentName, AnswerStatus, Comparison, Defended, DisputeNumber, Examined, FailureKind,
-    PairComparison, PeerReview, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
+    PairComparison, PeerReview, RaisedIn, RawFinding, Recheck, Response, Ruling, Said, Untrusted,
 };
 
 /// The purpose of a call. Within a run, the purpose, the agent and the attempt identify a call.
@@ -16,9 +16,12 @@ pub enum Purpose {
         round: u32,
         shard: u32,
     },
-    /// The aggregator states which pairs of findings name the same defect.
+    /// The aggregator states which pairs of findings name the same defect. After a debate, each pair has a finding that
+    /// was raised in the debate.
     Same {
         round: u32,
+        #[serde(default, skip_serializing_if = "RaisedIn::is_review")]
+        raised_in: RaisedIn,
     },
     /// Round 2 of a debate: a reviewer examines the findings of other reviewers.
     Examine {
@@ -73,7 +76,7 @@ impl Purpose {
     pub fn round(&self) -> Option<u32> {
         match self {
             Self::Review { round, .. }
-            | Self::Same { round }
+            | Self::Same { round, .. }
             | Self::Examine { round }
             | Self::Defend { round }
             | Self::Respond { round }
@@ -109,7 +112,10 @@ impl CallId {
     pub fn file_stem(&self) -> String {
         let purpose = match &self.purpose {
             Purpose::Review { round, shard } => format!("review-{round}-{shard}"),
-            Purpose::Same { round } => format!("same-{round}"),
+            Purpose::Same { round, raised_in } => match raised_in {
+                RaisedIn::Review => format!("same-{round}"),
+                RaisedIn::Debate => format!("same-{round}-debate"),
+            },
             Purpose::Examine { round } => format!("examine-{round}"),
             Purpose::Defend { round } => format!("defend-{round}"),
             Purpose::Respond { round } => format!("respond-{round}"),

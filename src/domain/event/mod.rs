@@ -17,10 +17,10 @@ use crate::domain::{
     Action, AdvisoryStatus, Agent, AgentEvent, AgentName, AskedFile, AuditPlan, Ballot,
     CallMetadata, Comparison, Coverage, DebateMessage, Decision, Disposition, Dispute,
     DisputeNumber, EarlierDispute, ExitReason, FileChange, FileReview, Finding, FindingId,
-    KeyedAnswer, Location, PostedProblem, RawFinding, Resolution, RestatedFinding, ReusedFrom,
-    ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId, Settler,
-    SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted, Usage,
-    WatchPlan, WatchStatus,
+    KeyedAnswer, Location, PostedProblem, RaisedIn, RawFinding, Resolution, RestatedFinding,
+    ReusedFrom, ReviewRequest, Role, Route, Ruler, RulingAudit, RulingRecord, RulingRef, RunId,
+    Settler, SharedRuling, Skip, StagePlan, StageVerdict, Tag, Trigger, UnsurePair, Untrusted,
+    Usage, WatchPlan, WatchStatus,
 };
 
 pub use call::{CallAnswer, CallId, Part, Purpose, Transcript};
@@ -259,8 +259,14 @@ pub enum ReviewEvent {
     AdvisoriesAsked {
         answers: BTreeMap<String, AdvisoryStatus>,
     },
-    /// The pairs of findings of a round that may name the same defect, before the findings are merged.
-    PairsUnsure { round: u32, pairs: Vec<UnsurePair> },
+    /// The pairs of findings of a round that may name the same defect, before the findings are merged. The pairs with
+    /// findings that were raised in the debate follow before the debate is concluded.
+    PairsUnsure {
+        round: u32,
+        #[serde(default, skip_serializing_if = "RaisedIn::is_review")]
+        raised_in: RaisedIn,
+        pairs: Vec<UnsurePair>,
+    },
     /// The answers of a call about findings that may be the same. Later runs reuse the answers.
     FindingsCompared {
         call: CallId,

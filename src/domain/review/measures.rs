@@ -12,6 +12,8 @@ pub enum TallyKind {
     Model,
     /// For one model: the findings on which judges with this model ruled.
     JudgeModel,
+    /// The calls with which one agent compared findings. No finding belongs to this kind.
+    Comparison,
     /// The findings of one category.
     Category,
     /// The findings that are instances of one weakness.
@@ -19,12 +21,13 @@ pub enum TallyKind {
 }
 
 impl TallyKind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::All,
         Self::Reviewer,
         Self::Judge,
         Self::Model,
         Self::JudgeModel,
+        Self::Comparison,
         Self::Category,
         Self::Cwe,
     ];
@@ -37,6 +40,7 @@ impl TallyKind {
             Self::Judge => "judge",
             Self::Model => "model",
             Self::JudgeModel => "judge_model",
+            Self::Comparison => "comparison",
             Self::Category => "category",
             Self::Cwe => "cwe",
         }

@@ -188,8 +188,8 @@ impl Measures<'_> {
             .map(drop)
     }
 
-    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge. The calls of an aggregator count only
-    /// in the sum of all calls.
+    /// Adds the usage of a call to the sums if the agent is a reviewer or a judge, or if the call compares findings.
+    /// The calls of an aggregator count only in the sum of all calls and in the sums of comparisons.
     fn call(
         &self,
         call: &CallId,
@@ -207,11 +207,8 @@ impl Measures<'_> {
                 .prepare_cached(sql)?
                 .execute([&self.run.0, &call.agent.0, role, model])?;
         }
-        let models = if role == "judge" {
-            "judge_model"
-        } else {
-            "model"
-        };
+        // Without a judge, the aggregator compares findings with earlier disputes.
+        let compares = matches!(call.purpose, Purpose::Same { .. } | Purpose::Compare { .. });
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -221,12 +218,15 @@ impl Measures<'_> {
             .usd
             .map(|usd| (usd * 1e6).round().clamp(0.0, MOST as f64) as u64);
         let number = |number: u64| number.min(MOST).cast_signed();
-        let sql = "INSERT INTO tally (kind, name, day, calls, unpriced, millis, input, output, micros)
-             SELECT column1, column2, ?4, 1, ?5, ?6, ?7, ?8, ?9
-             FROM (VALUES ('all', ''), (?3, ?2), (?10, (SELECT model FROM participant WHERE run = ?1 AND agent = ?2
-                AND role = ?3)))
-             WHERE EXISTS (SELECT 1 FROM participant WHERE run = ?1 AND agent = ?2 AND role = ?3)
-                AND (column1 = 'all' OR ?3 <> 'aggregator')
+        let sql = "WITH own AS (SELECT role, model FROM participant
+                WHERE run = ?1 AND agent = ?2 AND role IN (?3, iif(?10, 'aggregator', ?3))),
+             counted (kind, name) AS (
+                SELECT 'all', '' FROM own
+                UNION ALL SELECT 'comparison', ?2 FROM own WHERE ?10
+                UNION ALL SELECT role, ?2 FROM own WHERE role <> 'aggregator'
+                UNION ALL SELECT iif(role = 'judge', 'judge_model', 'model'), model FROM own WHERE role <> 'aggregator')
+             INSERT INTO tally (kind, name, day, calls, unpriced, millis, input, output, micros)
+             SELECT kind, name, ?4, 1, ?5, ?6, ?7, ?8, ?9 FROM counted WHERE true
              ON CONFLICT DO UPDATE SET calls = calls + 1, unpriced = unpriced + excluded.unpriced,
                 millis = millis + excluded.millis, input = input + excluded.input,
                 output = output + excluded.output, micros = micros + excluded.micros";
@@ -242,7 +242,7 @@ impl Measures<'_> {
                 number(usage.input_tokens.unwrap_or(0)),
                 number(usage.output_tokens.unwrap_or(0)),
                 number(micros.unwrap_or(0)),
-                models,
+                compares,
             ])
             .map(drop)
     }

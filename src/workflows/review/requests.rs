@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::domain::event::{CallAnswer, CallId, Purpose};
 use crate::domain::{
-    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RunId, meanings, number_of,
+    AnswerStatus, AskedFile, Disposition, Dispute, Finding, FindingId, RaisedIn, RunId, meanings,
+    number_of,
 };
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
@@ -31,7 +32,7 @@ impl RequestBuilder<'_> {
     pub(crate) fn task(&self, call: &CallId) -> Task {
         match &call.purpose {
             Purpose::Review { round, shard } => self.review(call, *round, *shard),
-            Purpose::Same { round } => self.same(*round),
+            Purpose::Same { round, raised_in } => self.same(*round, *raised_in),
             Purpose::Examine { round } => self.examine(call, *round),
             Purpose::Defend { round } => self.defend(call, *round),
             Purpose::Respond { .. } => {
@@ -304,9 +305,9 @@ impl RequestBuilder<'_> {
         }
     }
 
-    fn same(&self, round: u32) -> Task {
+    fn same(&self, round: u32, raised_in: RaisedIn) -> Task {
         // The findings get no numbers here, so neither the run nor the known problems matter.
-        unsure::task(&RoundContext {
+        let context = RoundContext {
             state: self.state,
             round,
             lists: &MergeSettings::of(&self.state.settings),
@@ -315,7 +316,8 @@ impl RequestBuilder<'_> {
             past: None,
             run: &RunId(String::new()),
             known: &KnownProblems::default(),
-        })
+        };
+        unsure::task(&context, raised_in)
     }
 
     fn compare(&self, round: u32) -> Task {

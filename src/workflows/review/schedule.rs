@@ -11,7 +11,7 @@ use crate::domain::event::{
 };
 use crate::domain::{
     AgentName, AnswerStatus, Disposition, Dispute, DisputeNumber, Finding, FindingId, FindingState,
-    Role, Route, Ruler, RulingWord, Untrusted,
+    RaisedIn, Role, Route, Ruler, RulingWord, Untrusted,
 };
 use crate::rules::review::objections::{Stance, stance};
 use crate::workflows::review::state::{RecordedCall, ReviewState, TreeChange};
@@ -21,7 +21,7 @@ use crate::workflows::run::workflow::Step;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReviewEffect {
     /// Merges the findings of the round. The first merge of a round records the pairs that the aggregator is asked
-    /// about, if there are any.
+    /// about, if there are any. The same applies to the conclusion of a debate.
     Merge {
         round: u32,
     },
@@ -89,10 +89,10 @@ pub(crate) fn next_steps(
     let round = state.round();
     let stages = [
         reviews(state, round),
-        same(state, policy, round),
+        same(state, policy, round, RaisedIn::Review),
         merge(state, round),
         compare(state, policy, round),
-        debate(state, round),
+        debate(state, policy, round),
         coder(state, policy, round),
         disputes(state, policy, parked),
         enforce(state, policy, round),
@@ -139,13 +139,20 @@ fn ask(
 }
 
 /// Asks the aggregator, in a single call, which pairs of the round name the same defect. The first merge of a round
-/// records the pairs instead of merging, so the question is due before the second merge.
-fn same(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
+/// records the pairs instead of merging, so the question is due before the second merge. The same applies to the
+/// conclusion of a debate.
+fn same(
+    state: &ReviewState,
+    policy: &SchedulePolicy,
+    round: u32,
+    raised_in: RaisedIn,
+) -> Vec<ReviewStep> {
     let aggregator = state
         .aggregator()
-        .filter(|_| policy.compare && state.asked_pairs(round).next().is_some());
+        .filter(|_| policy.compare && state.asked_pairs(round, raised_in).next().is_some());
+    let purpose = Purpose::Same { round, raised_in };
     aggregator
-        .and_then(|agent| ask(state, &agent.name, Purpose::Same { round }, is_invalid))
+        .and_then(|agent| ask(state, &agent.name, purpose, is_invalid))
         .into_iter()
         .collect()
 }
@@ -198,7 +205,7 @@ pub(crate) fn recognised(state: &ReviewState, round: u32) -> Vec<EventKind> {
     bound.collect()
 }
 
-fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
+fn debate(state: &ReviewState, policy: &SchedulePolicy, round: u32) -> Vec<ReviewStep> {
     let rounds = match state.debating() {
         DebateRounds::Off => return Vec::new(),
         DebateRounds::Two => 2,
@@ -247,6 +254,10 @@ fn debate(state: &ReviewState, round: u32) -> Vec<ReviewStep> {
         if let Some(step) = report(3) {
             return step;
         }
+    }
+    let compared = same(state, policy, round, RaisedIn::Debate);
+    if !compared.is_empty() {
+        return compared;
     }
     vec![Step::Effect(ReviewEffect::Conclude { round })]
 }
@@ -905,7 +916,12 @@ mod tests {
 
     #[test]
     fn the_aggregator_is_asked_once_and_before_the_merge() {
-        let same = |attempt| call("g", Purpose::Same { round: 1 }, attempt);
+        let raised_in = RaisedIn::Review;
+        let purpose = Purpose::Same {
+            round: 1,
+            raised_in,
+        };
+        let same = |attempt| call("g", purpose.clone(), attempt);
         let merge = Step::Effect(ReviewEffect::Merge { round: 1 });
         let pair = |asked: Option<u32>, known: Option<bool>| UnsurePair {
             one: "review-1-0.r1.1/0".into(),
@@ -925,7 +941,11 @@ mod tests {
             play.answered_reviews();
             assert_eq!(play.due(), [Step::Effect(ReviewEffect::Merge { round: 1 })]);
             let pairs = vec![pair];
-            play.event(ReviewEvent::PairsUnsure { round: 1, pairs });
+            play.event(ReviewEvent::PairsUnsure {
+                round: 1,
+                raised_in,
+                pairs,
+            });
             play
         };
         assert_eq!(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::report::BasicFormat;
 use crate::cli::style::{self, Style, count};
-use crate::config::settings::Settings;
+use crate::config::settings::{DebateRounds, Settings};
 use crate::domain::Role;
 use crate::domain::event::{Mode, Plan};
 use crate::protocol::text::printable;
@@ -33,11 +33,11 @@ pub(crate) fn render(
                 style.width,
             )
         }
-        BasicFormat::Json | BasicFormat::Jsonl => json(plan, previews),
+        BasicFormat::Json | BasicFormat::Jsonl => json(plan, settings, previews),
     }
 }
 
-fn json(plan: &Plan, previews: &[Preview]) -> String {
+fn json(plan: &Plan, settings: &Settings, previews: &[Preview]) -> String {
     let call = |call: &Preview| {
         json!({
             "agent": call.agent,
@@ -61,7 +61,7 @@ fn json(plan: &Plan, previews: &[Preview]) -> String {
         "schema": 1,
         "plan": plan,
         "calls": calls,
-        "compare": compare(plan),
+        "compare": compare(plan, settings),
         "total": total,
     });
     format!("{value:#}\n")
@@ -177,7 +177,7 @@ fn text(
             &format!("{}, for embedded agents, which cost nothing", size(bytes)),
         );
     }
-    if let Some(compare) = compare(plan) {
+    if let Some(compare) = compare(plan, settings) {
         row("Compare", &compare);
     }
     row(
@@ -211,7 +211,7 @@ fn text(
 }
 
 /// Describes the calls that the run makes only if the rules do not decide whether findings are the same.
-fn compare(plan: &Plan) -> Option<String> {
+fn compare(plan: &Plan, settings: &Settings) -> Option<String> {
     let name = |role| {
         let agents = plan.comparers.iter().chain(&plan.agents);
         let mut agents = agents.filter(|agent| agent.role == role && !agent.is_embedded());
@@ -223,8 +223,14 @@ fn compare(plan: &Plan) -> Option<String> {
         .iter()
         .filter(|agent| agent.role == Role::Reviewer);
     let same = aggregator.clone().filter(|_| reviewers.count() > 1);
+    // Findings that are raised in the debate can make a second call necessary.
+    let calls = match settings.review.debate {
+        DebateRounds::Off => 1,
+        DebateRounds::Auto | DebateRounds::Two | DebateRounds::Three => 2,
+    };
+    let calls = count(calls, "call");
     let same =
-        same.map(|name| format!("at most 1 call to {name} about findings that may be the same"));
+        same.map(|name| format!("at most {calls} to {name} about findings that may be the same"));
     let repeated = name(Role::Judge).or(aggregator);
     let repeated = repeated
         .map(|name| format!("at most 1 call to {name} about findings that may repeat a dispute"));

@@ -59,6 +59,7 @@ impl StatisticsView {
             ("Judges", found.judges.as_deref()),
             ("Models of reviewers", found.models.as_deref()),
             ("Models of judges", found.judge_models.as_deref()),
+            ("Comparisons", found.comparisons.as_deref()),
             ("Categories", found.categories.as_deref()),
             ("Weaknesses", found.weaknesses.as_deref()),
         ];

@@ -495,13 +495,14 @@ impl Fold {
                 }
                 let model_name = self.model(run, name, standard);
                 let kinds = if judge {
-                    [
+                    vec![
                         (TallyKind::All, ""),
                         (TallyKind::Judge, name),
                         (TallyKind::JudgeModel, &model_name),
+                        (TallyKind::Comparison, name),
                     ]
                 } else {
-                    [
+                    vec![
                         (TallyKind::All, ""),
                         (TallyKind::Reviewer, name),
                         (TallyKind::Model, &model_name),

@@ -364,6 +364,14 @@ impl MergedRound {
         }
     }
 
+    /// The findings of the round, and the pairs that may name the same defect and have a finding that was raised in the
+    /// debate.
+    pub(crate) fn observed(self) -> (Vec<Member>, Vec<(usize, usize)>) {
+        let mut unsure = self.consensus.unsure;
+        unsure.retain(|(one, other)| self.members[*one].observed || self.members[*other].observed);
+        (self.members, unsure)
+    }
+
     pub(crate) fn json(&self, policy: Policy, run: Option<&str>) -> serde_json::Value {
         let answer = self
             .consensus

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::domain::event::{CallAnswer, CallId, EventKind, ReviewEvent};
+use crate::domain::event::{CallAnswer, CallId, EventKind, Purpose, ReviewEvent};
 use crate::domain::{
     AgentName, Anchor, Comparison, EarlierDispute, Finding, FindingId, KeyedAnswer, PairAnswer,
     RawFinding, Untrusted,
@@ -51,7 +51,6 @@ pub(crate) fn kept(
     by: &AgentName,
     answer: &CallAnswer,
 ) -> Option<EventKind> {
-    let round = call.purpose.round()?;
     let keyed = |key, same, reason: &Untrusted| KeyedAnswer {
         key,
         answer: PairAnswer {
@@ -61,15 +60,15 @@ pub(crate) fn kept(
         },
     };
     let mut answers = Vec::new();
-    match answer {
-        CallAnswer::Same { pairs: said } => {
-            for pair in state.asked_pairs(round) {
+    match (answer, &call.purpose) {
+        (CallAnswer::Same { pairs: said }, Purpose::Same { round, raised_in }) => {
+            for pair in state.asked_pairs(*round, *raised_in) {
                 let said = said.iter().find(|said| Some(said.pair) == pair.asked);
                 answers.extend(said.map(|said| keyed(pair.key.clone(), said.same, &said.reason)));
             }
         }
-        CallAnswer::Compare { comparisons } => {
-            for (finding, earlier) in state.uncertain(round) {
+        (CallAnswer::Compare { comparisons }, Purpose::Compare { round }) => {
+            for (finding, earlier) in state.uncertain(*round) {
                 let said = comparisons.iter().find(|said| said.finding == finding.id);
                 let key = dispute_key(finding, earlier);
                 answers.extend(said.map(|said| keyed(key, said.same, &said.reason)));

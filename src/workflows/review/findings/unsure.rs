@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use crate::domain::event::{EventKind, Purpose, ReviewEvent};
-use crate::domain::{PairAnswer, PairId, RawFinding, UnsurePair};
+use crate::domain::{PairAnswer, PairId, RaisedIn, RawFinding, UnsurePair};
 use crate::protocol::request::{ComparedFinding, FindingPair, SourceFile, Task};
 use crate::rules::consensus::{self, Answers, Member};
+use crate::workflows::review::findings::debate::{self, MergedRound};
 use crate::workflows::review::findings::merge::RoundContext;
 use crate::workflows::review::findings::pairs;
 use crate::workspace::code::anchors::Blocks;
@@ -25,23 +26,21 @@ const TEXT: usize = 1200;
 /// If a block is longer, only this number of lines before and after the line of the finding is shown.
 const AROUND: u32 = 30;
 
-/// The pairs of the unmerged findings of a round that may name the same defect. `known` finds the recorded answer
+/// The pairs of findings of a round that may name the same defect: the unmerged findings of the reviews, or the findings
+/// that were raised in the debate, with all others. `known` finds the recorded answer
 /// about a pair of an earlier run, by the key of the pair. Returns `None` if there is no pair to be asked about, and
 /// no recorded answer.
 pub(crate) fn unsure<E>(
     context: &RoundContext<'_>,
+    raised_in: RaisedIn,
     known: impl Fn(&str) -> Result<Option<PairAnswer>, E>,
 ) -> Result<Option<EventKind>, E> {
-    let members = context.unmerged();
-    let merged = consensus::merge(
-        &members,
-        &context.debate(),
-        &context.tree(&members),
-        context.lists.policy,
-        &Answers::default(),
-    );
+    let (members, unsure) = match raised_in {
+        RaisedIn::Review => raised(context),
+        RaisedIn::Debate => MergedRound::of(context).observed(),
+    };
     let mut pairs = Vec::new();
-    for (one, other) in merged.unsure {
+    for (one, other) in unsure {
         let (one, other) = (&members[one], &members[other]);
         let key = pairs::key(one, other);
         pairs.push(UnsurePair {
@@ -59,7 +58,25 @@ pub(crate) fn unsure<E>(
     let is_used = pairs
         .iter()
         .any(|pair| pair.asked.is_some() || pair.known.is_some());
-    Ok(is_used.then(|| ReviewEvent::PairsUnsure { round, pairs }.into()))
+    let event = ReviewEvent::PairsUnsure {
+        round,
+        raised_in,
+        pairs,
+    };
+    Ok(is_used.then(|| event.into()))
+}
+
+/// The unmerged findings, and the pairs of them that may name the same defect.
+fn raised(context: &RoundContext<'_>) -> (Vec<Member>, Vec<(usize, usize)>) {
+    let members = context.unmerged();
+    let merged = consensus::merge(
+        &members,
+        &context.debate(),
+        &context.tree(&members),
+        context.lists.policy,
+        &Answers::default(),
+    );
+    (members, merged.unsure)
 }
 
 /// Gives ids to the pairs that fit into the request, the likeliest pairs first.
@@ -76,14 +93,15 @@ fn choose(context: &RoundContext<'_>, members: &[Member], pairs: &mut [UnsurePai
     }
 }
 
-pub(crate) fn task(context: &RoundContext<'_>) -> Task {
+pub(crate) fn task(context: &RoundContext<'_>, raised_in: RaisedIn) -> Task {
     let mut members = context
         .raised(|id| matches!(id.purpose, Purpose::Review { round, .. } if round == context.round));
     members.extend(context.own());
+    members.extend(debate::observations(context));
     let by_id = by_id(&members);
     let mut shown = Shown::new(context);
     let mut pairs = Vec::new();
-    for pair in context.state.asked_pairs(context.round) {
+    for pair in context.state.asked_pairs(context.round, raised_in) {
         let (Some(id), Some(one), Some(other)) = (
             pair.asked,
             by_id.get(pair.one.as_str()),

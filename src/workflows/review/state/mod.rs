@@ -16,8 +16,8 @@ use crate::domain::event::{
 use crate::domain::{
     AdvisoryStatus, Agent, AgentName, AnswerStatus, AskedFile, Comparison, Coverage, Disposition,
     Dispute, DisputeNumber, EarlierDispute, ExitReason, FileChange, Finding, FindingId, Location,
-    Lowered, Objector, PairAnswer, RawFinding, Recheck, Response, RestatedFinding, ReusedFrom,
-    RulingRef, RunId, Severity, Skip, Spent, Tag, UnsurePair, Usage,
+    Lowered, Objector, PairAnswer, RaisedIn, RawFinding, Recheck, Response, RestatedFinding,
+    ReusedFrom, RulingRef, RunId, Severity, Skip, Spent, Tag, UnsurePair, Usage,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -98,8 +98,8 @@ pub(crate) struct ReviewState {
     pub(crate) merged: BTreeSet<CallId>,
     /// The comparisons of earlier runs with earlier disputes.
     pub(crate) compared: Vec<Comparison>,
-    /// The pairs of findings that may name the same defect, by round.
-    pub(crate) pairs: BTreeMap<u32, Vec<UnsurePair>>,
+    /// The pairs of findings that may name the same defect.
+    pub(crate) pairs: BTreeMap<(u32, RaisedIn), Vec<UnsurePair>>,
     /// The answers about pairs of findings. A key consists of the `one` and the `other` of an [`UnsurePair`].
     pub(crate) same: BTreeMap<(String, String), PairAnswer>,
     pub(crate) findings: Vec<Finding>,
@@ -303,7 +303,11 @@ impl ReviewState {
             // The findings of this run keep the ids that the coder and the judges were told.
             ReviewEvent::ProblemsJoined { .. } => {}
             ReviewEvent::AdvisoriesAsked { answers } => self.advised.extend(answers.clone()),
-            ReviewEvent::PairsUnsure { round, pairs } => self.pair(*round, pairs),
+            ReviewEvent::PairsUnsure {
+                round,
+                raised_in,
+                pairs,
+            } => self.pair((*round, *raised_in), pairs),
             ReviewEvent::FindingsMerged {
                 findings, restated, ..
             } => {

@@ -1,13 +1,13 @@
 //! The pairs of findings that may name the same defect, and the agents that are asked about them.
 
 use super::ReviewState;
-use crate::domain::event::{CallAnswer, CallId};
-use crate::domain::{Agent, AgentName, PairAnswer, Role, UnsurePair};
+use crate::domain::event::{CallAnswer, CallId, Purpose};
+use crate::domain::{Agent, AgentName, PairAnswer, RaisedIn, Role, UnsurePair};
 use crate::rules::consensus::Answers;
 
 impl ReviewState {
-    pub(super) fn pair(&mut self, round: u32, pairs: &[UnsurePair]) {
-        self.pairs.insert(round, pairs.to_vec());
+    pub(super) fn pair(&mut self, place: (u32, RaisedIn), pairs: &[UnsurePair]) {
+        self.pairs.insert(place, pairs.to_vec());
         for pair in pairs {
             if let Some(known) = &pair.known {
                 self.same
@@ -20,11 +20,10 @@ impl ReviewState {
         let CallAnswer::Same { pairs: said } = answer else {
             return;
         };
-        let asked = call
-            .purpose
-            .round()
-            .and_then(|round| self.pairs.get(&round));
-        for pair in asked.into_iter().flatten() {
+        let Purpose::Same { round, raised_in } = call.purpose else {
+            return;
+        };
+        for pair in self.pairs.get(&(round, raised_in)).into_iter().flatten() {
             let Some(said) = said.iter().find(|said| Some(said.pair) == pair.asked) else {
                 continue;
             };
@@ -38,12 +37,20 @@ impl ReviewState {
         }
     }
 
-    /// The pairs of a round that the aggregator is asked about before the findings are merged.
-    pub(crate) fn asked_pairs(&self, round: u32) -> impl Iterator<Item = &UnsurePair> {
-        let is_unmerged = self.unmerged().next().is_some();
+    /// The pairs of a round that the aggregator is asked about before the findings are merged, or before the debate is
+    /// concluded.
+    pub(crate) fn asked_pairs(
+        &self,
+        round: u32,
+        raised_in: RaisedIn,
+    ) -> impl Iterator<Item = &UnsurePair> {
+        let is_due = match raised_in {
+            RaisedIn::Review => self.unmerged().next().is_some(),
+            RaisedIn::Debate => !self.concluded.contains(&round),
+        };
         self.pairs
-            .get(&round)
-            .filter(|_| is_unmerged)
+            .get(&(round, raised_in))
+            .filter(|_| is_due)
             .into_iter()
             .flatten()
             .filter(|pair| pair.asked.is_some())

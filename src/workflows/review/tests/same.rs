@@ -1,7 +1,7 @@
 //! Tests that the aggregator is asked once about findings that may be the same, and that a run does not depend on it.
 
 use super::*;
-use crate::config::settings::Compare;
+use crate::config::settings::{Compare, DebateRounds};
 use crate::domain::FindingId;
 
 const A: &str = "[MUST] app.py:2 Replace the weak md5 hash";
@@ -167,6 +167,89 @@ fn without_an_answer_both_stay_side_by_side_and_the_exit_code_is_the_same() {
         (2, both.map(Vec::from).into())
     );
     assert_eq!(left.ended.outcome.notices, [""; 0]);
+}
+
+#[test]
+fn what_a_reviewer_raises_in_the_debate_is_compared_before_the_debate_is_concluded() {
+    let debated = || {
+        let mut bench = bench();
+        bench.settings.review.debate = DebateRounds::Two;
+        bench
+    };
+    let new = B.replacen("[MUST]", "[NEW MUST]", 1);
+    let examined = || {
+        let answer = format!("[F1] AGREE +5: line 2 calls it\n{new}");
+        ScriptedRunner::new()
+            .on("a", "review", review(A, 1))
+            .on("b", "review", review("", 0))
+            .on("b", "examine", move |request| {
+                debates(&answer, "GLEE-EXAMINE-END")(request)
+            })
+    };
+    let bench = debated();
+    let left = bench.review(Mode::Review, examined().on("g", "same", says("SAME")));
+    assert_eq!(
+        left.heard.events[5..],
+        [
+            "findings_merged",
+            "ask examine-1.b.1",
+            "debate_round",
+            "pairs_unsure",
+            "ask same-1-debate.g.1",
+            "findings_compared",
+            "debate_concluded",
+            "debate_shutdown",
+            "run_ended"
+        ]
+    );
+    let ids = |left: &Left| {
+        let findings = left.ended.outcome.findings.iter();
+        findings
+            .map(|settled| settled.finding.id.to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&left), ["F1", "F1b"], "one group of two");
+    let again = bench.review(Mode::Review, examined());
+    assert!(
+        !again.asked().contains(&"g same".to_owned()),
+        "{:?}",
+        again.asked()
+    );
+    assert_eq!(ids(&again), ["F1", "F1b"]);
+
+    let told_apart = debated().review(Mode::Review, examined().on("g", "same", says("DIFFERENT")));
+    assert_eq!(ids(&told_apart), ["F1", "F2"]);
+    assert_eq!(undecided(&told_apart), [[], []]);
+
+    let fails = |_: &Request| Script::fails(1, "gone");
+    let failed = debated().review(Mode::Review, examined().on("g", "same", fails));
+    let both = [[FindingId::new(2)], [FindingId::new(1)]];
+    assert_eq!(undecided(&failed), both);
+    let outcome = &failed.ended.outcome;
+    assert_eq!(
+        (outcome.exit, outcome.failures.len()),
+        (ExitReason::FindingsOpen, 0)
+    );
+
+    // A debate in which nobody raises anything makes no second call.
+    let agreed = debated().review(
+        Mode::Review,
+        reviews()
+            .on("g", "same", says("DIFFERENT"))
+            .on(
+                "a",
+                "examine",
+                debates("[F2] AGREE +5: yes", "GLEE-EXAMINE-END"),
+            )
+            .on(
+                "b",
+                "examine",
+                debates("[F1] AGREE +5: yes", "GLEE-EXAMINE-END"),
+            ),
+    );
+    let asked = agreed.asked();
+    let calls = asked.iter().filter(|asked| *asked == "g same").count();
+    assert_eq!(calls, 1, "{asked:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::agents::CommandInput;
 use crate::config::settings::Compare;
 use crate::domain::event::{DisputeEvent, EventKind, ReviewEvent};
-use crate::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RulingWord};
+use crate::domain::{Agent, DisputeNumber, FindingId, PairAnswer, RaisedIn, RulingWord};
 use crate::history::JournalError;
 use crate::history::queries::problems::KnownProblems;
 use crate::history::queries::rows::Binding;
@@ -36,7 +36,7 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn merge(&mut self, round: u32) -> Result<(), RunError> {
-        if let Some(pairs) = self.unsure_pairs(round)? {
+        if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Review)? {
             return self.append(pairs).map(drop);
         }
         self.bindings = self.known_rulings()?;
@@ -79,14 +79,14 @@ impl ReviewWorkflow {
 
     /// The pairs of a round that may name the same defect, if they are not recorded yet and somebody is asked or was
     /// asked about them.
-    fn unsure_pairs(&self, round: u32) -> Result<Option<EventKind>, RunError> {
-        if !self.compares() || self.state.pairs.contains_key(&round) {
+    fn unsure_pairs(&self, round: u32, raised_in: RaisedIn) -> Result<Option<EventKind>, RunError> {
+        if !self.compares() || self.state.pairs.contains_key(&(round, raised_in)) {
             return Ok(None);
         }
         let lists = self.lists();
         let problems = self.resources.journal.known_problems()?;
         let context = self.context(round, &lists, &problems);
-        let pairs = unsure::unsure(&context, |key| self.known_answer(key));
+        let pairs = unsure::unsure(&context, raised_in, |key| self.known_answer(key));
         Ok(pairs?)
     }
 
@@ -105,6 +105,9 @@ impl ReviewWorkflow {
     }
 
     pub(super) fn conclude(&mut self, round: u32) -> Result<(), RunError> {
+        if let Some(pairs) = self.unsure_pairs(round, RaisedIn::Debate)? {
+            return self.append(pairs).map(drop);
+        }
         let lists = self.lists();
         let known = self.resources.journal.known_problems()?;
         let context = self.context(round, &lists, &known);

@@ -148,6 +148,10 @@ fn statistics(
         judges: list(By::Judge, TallyKind::Judge)?,
         models: list(By::Model, TallyKind::Model)?,
         judge_models: list(By::Model, TallyKind::JudgeModel)?,
+        comparisons: by
+            .is_none()
+            .then(|| of(TallyKind::Comparison))
+            .transpose()?,
         categories: list(By::Category, TallyKind::Category)?,
         weaknesses: list(By::Cwe, TallyKind::Cwe)?,
         reviewer_agreement: pairs(By::Reviewer, TallyKind::Reviewer)?,

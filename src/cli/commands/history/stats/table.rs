@@ -41,10 +41,11 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         thousands(all.held)
     ));
     line(&format!(
-        "{} in {}, {}",
+        "{} in {}, {}{}",
         count(all.calls, "call"),
         style::duration(all.millis),
-        cost(all)
+        cost(all),
+        comparisons(found)
     ));
     let lists = [
         ("Reviewers", &found.reviewers),
@@ -118,6 +119,24 @@ fn share(share: Share) -> String {
     format!("{count}/{of} {:.0}-{:.0}%", low * 100.0, high * 100.0)
 }
 
+/// How many of all calls compared findings, and their tokens if the programs report tokens.
+fn comparisons(found: &ReviewStatistics) -> String {
+    let (mut calls, mut tokens) = (0, 0);
+    for agent in found.comparisons.iter().flatten() {
+        calls += agent.calls;
+        tokens += agent.input_tokens + agent.output_tokens;
+    }
+    match (calls, tokens) {
+        (0, _) => String::new(),
+        (_, 0) => format!("; {} to compare findings", count(calls, "call")),
+        _ => format!(
+            "; {} to compare findings, {}",
+            count(calls, "call"),
+            count(tokens, "token")
+        ),
+    }
+}
+
 /// Formats the cost in dollars. A `+` after the amount means that the cost of some calls is unknown.
 fn cost(measures: &Measures) -> String {
     let more = if measures.unpriced_calls > 0 { "+" } else { "" };
@@ -144,6 +163,7 @@ mod tests {
             fixed: 6_789,
             calls: 999,
             unpriced: 1,
+            input_tokens: 67_890,
             micros: 1_234_567_890,
             ..FindingTally::default()
         };
@@ -158,6 +178,7 @@ mod tests {
             all: Measures::of(String::new(), &tally),
             reviewers: list("a\u{1b}[2J", 30),
             judges: list("judge", 9),
+            comparisons: list("aggregator", 1),
             categories: list("category", 50),
             ..ReviewStatistics::default()
         };

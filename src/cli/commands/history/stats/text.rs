@@ -36,6 +36,7 @@ pub(crate) fn statistics(style: Style, found: &ReviewStatistics) -> String {
         ("Judge", &found.judges),
         ("Model of reviewers", &found.models),
         ("Model of judges", &found.judge_models),
+        ("Comparisons by", &found.comparisons),
         ("Category", &found.categories),
         ("Weakness", &found.weaknesses),
     ];
