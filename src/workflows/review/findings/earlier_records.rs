@@ -1,7 +1,6 @@
 //! Reads earlier disputes and the disputed code.
 
-use crate::domain::{Dispute, DisputeNumber, RunId};
-use crate::history::queries::rows::Binding;
+use crate::domain::{Anchor, Dispute, DisputeNumber, RunId};
 use crate::history::store::Journal;
 use crate::system::files;
 use crate::workflows::review::code::coder_changes::Trees;
@@ -23,16 +22,16 @@ impl Past<'_> {
         Some(self.journal.dispute(number).ok()??.dispute)
     }
 
-    /// Finds the version of a dispute's file that contains the disputed block. Searches the reviewed code first,
+    /// Finds the version of a file that contains a block that was disputed in `run`. Searches the reviewed code first,
     /// then git. Returns `None` if no known version contains the block.
-    pub(crate) fn text(&self, binding: &Binding) -> Option<String> {
-        let path = &binding.anchor.file;
-        let has_block = |text: &String| Blocks::of(path, text).place(&binding.anchor).is_some();
-        self.reviewed(&binding.run, path)
+    pub(crate) fn text(&self, run: &RunId, anchor: &Anchor) -> Option<String> {
+        let path = &anchor.file;
+        let has_block = |text: &String| Blocks::of(path, text).place(anchor).is_some();
+        self.reviewed(run, path)
             .into_iter()
             .find(has_block)
             .or_else(|| {
-                let plan = self.journal.plan(&binding.run).ok()??;
+                let plan = self.journal.plan(run).ok()??;
                 let recorded = || self.trees.read_at(&plan.tree, path);
                 let committed = || {
                     self.trees

@@ -58,28 +58,35 @@ pub(crate) fn related(finding: FindingId, binding: &Binding, relation: Relation)
 }
 
 /// The reason why a ruling no longer binds a finding of the same problem: the code moved to another ground, or code
-/// that the ruling cites does not stand. `anchor` is the finding's anchor. An open dispute has no ruling.
-pub(crate) fn fallen(binding: &Binding, anchor: &Anchor, text_of: TextOf<'_>) -> Option<Relation> {
+/// that the ruling cites does not stand. `places` has the anchors of the ruled places, each with the finding's anchor
+/// there. An open dispute has no ruling.
+pub(crate) fn fallen(
+    binding: &Binding,
+    places: &[(&Anchor, &Anchor)],
+    text_of: TextOf<'_>,
+) -> Option<Relation> {
     binding.disposition.as_ref()?;
-    let (was, now) = (binding.anchor.ground, anchor.ground);
-    if was != now {
+    let mut grounds = places.iter().map(|(was, now)| (was.ground, now.ground));
+    if let Some((was, now)) = grounds.find(|(was, now)| was != now) {
         return Some(Relation::OtherGround { was, now });
     }
-    let (cited, change) = lost(binding, &anchor.file, text_of)?;
+    let here: Vec<&str> = places.iter().map(|(_, now)| now.file.as_str()).collect();
+    let (cited, change) = lost(binding, &here, text_of)?;
     Some(Relation::EvidenceGone { cited, change })
 }
 
-/// The first code that a ruling cites and that does not stand. `here` is the file of the ruled code now.
+/// The first code that a ruling cites and that does not stand. `here` has the files of the ruled code now.
 pub(crate) fn lost(
     binding: &Binding,
-    here: &str,
+    here: &[&str],
     text_of: TextOf<'_>,
 ) -> Option<(Location, CitedChange)> {
     let read = |path: &str| Some(text_of(path)).filter(|text| !text.is_empty());
-    binding
-        .cited
-        .iter()
-        .find_map(|code| Some((code.location(), cited::change(code, here, &read)?)))
+    binding.cited.iter().find_map(|code| {
+        let changes = here.iter().map(|here| cited::change(code, here, &read));
+        let changes: Option<Vec<CitedChange>> = changes.collect();
+        Some((code.location(), *changes?.first()?))
+    })
 }
 
 /// Processes findings that refer to a ruling in force. The first finding with new evidence reopens the dispute.
@@ -99,24 +106,23 @@ pub(crate) fn named(
         .collect();
     let mut events = Vec::new();
     for finding in findings {
-        let (Some(ruling), Some(anchor)) = (&finding.raw.insists_on, &finding.anchor) else {
+        let Some(ruling) = &finding.raw.insists_on else {
             continue;
         };
-        let named = bindings
+        let mut named = bindings
             .iter()
-            .find(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
-        let Some(binding) =
-            named.filter(|binding| binding.ended.is_none() && may_close(finding, binding))
+            .filter(|binding| binding.dispute == *ruling && binding.new_tag.is_none());
+        let named =
+            named.find_map(|binding| Some((*binding, ruled_places(finding, binding, round)?)));
+        let Some((binding, places)) =
+            named.filter(|(binding, _)| binding.ended.is_none() && may_close(finding, binding))
         else {
             continue;
         };
         let Some(disposition) = binding.disposition.clone().filter(Disposition::closes) else {
             continue;
         };
-        if !is_in(binding, &anchor.file, round) {
-            continue;
-        }
-        if let Some(relation) = fallen(binding, anchor, round.text_of) {
+        if let Some(relation) = fallen(binding, &places, round.text_of) {
             events.push(related(finding.id, binding, relation));
             continue;
         }
@@ -147,15 +153,27 @@ pub(crate) fn named(
     events
 }
 
-/// Whether `file` contains the code of a dispute. The result is also true if the code has moved from another
-/// file to `file`.
-fn is_in(binding: &Binding, file: &str, round: &Round<'_>) -> bool {
-    let has_block = |path: &str| {
+/// For each place of a finding, a place of the dispute in the same file. The code of a dispute can have moved to this
+/// file from another file. Returns `None` if a place of the finding is in a file without code of the dispute.
+fn ruled_places<'a>(
+    finding: &'a Finding,
+    binding: &'a Binding,
+    round: &Round<'_>,
+) -> Option<Vec<(&'a Anchor, &'a Anchor)>> {
+    let has_block = |anchor: &Anchor, path: &str| {
         Blocks::of(path, &(round.text_of)(path))
-            .place(&binding.anchor)
+            .place(anchor)
             .is_some()
     };
-    has_block(file) && (binding.anchor.file == file || !has_block(&binding.anchor.file))
+    let is_in = |anchor: &Anchor, file: &str| {
+        has_block(anchor, file) && (anchor.file == file || !has_block(anchor, &anchor.file))
+    };
+    let places = finding.anchored().map(|(_, now)| {
+        let mut ruled = binding.anchors();
+        Some((ruled.find(|ruled| is_in(ruled, &now.file))?, now))
+    });
+    let places: Option<Vec<_>> = places.collect();
+    places.filter(|places| !places.is_empty())
 }
 
 /// The locations and tests that a text mentions. The test `path::Outer::name` is shortened to `path::name`.
@@ -281,6 +299,7 @@ fn texts(dispute: &Dispute) -> Vec<&Untrusted> {
                 Relation::CodeChanged { .. }
                 | Relation::EvidenceGone { .. }
                 | Relation::OtherGround { .. }
+                | Relation::NotJudged { .. }
                 | Relation::MayRepeat => &[],
             }),
     );
@@ -296,60 +315,68 @@ pub(crate) fn changed<'a>(
 ) -> Vec<EventKind> {
     let mut by_file: BTreeMap<&str, Vec<(&Finding, &Anchor, u32)>> = BTreeMap::new();
     for finding in findings {
-        if let (Some(anchor), Some(line)) = (&finding.anchor, finding.raw.line) {
-            by_file
-                .entry(&anchor.file)
-                .or_default()
-                .push((finding, anchor, line));
+        for (place, anchor) in finding.anchored() {
+            let of_file = by_file.entry(&anchor.file).or_default();
+            of_file.extend(place.line.map(|line| (finding, anchor, line)));
         }
     }
+    let mut related_already = BTreeSet::new();
     let mut events = Vec::new();
     for (file, findings) in by_file {
         let text = (round.text_of)(file);
         let blocks = Blocks::of(file, &text);
         let is_gone = |path: &str| path == file || (round.text_of)(path).is_empty();
-        let settled = bindings.iter().filter(|binding| {
-            binding.ended.is_none()
-                && binding.disposition.is_some()
-                && is_gone(&binding.anchor.file)
-        });
-        let old: Vec<&Binding> = settled
-            .filter(|known| blocks.place(&known.anchor).is_none())
-            .copied()
+        let settled = bindings
+            .iter()
+            .filter(|binding| binding.ended.is_none() && binding.disposition.is_some());
+        let places = settled.flat_map(|binding| binding.places().map(|place| (*binding, place)));
+        let old: Vec<(&Binding, (Option<&Location>, &Anchor))> = places
+            .filter(|(_, (_, anchor))| is_gone(&anchor.file) && blocks.place(anchor).is_none())
             .collect();
         if old.is_empty() {
             continue;
         }
         let anchors = old
             .iter()
-            .map(|known| &known.anchor)
+            .map(|(_, (_, anchor))| *anchor)
             .chain(findings.iter().map(|(_, anchor, _)| *anchor));
         let wordings = Wordings::of(anchors);
-        let mut texts: BTreeMap<&RulingRef, Option<String>> = BTreeMap::new();
+        let mut texts: BTreeMap<(&RulingRef, &str), Option<String>> = BTreeMap::new();
         for (index, (finding, _, line)) in findings.iter().enumerate() {
+            if related_already.contains(&finding.id) {
+                continue;
+            }
             let here = blocks.enclosing(*line);
             // The search begins at the last dispute, because the last dispute is the newest.
-            let changed = old.iter().enumerate().rev().find_map(|(at, known)| {
-                wordings.compare(at, old.len() + index, None).same()?;
-                let before = known.location.as_ref().and_then(|location| location.line)?;
-                let text_then = texts
-                    .entry(&known.dispute)
-                    .or_insert_with(|| round.past.and_then(|past| past.text(known)))
-                    .as_deref();
-                let is_near = match text_then {
-                    Some(then) => {
-                        let now = unified::line_now(then, &text, before);
-                        here.contains(&now) || now.abs_diff(*line) <= NEAR
-                    }
-                    None => known.anchor.file == file && before.abs_diff(*line) <= FAR,
-                };
-                is_near.then(|| {
-                    (
-                        *known,
-                        text_then.and_then(|then| diff(known, then, blocks.text(&here))),
-                    )
-                })
-            });
+            let changed = old
+                .iter()
+                .enumerate()
+                .rev()
+                .find_map(|(at, (known, place))| {
+                    wordings.compare(at, old.len() + index, None).same()?;
+                    let (location, anchor) = *place;
+                    let before = location.and_then(|location| location.line)?;
+                    let text_then = texts
+                        .entry((&known.dispute, &anchor.block))
+                        .or_insert_with(|| {
+                            round.past.and_then(|past| past.text(&known.run, anchor))
+                        })
+                        .as_deref();
+                    let is_near = match text_then {
+                        Some(then) => {
+                            let now = unified::line_now(then, &text, before);
+                            here.contains(&now) || now.abs_diff(*line) <= NEAR
+                        }
+                        None => anchor.file == file && before.abs_diff(*line) <= FAR,
+                    };
+                    is_near.then(|| {
+                        (
+                            *known,
+                            text_then.and_then(|then| diff(anchor, then, blocks.text(&here))),
+                        )
+                    })
+                });
+            related_already.extend(changed.as_ref().map(|_| finding.id));
             events.extend(
                 changed.map(|(known, diff)| {
                     related(finding.id, known, Relation::CodeChanged { diff })
@@ -361,9 +388,9 @@ pub(crate) fn changed<'a>(
 }
 
 /// The redacted diff from the disputed code to the current code. Only the first `LARGEST` bytes are kept.
-fn diff(known: &Binding, text_then: &str, now: String) -> Option<Untrusted> {
-    let blocks = Blocks::of(&known.anchor.file, text_then);
-    let then = blocks.text(&blocks.place(&known.anchor)?);
+fn diff(anchor: &Anchor, text_then: &str, now: String) -> Option<Untrusted> {
+    let blocks = Blocks::of(&anchor.file, text_then);
+    let then = blocks.text(&blocks.place(anchor)?);
     let mut diff = Redaction::ON.text(&unified::hunks(&then, &now));
     if diff.len() > LARGEST {
         diff.truncate(diff.floor_char_boundary(LARGEST));
@@ -447,6 +474,7 @@ mod tests {
             anchor: Anchor::default(),
             title: "earlier".into(),
             location: None,
+            also: Vec::new(),
             disposition: Some(Disposition::Refuted),
             new_tag: None,
             rationale: "".into(),
