@@ -187,7 +187,7 @@ pub enum Task {
     },
     /// For each finding of other reviewers, state whether the finding is right (role reviewer). The answer is
     /// `[F<n>] AGREE|DISAGREE|PARTIAL <number>: why`, or `[F<n>] SAME F<m>: why` for the same defect as the own finding
-    /// F<m>, or `responses` as JSON.
+    /// `F<m>`, or `responses` as JSON.
     Examine {
         files: Vec<SourceFile>,
         findings: Vec<Finding>,

@@ -213,6 +213,52 @@ def end_to_end(program: Program, server: Server) -> list[str]:
                 *([] if len(settled) == 2 else [f"disputes: {settled}"])]
 
 
+# Each program names two of the four defects at lines 5, 9, 12 and 13.
+SAID = {
+    "anthropic": "[MUST] app.py:5 SQL injection through the name\n[MUST] app.py:9 MD5 is a weak hash\n",
+    "responses": "[MUST] app.py:5 User input becomes part of a query\n[MUST] app.py:13 The file stays open\n",
+    "gemini": "[MUST] app.py:9 A broken digest is used\n[MUST] app.py:12 Paths outside the folder are read\n",
+}
+
+
+def three_reviewers(program: Program, server: Server) -> list[str]:
+    """Three programs raise six findings about four defects; one call to the aggregator joins them in four groups, and
+    each group is closed on its own."""
+    with Scene(program, server) as scene:
+        reviewers = [program, PROGRAMS["codex"], PROGRAMS["gemini"]]
+        for other in reviewers[1:]:
+            scene.join(other)
+        scene.configure([*(scene.agent(each.name, each, "reviewer") for each in reviewers),
+                         scene.agent("aggregator", program, "aggregator"), scene.agent("coder", program, "coder")])
+        same = asked("Several reviewers read.*Answer P1, P2\\.", "GLEE-SAME-END")
+        pairs = [{"pair": pair, "answer": "same", "reason": "one line"} for pair in ("P1", "P2")]
+        lines = {5: '    return db.execute("select * from users where name = ?", (name,)).fetchone()',
+                 9: "    return hashlib.sha256(name.encode()).hexdigest()",
+                 12: "def load(path: InsideTheFolder):", 13: "    return path.read_text()"}
+        answers = "".join(f"[F{number}] IMPLEMENTED: it is\n" for number in range(1, 5))
+        checks = {"anthropic": ("F1a", "F2b"), "responses": ("F1b", "F4"), "gemini": ("F2a", "F3")}
+        server.rules([
+            *({"match": {"prompt": REVIEW, "api": api},
+               "reply": says(f"{said}GLEE-REVIEW-END nonce=\\g<nonce> findings=2")} for api, said in SAID.items()),
+            *structured(same, {"nonce": r"\g<nonce>", "pairs": pairs}, "Compared."),
+            {"match": {"prompt": RESPOND}, "steps": [
+                says("I read it.", {"do": "read", "path": str(scene.tree / "app.py")}),
+                *(says("Now.", change(scene, line, new)) for line, new in lines.items()),
+                says(f"{answers}GLEE-RESPONSE-END nonce=\\g<nonce> answers=4")]},
+            *(rule | {"match": rule["match"] | {"api": api}}
+              for api, ids in checks.items() for rule in [recheck(*ids)]),
+        ])
+        ran = scene.review("--fix")
+        states = [(found["id"], found["state"]) for found in ran.outcome.get("findings", [])]
+        expected = [(id, "resolved") for id in ("F1a", "F1b", "F2a", "F2b", "F3", "F4")]
+        events = subprocess.run([str(GLEE), "runs", "show", "last", "--format", "jsonl"], cwd=scene.tree, env=scene.env,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+        calls = [json.loads(line) for line in events.splitlines() if '"call_started"' in line]
+        compared = [call["call"]["agent"] for call in calls if call["call"]["purpose"] == "same"]
+        return [*exits(ran, 0), *left(scene), *([] if states == expected else [f"{states}: {ran}"]),
+                *([] if compared == ["aggregator"] else [f"calls that compare: {compared}"])]
+
+
 def carried_on(program: Program, requests: list[dict[str, Any]]) -> list[str]:
     """The coder that is called again knows what it was asked before, where its program keeps sessions."""
     first, again = ([entry for entry in requests if entry.get("rule") == name] for name in ("respond", "enforced"))
@@ -384,6 +430,7 @@ CASES: dict[str, Case] = {
     "whole job": end_to_end,
     "watch": watched,
     "stop hook": stop_hook,
+    "three reviewers": three_reviewers,
     "canaries": canaries,
     "hang": fault("timed_out", silence=SILENCE, kind="hang"),
     "stall": fault("timed_out", silence=SILENCE, kind="stall", after=3),
@@ -403,6 +450,8 @@ CASES: dict[str, Case] = {
     "error in a 200": fault("unavailable protocol empty", kind="status", status=200, message="overloaded",
                             type="overloaded_error"),
 }
+# Cases that name their programs themselves.
+ONCE_ONLY = ["stop hook", "three reviewers"]
 # Over ACP the rest is a matter of the agent's own settings.
 OVER_ACP = ["whole job", "write refused", "interrupted"]
 
@@ -419,7 +468,7 @@ def cases(program: Program, only: list[str]) -> list[str]:
     """The names of those that are meant, as far as they make sense for the program."""
     names = OVER_ACP if program.adapter == "acp" else list(CASES)
     if program.name != "claude":
-        names = [name for name in names if name != "stop hook"]
+        names = [name for name in names if name not in ONCE_ONLY]
     return [name for name in names if not only or any(re.search(word, name) for word in only)]
 
 

@@ -109,11 +109,21 @@ class Scene:
 
     def connect(self, *roles: str, command: str | None = None) -> None:
         """Writes the user's configuration: the program in these roles."""
-        agents = [{"name": role, "command": [command or self.program.command[0], *self.program.command[1:],
-                                                 *self.program.args(self.server.url)],
-                   "adapter": self.program.adapter, "role": role,
-                   **({"model": self.program.model} if self.program.model else {}),
-                   "env": self.program.configured(self.server.url)} for role in roles]
+        self.configure([self.agent(role, self.program, role, command) for role in roles])
+
+    def agent(self, name: str, program: Program, role: str, command: str | None = None) -> dict[str, Any]:
+        return {"name": name, "command": [command or program.command[0], *program.command[1:],
+                                          *program.args(self.server.url)],
+                "adapter": program.adapter, "role": role, **({"model": program.model} if program.model else {}),
+                "env": program.configured(self.server.url)}
+
+    def join(self, program: Program) -> None:
+        """Lets Glee find another program, too."""
+        program.write_home(self.home, self.server.url)
+        path = f"{program.bin}:{self.env['PATH']}"
+        self.env = {**program.variables(self.home, self.server.url), **self.env, "PATH": path}
+
+    def configure(self, agents: list[dict[str, Any]]) -> None:
         path = self.home / ".config" / "glee" / "config.yml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"version": 1, "agents": agents}))

@@ -264,9 +264,8 @@ fn kept<'a>(outcome: &'a Outcome, mark: &str) -> Option<Kept<'a>> {
         let restated = finding.restated.iter().map(|said| &said.title);
         let positions = finding.consensus.iter().flat_map(|known| &known.positions);
         let mut texts = restated.chain(positions.map(|position| &position.denial));
-        if texts.any(|text| text.as_written().contains(mark)) && settled.is_open() {
-            beside = Some(Kept::Beside(settled));
-        } else if beside.is_none() && finding_says(settled, mark) {
+        let is_shown = texts.any(|text| text.as_written().contains(mark)) && settled.is_open();
+        if is_shown || beside.is_none() && finding_says(settled, mark) {
             beside = Some(Kept::Beside(settled));
         }
     }

@@ -64,7 +64,7 @@ mod tests {
             json!([{"cwe_id": 89}]),
             json!("https://cwe.mitre.org/data/definitions/89.html, CWE-89"),
         ] {
-            let read = read(&from_value(value.clone()).unwrap());
+            let read = read(&from_value(value.clone()).expect("it is JSON"));
             assert_eq!(read, Ok(Some(Cwe(89))), "{value}");
         }
     }
@@ -84,7 +84,7 @@ mod tests {
         ] {
             let mut body = String::new();
             assert_eq!(
-                take(&from_value(value.clone()).unwrap(), &mut body),
+                take(&from_value(value.clone()).expect("it is JSON"), &mut body),
                 None,
                 "{value}"
             );

@@ -265,7 +265,7 @@ impl<'a> Due<'a> {
             }
         };
         let answers = self.pending.answered_by_ruling(name, decision.is_new);
-        if is_stated && !(decision.is_new && !answers.is_empty()) {
+        if is_stated && (answers.is_empty() || !decision.is_new) {
             return true;
         }
         self.reply(

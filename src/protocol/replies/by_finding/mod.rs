@@ -261,12 +261,14 @@ impl<I: EntryId> Groups<I> {
     }
 }
 
+type Conflicts<W> = BTreeMap<<W as AnswerWord>::Id, [W; 2]>;
+
 /// Returns the last entry in the list `block` for each finding. A finding whose entries contradict each other gets
 /// no entry. For each finding with contradictory entries, the map contains the words of two such entries.
 fn merge<W: AnswerWord>(
     block: Vec<Placed<W>>,
     others: &[Placed<W>],
-) -> (Vec<FindingAnswer<W>>, BTreeMap<W::Id, [W; 2]>) {
+) -> (Vec<FindingAnswer<W>>, Conflicts<W>) {
     let mut places: BTreeMap<W::Id, usize> = BTreeMap::new();
     let mut entries: Vec<FindingAnswer<W>> = Vec::new();
     let mut before: BTreeMap<W::Id, Vec<W>> = BTreeMap::new();

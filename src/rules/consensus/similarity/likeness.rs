@@ -3,8 +3,8 @@
 //! The panel asks about findings of different reviewers, and recognition asks whether a finding repeats an earlier
 //! one. The rules, from the surest to the least sure:
 //! 1. **Weakness and place.** Two findings are the same if they state the same weakness (CWE) on the same lines, or the
-//!    same or a related weakness at most [`NEAR`] lines apart in similar words.
-//! 2. **Words and place.** If a weakness is missing, findings at most [`NEAR`] lines apart are the same if their words
+//!    same or a related weakness at most three lines apart in similar words.
+//! 2. **Words and place.** If a weakness is missing, findings at most three lines apart are the same if their words
 //!    tell it: the texts are similar and have enough words in common. Words of the code alone tell nothing, because
 //!    all findings about a line use them.
 //! 3. **Another object.** Texts in the same words in the same order, except for some words, speak of what differs:
@@ -14,8 +14,8 @@
 //!    equal.
 //! 5. **No place.** Findings with neither a line nor a weakness are compared by their words alone.
 //! 6. **Unsure** is what is left near each other: findings on the same lines with any word in common, findings at
-//!    most [`VICINITY`] lines apart in similar words, and findings of related weaknesses in the vicinity or, with a
-//!    word in common, in the same block or at most [`FAR`] lines apart.
+//!    most six lines apart in similar words, and findings of related weaknesses in the vicinity or, with a
+//!    word in common, in the same block or at most 20 lines apart.
 //!
 //! A reviewer who repeats itself uses the same words, so recognition needs no weakness (rule 2 applies to related
 //! weaknesses as well). In doubt, a finding is not recognised, because displaying a finding again is better than
